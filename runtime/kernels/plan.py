@@ -1,13 +1,15 @@
-"""Plans of element-wise loops: broadcasting, the order of dims, collapsing; integers only.
+"""Plans: what a launch is, and plans of element-wise loops: broadcasting, collapsing.
 
-A plan depends on sizes and strides alone, so the backends keep it and run it many times.
+A plan depends on dtypes, sizes and strides alone, so the backends keep it and run it many times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,40 @@ from runtime.core.size import Size
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of one operand."""
+
+
+class TensorSpec(NamedTuple):
+    """What a plan may depend on of a tensor. dtype: NumPy's; strides: in elements."""
+
+    dtype: Any
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie densely in row-major order."""
+        return shapes.is_contiguous(self.sizes, self.strides)
+
+    @property
+    def numel(self) -> int:
+        """How many elements there are."""
+        return shapes.numel(self.sizes)
+
+
+class LaunchPlan(NamedTuple):
+    """One launch of a hand-written kernel, for tensors of known dtypes, sizes and strides.
+
+    run(*results, *operands, *offsets, params, *generator): all tensors as flat arrays of memory.
+    Results begin with their memory; offsets say where each operand begins in its own. A tensor that
+    is not given, and everything else among the operator's arguments, is the plan's: it does not
+    appear. generator: where an operator draws random numbers, their source.
+    Where the results' shapes depend on the data, run(*operands, *offsets, params) returns them:
+    pairs of a flat array and its sizes.
+    params: numbers of the plan, for the caller to hand over; whatever `run` takes there.
+    """
+
+    run: Callable[..., Any]
+    params: Any
 
 
 @dataclass(frozen=True, eq=False)

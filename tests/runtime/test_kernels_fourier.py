@@ -10,7 +10,7 @@ import pytest
 import torchgen_out as torch
 from runtime.kernels import threads
 from runtime.kernels.cpu.fourier import fourier_plans, lane_transforms
-from runtime.kernels.cpu.planned import Operand
+from runtime.kernels.plan import TensorSpec
 
 TOLERANCE = {"f": 5e-7, "d": 2e-15, "F": 5e-7, "D": 2e-15}
 SHAPES = [(64, 64), (3, 32, 128), (100, 64), (64, 100), (2, 5, 16, 64), (19, 256), (16, 4096)]
@@ -115,7 +115,7 @@ def test_which_transforms_are_planned() -> None:
     numbers, complexes = np.dtype("f"), np.dtype("F")
 
     def is_planned(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-        out, x = Operand(complexes, sizes, strides), Operand(numbers, sizes, strides)
+        out, x = TensorSpec(complexes, sizes, strides), TensorSpec(numbers, sizes, strides)
         return fourier_plans.plan_r2c(out, x, (1,), 0, False) is not None
 
     assert is_planned((3, 4), (4, 1))

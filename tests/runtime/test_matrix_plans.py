@@ -13,7 +13,7 @@ import pytest
 
 import torchgen_out as torch
 from runtime.kernels.cpu.linalg import lapack_plans
-from runtime.kernels.cpu.planned import Operand
+from runtime.kernels.plan import TensorSpec
 from tests.runtime.planned_ways import without_plans
 
 DTYPES = [torch.float32, torch.float64]
@@ -173,7 +173,7 @@ def test_errors_are_raised_when_asked_for() -> None:
 
 def test_which_matrices_have_plans() -> None:
     def stack(sizes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
-        return lapack_plans.stack_of(Operand(np.dtype(np.float32), sizes, strides))
+        return lapack_plans.stack_of(TensorSpec(np.dtype(np.float32), sizes, strides))
 
     assert stack((3, 4), (1, 7)) == (1, 3, 4, 0, 1, 7)
     assert stack((2, 3, 4), (50, 1, 7)) == (2, 3, 4, 50, 1, 7)

@@ -26,7 +26,7 @@ from runtime.dispatch import ops
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import Call, Dispatch
 from runtime.kernels.cpu import narrow_arrays
-from runtime.kernels.cpu.planned import Cast, Elementwise, Planned
+from runtime.kernels.cpu.planned import Cast, Elementwise, PlannedKernel
 
 
 def plan_into(
@@ -34,7 +34,11 @@ def plan_into(
 ) -> Call:
     """The planned way of a kernel that writes into self, if it has one."""
     places = find_places(converters, first=0 if reads_self else 1)
-    if not isinstance(kernel, Planned) or places is None or converters[0] is not Tensor._array:
+    if (
+        not isinstance(kernel, PlannedKernel)
+        or places is None
+        or converters[0] is not Tensor._array
+    ):
         return general
 
     def prepare(args: tuple[Any, ...]) -> list[Output]:

@@ -31,7 +31,7 @@ from runtime.core.tensor import Tensor, from_array
 from runtime.dispatch import signature as signatures
 from runtime.dispatch.operator import Call, Dispatch
 from runtime.kernels.cpu import narrow_arrays
-from runtime.kernels.cpu.planned import Cast, Planned
+from runtime.kernels.cpu.planned import Cast, PlannedKernel
 
 GEOMETRIES_KEPT = 1024
 """Shapes per signature for which a call remembers what the shape function said."""
@@ -50,7 +50,7 @@ def make_static_call(
     prepare = make_preparation(operator, common)
     remembered: dict[Any, list[Output]] = {}
     call = make_general_call(operator, kernel, converters, prepare, remembered)
-    if isinstance(kernel, Planned):
+    if isinstance(kernel, PlannedKernel):
         planned = make_planned(operator, kernel, call, converters, prepare)
         return keep_zeros_apart(planned, call, operator, signature)
     if isinstance(kernel, Cast):
@@ -117,7 +117,7 @@ def make_general_call(
 
 
 def make_planned(
-    operator: Dispatch, kernel: Planned, call: Call, converters: Converters, prepare: Prepare
+    operator: Dispatch, kernel: PlannedKernel, call: Call, converters: Converters, prepare: Prepare
 ) -> Call:
     """The shortest planned way for where the tensors stand; `call` where one is converted."""
     if kernel.any_order:
@@ -137,7 +137,7 @@ def make_planned(
 
 
 def make_anywhere(
-    operator: Dispatch, kernel: Planned, call: Call, converters: Converters, prepare: Prepare
+    operator: Dispatch, kernel: PlannedKernel, call: Call, converters: Converters, prepare: Prepare
 ) -> Call:
     """The planned way for tensors in any place and results in any order."""
     places = find_places(converters)
@@ -196,6 +196,6 @@ def make_dynamic_call(
         tensors = tuple(tensor_of(each) for each in result)
         return wrap(*tensors) if wrap else tensors
 
-    if isinstance(kernel, Planned) and list(filter(None, converters)) == [Tensor._array]:
+    if isinstance(kernel, PlannedKernel) and list(filter(None, converters)) == [Tensor._array]:
         return make_listing_call(PlanTable(kernel, lambda args: ()), call, wrap)
     return call

@@ -15,7 +15,8 @@ from runtime.core import dtype as dtypes
 from runtime.core.dense import dense_layout
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch.operator import Call, Dispatch
-from runtime.kernels.cpu.planned import Operand, Planned
+from runtime.kernels.cpu.planned import PlannedKernel
+from runtime.kernels.plan import TensorSpec
 
 NO_PLAN = (None, None)
 NEVER = (None, *NO_PLAN)
@@ -32,7 +33,7 @@ class PlanTable(dict[Any, tuple[Any, ...]]):
     prepare: says what the results are for the arguments of a call, or raises.
     """
 
-    def __init__(self, kernel: Planned, prepare: Callable[[Any], Any]) -> None:
+    def __init__(self, kernel: PlannedKernel, prepare: Callable[[Any], Any]) -> None:
         self.kernel = kernel
         self.prepare = prepare
 
@@ -55,8 +56,8 @@ class PlanTable(dict[Any, tuple[Any, ...]]):
         plan = None
         is_in_order = self.kernel.any_order or all(output.is_contiguous for output in outputs)
         if is_in_order and not any(output.is_rounded for output in outputs):
-            outs = [Operand(output.numpy, output.sizes, output.strides) for output in outputs]
-            plan = self.kernel.planner(*outs, *map(described, args[written:]))
+            outs = [TensorSpec(output.numpy, output.sizes, output.strides) for output in outputs]
+            plan = self.kernel.plan(*outs, *map(described, args[written:]))
         entry = self[geometry] = *outputs, *(plan or NO_PLAN)
         return entry
 
@@ -64,13 +65,13 @@ class PlanTable(dict[Any, tuple[Any, ...]]):
 def described(argument: Any) -> Any:
     """What a planner reads of an argument: of tensors, in lists too, the geometry."""
     if isinstance(argument, Tensor):
-        return Operand(argument.dtype.numpy, argument._sizes, argument._strides)
+        return TensorSpec(argument.dtype.numpy, argument._sizes, argument._strides)
     if argument.__class__ in (list, tuple):
         return argument.__class__(map(described, argument))
     return argument
 
 
-def make_planned_call(kernel: Planned, general: Call, prepare: Any, operands: int) -> Call:
+def make_planned_call(kernel: PlannedKernel, general: Call, prepare: Any, operands: int) -> Call:
     """A planned kernel over one to three tensors of any strides, followed by other arguments."""
     maker = (make_unary_call, make_binary_call, make_ternary_call)[operands - 1]
     return maker(PlanTable(kernel, prepare), general)
@@ -257,7 +258,7 @@ def is_dim_second(converters: Converters) -> bool:
 
 
 def make_dim_second_call(
-    kernel: Planned, general: Call, prepare: Any, converters: Converters
+    kernel: PlannedKernel, general: Call, prepare: Any, converters: Converters
 ) -> Call:
     """The planned call of an operator whose second argument, `dim`, stands before other tensors."""
     if list(converters[3:4]) == [Tensor._array]:
@@ -284,7 +285,7 @@ def make_dim_second_call(
 class DimSecondTable(PlanTable):
     """Plans of calls whose dim was put behind the tensors."""
 
-    def __init__(self, kernel: Planned, prepare: Any, operands: int) -> None:
+    def __init__(self, kernel: PlannedKernel, prepare: Any, operands: int) -> None:
         super().__init__(kernel, prepare)
         self.operands = operands
 
@@ -295,7 +296,7 @@ class DimSecondTable(PlanTable):
         return super().make(geometry, (self_, dim, *others, *plain), written)
 
 
-def make_planned_list_call(kernel: Planned, general: Call, prepare: Any) -> Call:
+def make_planned_list_call(kernel: PlannedKernel, general: Call, prepare: Any) -> Call:
     """A planned kernel over a list of dense tensors: run(out, arrays, number)."""
     plans = PlanTable(kernel, prepare)
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from runtime.kernels import build, threads
 from runtime.kernels.build import Kernel
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64, is_small
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import TypedKernel
 
 Array = Any
@@ -42,10 +42,10 @@ def operand(number: int, *shape: int) -> View:
 
 def leading_operands(args: Sequence[Any]) -> int:
     """How many of a planner's arguments are results and operands."""
-    return next((i for i, each in enumerate(args) if not isinstance(each, Operand)), len(args))
+    return next((i for i, each in enumerate(args) if not isinstance(each, TensorSpec)), len(args))
 
 
-def are_small_alike(first: Operand, *others: Operand | None) -> bool:
+def are_small_alike(first: TensorSpec, *others: TensorSpec | None) -> bool:
     """Whether small dense arrays of floats, as far as they are given, have one dtype."""
     given = [each for each in others if each is not None]
     return (
@@ -64,27 +64,27 @@ A tuple is one in the loop, too, which is compiled for its length; a list is an 
 
 def plan_loop(
     loop: Kernel | TypedKernel,
-    outs: Sequence[Operand],
-    operands: Sequence[Operand | None],
+    outs: Sequence[TensorSpec],
+    operands: Sequence[TensorSpec | None],
     *arguments: Argument,
-) -> Plan:
+) -> LaunchPlan:
     """The plan that calls `loop(*arguments)`; an operand that is missing is an empty array there.
 
     Shapes and numbers are no part of the code: they come in one array, floats by their bits, so
     that one compiled function serves all geometries.
     """
-    return Plan(*_compiled((), loop, outs, operands, arguments))
+    return LaunchPlan(*_compiled((), loop, outs, operands, arguments))
 
 
 def plan_ranges(
     loop: Kernel | TypedKernel,
     count: int,
     work: int,
-    outs: Sequence[Operand],
-    operands: Sequence[Operand | None],
+    outs: Sequence[TensorSpec],
+    operands: Sequence[TensorSpec | None],
     *arguments: Argument,
     parts: Callable[..., int] | None = None,
-) -> Plan:
+) -> LaunchPlan:
     """The plan that calls `loop(start, stop, *arguments)` for parts of range(count).
 
     work: what all of them take; much of it is shared by the threads. parts: into how many
@@ -95,17 +95,17 @@ def plan_ranges(
         return plan_loop(loop, outs, operands, *(0, 0, count)[-len(bounds) :], *arguments)
     entry, numbers = _compiled(bounds, loop, outs, operands, arguments)
 
-    def run(*args: Any) -> None:
-        threads.run_ranges(entry, count, work, *args, parts=parts(*args) if parts else 0)
+    def run(*args: Any) -> bool:
+        return threads.run_ranges(entry, count, work, *args, parts=parts(*args) if parts else 0)
 
-    return Plan(run, numbers)
+    return LaunchPlan(run, numbers)
 
 
 def _compiled(
     bounds: tuple[str, ...],
     loop: Kernel | TypedKernel,
-    outs: Sequence[Operand],
-    operands: Sequence[Operand | None],
+    outs: Sequence[TensorSpec],
+    operands: Sequence[TensorSpec | None],
     arguments: Sequence[Argument],
 ) -> tuple[Callable[..., Any], Array]:
     """loop(*bounds, *arguments) over flat memory, and the numbers for it.
@@ -129,7 +129,14 @@ def _compiled(
     return run, np.array(numbers, np.int64)
 
 
-def refusing(plan: Plan, refuse: Callable[..., Exception]) -> Plan:
+def do_nothing(*args: Any) -> None:
+    """The run of a kernel with nothing to write."""
+
+
+NOTHING = LaunchPlan(do_nothing, None)
+
+
+def refusing(plan: LaunchPlan, refuse: Callable[..., Exception]) -> LaunchPlan:
     """The plan of a loop that answers False, and writes nothing, for arguments it does not take.
 
     refuse: makes the error, of what the plan's run is given.
@@ -140,7 +147,7 @@ def refusing(plan: Plan, refuse: Callable[..., Exception]) -> Plan:
         if not run(*args):
             raise refuse(*args)
 
-    return Plan(checked, plan.number)
+    return LaunchPlan(checked, plan.params)
 
 
 FLAT = """\

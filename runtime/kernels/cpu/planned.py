@@ -1,67 +1,227 @@
-"""Kernels that are more than a call with arrays: planned ones, and element by element ones.
+"""Hand-written kernels of the CPU: each is a function from what it is called with to its launch.
 
-A small product of matrices takes 0.2 us; shapes, flags and views of arrays would take ten times
-that. A planned kernel offers both: a call with arrays for any arguments, and a plan for a geometry,
-which then runs over flat memory.
+A small product of matrices takes 0.2 us; looking at arrays, checks and views would take ten times
+that. So a kernel is planned once per dtypes, sizes and strides, and what remains runs over flat
+memory. There is no other way to run it: a call with arrays makes the same plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from runtime.core import shape
+from runtime.core.generator import Generator
+from runtime.kernels.cpu.folding import copy_parts
+from runtime.kernels.plan import LaunchPlan, TensorSpec
+
+Array = Any
+Planner = Callable[..., LaunchPlan]
+CALLS_KEPT = 1024
+"""Plans of a kernel's calls with arrays that are remembered."""
 
 
-class Operand(NamedTuple):
-    """What a plan may depend on; strides in elements."""
+class PlannedKernel:
+    """A kernel: planner(*results, *arguments) with a `TensorSpec` in place of every tensor.
 
-    dtype: Any
-    sizes: tuple[int, ...]
-    strides: tuple[int, ...]
-
-    @property
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie densely in row-major order."""
-        return shape.is_contiguous(self.sizes, self.strides)
-
-
-class Plan(NamedTuple):
-    """run(out, *arrays, *offsets, number): flat arrays, and where each operand begins in its.
-
-    Where the results' shapes depend on the data, run(*arrays, *offsets, number) returns them, each
-    as a flat array and its sizes.
+    results: how many tensors it writes; 0 if it finds their shapes out itself.
+    any_order: whether results may lie densely in another order of dims, of which the planner is
+    told by their strides; else they are contiguous.
+    any_strides: whether the planner takes operands with gaps; else it is told of contiguous ones,
+    and others are copied. updates: the names of operands that the kernel writes to.
     """
 
-    run: Callable[..., None]
-    number: Any
-
-
-Planner = Callable[..., Plan | None]
-
-
-class Planned:
-    """A kernel together with its planner: planner(*outs, *arguments) -> Plan or None.
-
-    They are the kernel's own arguments, with an `Operand` in place of every array. The planner
-    returns None for what only the kernel itself can do. any_order: whether results may lie densely
-    in another order of dims, of which the planner is told by their strides.
-    """
-
-    def __init__(self, kernel: Callable[..., Any], planner: Planner, any_order: bool) -> None:
-        self.kernel = kernel
+    def __init__(
+        self,
+        planner: Planner,
+        results: int = 1,
+        any_order: bool = False,
+        any_strides: bool = False,
+        updates: Sequence[str] = (),
+    ) -> None:
         self.planner = planner
+        self.results = results
         self.any_order = any_order
+        self.any_strides = any_strides
+        names = list(inspect.signature(planner).parameters) if updates else []
+        self._called: dict[Any, LaunchPlan] = {}
+        self.updates = {names.index(each) for each in updates}
+        self.__name__ = planner.__name__
+        self.__doc__ = planner.__doc__
+
+    def plan(self, *args: Any) -> LaunchPlan:
+        """The launch for these results and arguments."""
+        if self.any_strides or all(each.is_contiguous for each in specs_in(args[self.results :])):
+            return self.planner(*args)
+        given = *args[: self.results], *map(_contiguous_spec, args[self.results :])
+        plan = self.planner(*given)
+        return LaunchPlan(self._copying(plan.run, args), plan.params)
+
+    def _copying(self, run: Callable[..., Any], args: Sequence[Any]) -> Callable[..., Any]:
+        """`run` with contiguous copies of the operands that are not."""
+        numbered = [
+            (i, spec) for i in range(self.results, len(args)) for spec in specs_in(args[i : i + 1])
+        ]
+        first, count = self.results, len(numbered)
+        copied = [n for n, (_, spec) in enumerate(numbered) if not spec.is_contiguous]
+
+        def run_on_copies(*args: Any) -> Any:
+            given, updated = list(args), []
+            for n in copied:
+                argument, spec = numbered[n]
+                view = view_of(args[first + n], args[first + count + n], spec)
+                dense = contiguous(view)
+                given[first + n], given[first + count + n] = dense.reshape(-1), 0
+                if argument in self.updates:
+                    updated.append((view, dense))
+            found = run(*given)
+            copy_parts(*updated)
+            return found
+
+        return run_on_copies
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the kernel on arrays, of any strides; results with gaps are copied back."""
+        key: list[Any] = []
+        memory: list[Array] = []
+        sources: list[Generator] = []
+        if not self._read(args, key, memory, sources):
+            return self._call_on_copies(args)
+        seen = tuple(key)
+        plan = self._called.get(seen)
+        if plan is None:
+            plan = self.plan(*map(_described, args))
+            if len(self._called) < CALLS_KEPT:
+                self._called[seen] = plan
+        offsets = [0] * (len(memory) - self.results)
+        found = plan.run(*memory, *offsets, plan.params, *sources)
+        if self.results:
+            return None
+        made = [flat.reshape(sizes) for flat, sizes in found]
+        return made[0] if len(made) == 1 else made
+
+    def _read(
+        self, args: Sequence[Any], key: list[Any], memory: list[Array], sources: list[Generator]
+    ) -> bool:
+        """What the plan depends on, and what it runs over; False if arrays have to be copied."""
+        for each in args:
+            kind = each.__class__
+            if kind is np.ndarray:
+                if each.flags.c_contiguous:
+                    memory.append(each.reshape(-1))
+                elif self.any_strides or (self.any_order and len(memory) < self.results):
+                    memory.append(memory_of(each))
+                else:
+                    return False
+                key.append((each.dtype, each.shape, each.strides))
+            elif kind is list or kind is tuple:
+                key.append(len(each))
+                if not self._read(each, key, memory, sources):
+                    return False
+            elif kind is Generator:
+                sources.append(each)
+            elif each != 0:
+                key.append((kind, each))
+            else:  # -0.0 equals 0.0
+                key.append((kind, repr(each)))
+        return True
+
+    def _call_on_copies(self, args: Sequence[Any]) -> Any:
+        outs = args[: self.results]
+        targets = [
+            out if self.any_order or out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+            for out in outs
+        ]
+        found = self(*targets, *_made_contiguous(args[self.results :]))
+        for out, target in zip(outs, targets, strict=True):
+            if target is not out:
+                np.copyto(out, target)
+        return found
+
+
+class Planned(PlannedKernel):
+    """A kernel with a body of its own for what the planner leaves."""
+
+    def __init__(self, kernel: Any, planner: Any, any_order: bool = False) -> None:
+        super().__init__(planner, any_order=any_order)
+        self.kernel = kernel
         self.__name__ = kernel.__name__
-        self.__doc__ = kernel.__doc__
+
+    def plan(self, *args: Any) -> Any:
+        return self.planner(*args)
 
     def __call__(self, *args: Any) -> Any:
         return self.kernel(*args)
 
 
-def planned(planner: Planner, any_order: bool = False) -> Callable[[Callable[..., Any]], Planned]:
-    """Give a kernel its planner."""
-    return lambda kernel: Planned(kernel, planner, any_order)
+def planned(planner: Any = None, any_order: bool = False, **options: Any) -> Callable[[Any], Any]:
+    """Make a planner a kernel. options: those of `PlannedKernel`."""
+    if planner is not None:
+        return lambda kernel: Planned(kernel, planner, any_order)
+    return lambda planner: PlannedKernel(planner, any_order=any_order, **options)
+
+
+def specs_in(args: Sequence[Any]) -> Iterator[TensorSpec]:
+    """The tensors among arguments, those in lists included."""
+    for each in args:
+        if each.__class__ is TensorSpec:
+            yield each
+        elif each.__class__ in (list, tuple):
+            yield from specs_in(each)
+
+
+def _contiguous_spec(argument: Any) -> Any:
+    if argument.__class__ is TensorSpec:
+        return argument._replace(strides=shape.contiguous_strides(argument.sizes))
+    if argument.__class__ in (list, tuple):
+        return argument.__class__(map(_contiguous_spec, argument))
+    return argument
+
+
+def view_of(flat: Array, at: int, spec: TensorSpec) -> Array:
+    """An operand's memory as an array of its sizes and strides."""
+    size = spec.dtype.itemsize
+    strides = [step * size for step in spec.strides]
+    return np.ndarray(spec.sizes, spec.dtype, flat, at * size, strides)
+
+
+def contiguous(array: Array) -> Array:
+    """The array itself if it is contiguous, else a copy."""
+    if array.flags.c_contiguous:
+        return array
+    dense = np.empty(array.shape, array.dtype)
+    copy_parts((dense, array))
+    return dense
+
+
+def memory_of(array: Array) -> Array:
+    """The flat memory from an array's first element to its last, all of whose strides are >= 0."""
+    if array.flags.c_contiguous:
+        return array.reshape(-1)
+    steps = [each // array.itemsize for each in array.strides]
+    extent = 1 + sum((n - 1) * step for n, step in zip(array.shape, steps, strict=True))
+    return np.lib.stride_tricks.as_strided(array, (extent,), (array.itemsize,))
+
+
+def _made_contiguous(argument: Any) -> Any:
+    if isinstance(argument, np.ndarray):
+        return contiguous(argument)
+    if argument.__class__ in (list, tuple):
+        return argument.__class__(map(_made_contiguous, argument))
+    return argument
+
+
+def _described(argument: Any) -> Any:
+    """An argument as a planner sees it: of arrays the spec."""
+    if isinstance(argument, np.ndarray):
+        steps = tuple([each // argument.itemsize for each in argument.strides])
+        return TensorSpec(argument.dtype, argument.shape, steps)
+    if argument.__class__ in (list, tuple):
+        return argument.__class__(map(_described, argument))
+    return argument
 
 
 class Elementwise:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
-from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import TypedKernel
 
 Array = Any
@@ -23,12 +23,12 @@ DTYPES = frozenset(map(np.dtype, ("float32", "float64", "int64")))
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
-def is_small(out: Operand, *operands: Operand) -> bool:
+def is_small(out: TensorSpec, *operands: TensorSpec) -> bool:
     """Whether dense operands of the usual dtypes give few elements, but some."""
     return is_dense(out, *operands) and all(prod(each.sizes) <= SMALL for each in (out, *operands))
 
 
-def is_dense(out: Operand, *operands: Operand) -> bool:
+def is_dense(out: TensorSpec, *operands: TensorSpec) -> bool:
     """Whether operands are dense, and the result is of a usual dtype; none without elements."""
     return (
         out.dtype in DTYPES
@@ -59,18 +59,18 @@ def entry_for(kernel: TypedKernel, dtype: Any, *arguments: Any) -> Callable[...,
     return kernel.entry_point(dtype, arguments)  # type: ignore[no-any-return]
 
 
-def plan_one(entry: Callable[..., Any], numbers: tuple[Any, ...]) -> Plan:
+def plan_one(entry: Callable[..., Any], numbers: tuple[Any, ...]) -> LaunchPlan:
     """The plan of a loop of one operand that cannot fail."""
 
     def run(target: Array, a: Array, at: int, numbers: Any) -> None:
         entry(target, a, at, *numbers)
 
-    return Plan(run, numbers)
+    return LaunchPlan(run, numbers)
 
 
 def plan_lines(
-    kernel: TypedKernel, out: Operand, self: Operand, lines: int, numbers: tuple[Any, ...]
-) -> Plan:
+    kernel: TypedKernel, out: TensorSpec, self: TensorSpec, lines: int, numbers: tuple[Any, ...]
+) -> LaunchPlan:
     """The plan of kernel(start, stop, out, self, at, *numbers) for parts of range(lines).
 
     Many elements are shared by the threads.
@@ -84,10 +84,10 @@ def plan_lines(
     def run_parts(target: Array, a: Array, at: int, numbers: Any) -> None:
         threads.run_ranges(entry, lines, work, target, a, at, *numbers)
 
-    return Plan(run if work < 2 * threads.GRAIN else run_parts, numbers)
+    return LaunchPlan(run if work < 2 * threads.GRAIN else run_parts, numbers)
 
 
-def are_dense_alike(dtype: Any, *operands: Operand | None) -> bool:
+def are_dense_alike(dtype: Any, *operands: TensorSpec | None) -> bool:
     """Whether all operands that are given are dense floats of one dtype, and not empty."""
     return dtype.name in ("float32", "float64") and all(
         each.dtype == dtype and each.is_contiguous and prod(each.sizes)

@@ -16,8 +16,9 @@ from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.copying.strided_copy import copy_flat
 from runtime.kernels.cpu.folding import as_bits
-from runtime.kernels.cpu.planned import Cast, Elementwise, Operand, Plan, planned
+from runtime.kernels.cpu.planned import Cast, Elementwise, planned
 from runtime.kernels.cpu.small import INT64
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = np.ndarray
 
@@ -153,7 +154,7 @@ def join_parts(out, real, imag, at, at_imag, count):
         out[i] = complex(real[at + i], imag[at_imag + i])
 
 
-def plan_complex(out: Operand, real: Operand, imag: Operand) -> Plan | None:
+def plan_complex(out: TensorSpec, real: TensorSpec, imag: TensorSpec) -> LaunchPlan | None:
     """Plan `complex_` of parts of one shape."""
     count = prod(out.sizes)
     if not (real.sizes == imag.sizes == out.sizes and 0 < count <= threads.GRAIN):
@@ -161,7 +162,7 @@ def plan_complex(out: Operand, real: Operand, imag: Operand) -> Plan | None:
     if not (real.is_contiguous and imag.is_contiguous and real.dtype == imag.dtype):
         return None
     entry = join_parts.entry_point((out.dtype, real.dtype, imag.dtype, int, int, INT64))
-    return Plan(entry, np.array([count]))
+    return LaunchPlan(entry, np.array([count]))
 
 
 @planned(plan_complex)

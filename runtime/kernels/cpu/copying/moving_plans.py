@@ -12,7 +12,7 @@ import numpy as np
 
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import folded_shape
-from runtime.kernels.cpu.planned import Operand, Plan, Planner
+from runtime.kernels.cpu.planned import Planner
 from runtime.kernels.cpu.small import (
     entry_for,
     is_dense,
@@ -20,6 +20,7 @@ from runtime.kernels.cpu.small import (
     plan_lines,
     plan_one,
 )
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -30,15 +31,15 @@ MOST_PLACES = 1024
 
 
 def _plan_places(
-    out: Operand, self: Operand, move: Callable[..., Array], *args: Any
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, move: Callable[..., Array], *args: Any
+) -> LaunchPlan | None:
     """Plan to take each element from where move(array, *args) takes it."""
     count = prod(self.sizes)
     if count > MOST_PLACES:
         return None
     places = move(np.arange(count, dtype=np.int32).reshape(self.sizes), *args)
     entry = entry_for(take_places, out.dtype, out.dtype, out.dtype, int, places.dtype)
-    return Plan(entry, np.ascontiguousarray(places).reshape(-1))
+    return LaunchPlan(entry, np.ascontiguousarray(places).reshape(-1))
 
 
 @typed
@@ -48,7 +49,7 @@ def take_places(out, self, at, places):
         out[i] = self[at + places[i]]
 
 
-def plan_flip(out: Operand, self: Operand, dims: Sequence[int]) -> Plan | None:
+def plan_flip(out: TensorSpec, self: TensorSpec, dims: Sequence[int]) -> LaunchPlan | None:
     """Plan `flip` of one dim, or of a few elements."""
     if not is_dense(out, self) or not self.sizes:
         return None
@@ -77,8 +78,8 @@ def flip_flat(start, stop, out, self, at, size, inner):
 
 
 def plan_roll(
-    out: Operand, self: Operand, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
+) -> LaunchPlan | None:
     """Plan `roll` of one dim, of the flat tensor, or of a few elements."""
     if not is_dense(out, self) or not self.sizes:
         return None
@@ -110,12 +111,12 @@ def roll_flat(start, stop, out, self, at, width, shift):
 
 
 def plan_repeat_interleave(
-    out: Operand,
-    self: Operand,
+    out: TensorSpec,
+    self: TensorSpec,
     repeats: int,
     dim: int | None = None,
     output_size: int | None = None,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `repeat_interleave` with one number for all slices."""
     if not is_dense(out, self):
         return None
@@ -144,7 +145,9 @@ def repeat_flat(start, stop, out, self, at, inner, repeats):
             place += inner
 
 
-def plan_pad(out: Operand, self: Operand, pad: Sequence[int], value: Any) -> Plan | None:
+def plan_pad(
+    out: TensorSpec, self: TensorSpec, pad: Sequence[int], value: Any
+) -> LaunchPlan | None:
     """Plan `constant_pad_nd` around the last one or two dims."""
     if not is_dense(out, self) or not 2 <= len(pad) <= 4 or min(pad) < 0 or not self.sizes:
         return None
@@ -183,7 +186,7 @@ def pad_flat(start, stop, out, self, at, rows, columns, left, right, top, bottom
 def plan_triangle(is_upper: bool) -> Planner:
     """The planner of `triu` or `tril`."""
 
-    def plan(out: Operand, self: Operand, diagonal: int = 0) -> Plan | None:
+    def plan(out: TensorSpec, self: TensorSpec, diagonal: int = 0) -> LaunchPlan | None:
         if not is_dense(out, self):
             return None
         rows, columns = self.sizes[-2:]
@@ -207,8 +210,8 @@ def triangle_flat(start, stop, out, self, at, rows, columns, diagonal, upper):
 
 
 def plan_diag_embed(
-    out: Operand, self: Operand, offset: int = 0, dim1: int = -2, dim2: int = -1
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> LaunchPlan | None:
     """Plan `diag_embed` into the last two dims."""
     ndim = len(out.sizes)
     if not is_small(out, self) or (dim1 % ndim, dim2 % ndim) != (ndim - 2, ndim - 1):
@@ -230,7 +233,9 @@ def spread_flat(out, self, at, size, columns, first):
             out[place + i * (columns + 1)] = self[start + i]
 
 
-def plan_cumsum(out: Operand, self: Operand, dim: int, dtype: Any = None) -> Plan | None:
+def plan_cumsum(
+    out: TensorSpec, self: TensorSpec, dim: int, dtype: Any = None
+) -> LaunchPlan | None:
     """Plan `cumsum` without a change of dtype; many columns are summed side by side elsewhere."""
     if not is_dense(out, self) or out.dtype != self.dtype or not self.sizes:
         return None

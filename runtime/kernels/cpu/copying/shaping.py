@@ -21,14 +21,15 @@ from runtime.kernels.cpu.folding import (
     settle,
     start_from,
 )
-from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.small import DTYPES
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed
 
 Array = Any
 
 
-def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | None:
+def plan_join(out: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> LaunchPlan | None:
     """Plan joining dense arrays: rows of `out` are rows of all arrays, one behind the other."""
     count = prod(out.sizes)
     outer = prod(out.sizes[: dim % len(out.sizes)])
@@ -36,10 +37,10 @@ def plan_join(out: Operand, tensors: Sequence[Operand], dim: int = 0) -> Plan | 
         return None
     if len(tensors) == 2 and out.dtype in DTYPES and (outer > 1 or count < threads.GRAIN):
         arguments = int, int, out.dtype, out.dtype, out.dtype, int
-        return Plan(_pair_runner(join_two.entry_point(out.dtype, arguments), count), outer)
+        return LaunchPlan(_pair_runner(join_two.entry_point(out.dtype, arguments), count), outer)
     if count < threads.GRAIN:
-        return Plan(_join if outer == 1 else _join_rows, outer)
-    return Plan(_join_large, outer) if outer == 1 else None
+        return LaunchPlan(_join if outer == 1 else _join_rows, outer)
+    return LaunchPlan(_join_large, outer) if outer == 1 else None
 
 
 def _pair_runner(entry: Any, work: int) -> Any:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.build import Kernel, kernel
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 MOST_PRODUCTS = 4096
 """Numbers times points: where SciPy is as fast."""
@@ -115,8 +115,8 @@ def complex_to_real(out, x, at, plan):
 
 
 def plan_r2c(
-    out: Operand, self: Operand, dim: Sequence[int], normalization: int, onesided: bool
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: Sequence[int], normalization: int, onesided: bool
+) -> LaunchPlan | None:
     """Plan `_fft_r2c`."""
     if not dim:
         return None
@@ -127,16 +127,16 @@ def plan_r2c(
 
 
 def plan_c2c(
-    out: Operand, self: Operand, dim: Sequence[int], normalization: int, forward: bool
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: Sequence[int], normalization: int, forward: bool
+) -> LaunchPlan | None:
     """Plan `_fft_c2c`."""
     dims = [_along(self.sizes, d) for d in dim]
     return _plan(complex_to_complex, out, self, dims, normalization, forward, [])
 
 
 def plan_c2r(
-    out: Operand, self: Operand, dim: Sequence[int], normalization: int, last_dim_size: int
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: Sequence[int], normalization: int, last_dim_size: int
+) -> LaunchPlan | None:
     """Plan `_fft_c2r`."""
     if not dim or self.sizes[dim[-1]] != last_dim_size // 2 + 1:
         return None
@@ -154,13 +154,13 @@ def _along(sizes: Sequence[int], dim: int) -> tuple[int, int, int]:
 
 def _plan(
     loop: Kernel,
-    out: Operand,
-    self: Operand,
+    out: TensorSpec,
+    self: TensorSpec,
     dims: list[tuple[int, int, int]],
     normalization: int,
     forward: bool,
     head: list[int],
-) -> Plan | None:
+) -> LaunchPlan | None:
     points = [points for _, points, _ in dims]
     numel = max(prod(out.sizes), prod(self.sizes))
     if not (dims and self.is_contiguous and 0 < numel * sum(points) <= MOST_PRODUCTS):
@@ -172,7 +172,7 @@ def _plan(
         numbers += [slices, count, step, begin + len(roots)]
         roots += roots_of_unity(count, forward)
     entry = loop.entry_point((out.dtype, self.dtype, int, INT64))
-    return Plan(entry, np.array(numbers + [_bits(each) for each in roots], np.int64))
+    return LaunchPlan(entry, np.array(numbers + [_bits(each) for each in roots], np.int64))
 
 
 def _bits(number: float) -> int:

@@ -18,21 +18,20 @@ from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import merged_stride
 from runtime.kernels.cpu.indexing.places import first_outside
 from runtime.kernels.cpu.indexing.writing_plans import COPY, SUM, combined
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64, SMALL, entry_for, is_small
-from runtime.kernels.plan import collapse, expanded_strides
+from runtime.kernels.plan import LaunchPlan, TensorSpec, collapse, expanded_strides
 from runtime.kernels.typed import typed
 
 Array = Any
 
 
 def plan_index_put(
-    out: Operand,
-    self: Operand,
-    indices: Sequence[Operand | None],
-    values: Operand,
+    out: TensorSpec,
+    self: TensorSpec,
+    indices: Sequence[TensorSpec | None],
+    values: TensorSpec,
     accumulate: bool = False,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `index_put`; masks, and arguments that do not fit, are left to the kernel."""
     given = [index for index in indices if index is not None]
     first = next((dim for dim, index in enumerate(indices) if index is not None), 0)
@@ -49,11 +48,11 @@ def plan_index_put(
     indexed = self.sizes[first : first + len(given)]
     outer, inner = prod(self.sizes[:first]), prod(self.sizes[first + len(given) :])
     numbers = outer, inner, *indexed, *[0] * (2 - len(given)), *steps, SUM if accumulate else COPY
-    return Plan(_make_run(entry, given, first, indexed), numbers)
+    return LaunchPlan(_make_run(entry, given, first, indexed), numbers)
 
 
 def _steps(
-    sizes: Sequence[int], first: int, given: list[Operand], values: Operand
+    sizes: Sequence[int], first: int, given: list[TensorSpec], values: TensorSpec
 ) -> tuple[int, ...] | None:
     """Rows and columns of places; the strides of both index tensors and of the values over them;
     the strides of the values before and behind. None if it takes more than that."""
@@ -78,7 +77,7 @@ def _steps(
 
 
 def _make_run(
-    entry: Callable[..., Any], given: list[Operand], first: int, indexed: Sequence[int]
+    entry: Callable[..., Any], given: list[TensorSpec], first: int, indexed: Sequence[int]
 ) -> Callable[..., None]:
     """Call the loop with one index tensor or two; say what is wrong with them."""
 

@@ -13,8 +13,8 @@ import numpy as np
 from runtime import errors
 from runtime.core import shape
 from runtime.kernels.build import kernel
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 UINT64 = np.dtype(np.uint64)
@@ -22,7 +22,7 @@ NONE = np.empty(0, np.int64)
 Found = list[tuple[Array, tuple[int, ...]]]
 
 
-def plan_nonzero(self: Operand) -> Plan | None:
+def plan_nonzero(self: TensorSpec) -> LaunchPlan | None:
     """Plan `nonzero` of a dense mask."""
     count = prod(self.sizes)
     if self.dtype != BOOL or not self.is_contiguous or not 0 < count <= SMALL or not self.sizes:
@@ -38,7 +38,7 @@ def plan_nonzero(self: Operand) -> Plan | None:
         entry(out, mask, sizes, ndim)
         return [(out, (found, ndim))]
 
-    return Plan(run, sizes)
+    return LaunchPlan(run, sizes)
 
 
 @kernel
@@ -72,8 +72,8 @@ def list_places(out, mask, sizes, ndim):
 
 
 def plan_unique(
-    self: Operand, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Plan | None:
+    self: TensorSpec, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> LaunchPlan | None:
     """Plan `unique` of dense int64 numbers."""
     count = prod(self.sizes)
     if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
@@ -105,7 +105,7 @@ def plan_unique(
             (counts, counts.shape),
         ]
 
-    return Plan(run, self.sizes)
+    return LaunchPlan(run, self.sizes)
 
 
 @kernel
@@ -145,8 +145,11 @@ def list_distinct(out, lengths, inverse, order, values, ordered):
 
 
 def plan_unique_consecutive(
-    self: Operand, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Plan | None:
+    self: TensorSpec,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> LaunchPlan | None:
     """Plan `unique_consecutive` of all elements."""
     count = prod(self.sizes)
     if self.dtype not in DTYPES or not self.is_contiguous or not 0 < count <= SMALL:
@@ -165,7 +168,7 @@ def plan_unique_consecutive(
             (lengths[:found].copy(), (found,)),
         ]
 
-    return Plan(run, self.sizes)
+    return LaunchPlan(run, self.sizes)
 
 
 @kernel
@@ -182,7 +185,9 @@ def list_runs_of_equals(values, inverse, lengths, self):
     return found
 
 
-def plan_bincount(self: Operand, weights: Operand | None = None, minlength: int = 0) -> Plan | None:
+def plan_bincount(
+    self: TensorSpec, weights: TensorSpec | None = None, minlength: int = 0
+) -> LaunchPlan | None:
     """Plan `bincount` of a few numbers without weights."""
     count = prod(self.sizes)
     if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
@@ -202,7 +207,7 @@ def plan_bincount(self: Operand, weights: Operand | None = None, minlength: int 
         add(counts, numbers)
         return [(counts, counts.shape)]
 
-    return Plan(run, minlength)
+    return LaunchPlan(run, minlength)
 
 
 def not_countable() -> RuntimeError:
@@ -226,7 +231,9 @@ def count_each(counts, numbers):
         counts[np.uint64(numbers[i])] += 1
 
 
-def plan_repeat_interleave(repeats: Operand, output_size: int | None = None) -> Plan | None:
+def plan_repeat_interleave(
+    repeats: TensorSpec, output_size: int | None = None
+) -> LaunchPlan | None:
     """Plan `repeat_interleave` of dense int64 numbers, if nobody says how many there will be."""
     count = prod(repeats.sizes)
     fits = repeats.dtype == INT64 and repeats.is_contiguous and 0 < count <= SMALL
@@ -244,7 +251,7 @@ def plan_repeat_interleave(repeats: Operand, output_size: int | None = None) -> 
         fill(out, numbers)
         return [(out, (total,))]
 
-    return Plan(run, count)
+    return LaunchPlan(run, count)
 
 
 @kernel
@@ -268,7 +275,7 @@ def list_repeated(out, numbers):
             place += 1
 
 
-def plan_one_hot(self: Operand, num_classes: int = -1) -> Plan | None:
+def plan_one_hot(self: TensorSpec, num_classes: int = -1) -> LaunchPlan | None:
     """Plan `one_hot` of dense classes."""
     count = prod(self.sizes)
     if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
@@ -283,7 +290,7 @@ def plan_one_hot(self: Operand, num_classes: int = -1) -> Plan | None:
         mark(out, classes, width)
         return [(out, (*sizes, width))]
 
-    return Plan(run, self.sizes)
+    return LaunchPlan(run, self.sizes)
 
 
 def class_count(greatest: int, num_classes: int) -> int:

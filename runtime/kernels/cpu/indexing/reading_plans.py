@@ -11,7 +11,6 @@ from runtime import errors
 from runtime.kernels import threads
 from runtime.kernels.cpu.folding import folded_shape, folded_strides
 from runtime.kernels.cpu.indexing import places
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import (
     INT64,
     agree_but_for,
@@ -19,6 +18,7 @@ from runtime.kernels.cpu.small import (
     is_dense,
     is_small,
 )
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -27,8 +27,8 @@ SCATTERED = 3
 
 
 def plan_gather(
-    out: Operand, self: Operand, dim: int, index: Operand, sparse_grad: bool = False
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, sparse_grad: bool = False
+) -> LaunchPlan | None:
     """Plan `gather` where self, of any strides, is no larger than the index but along `dim`."""
     fits = is_small(out, index) and agree_but_for(self.sizes, index.sizes, dim)
     steps = folded_strides(self.sizes, self.strides, dim)
@@ -43,7 +43,7 @@ def plan_gather(
             slots = b[at_b : at_b + prod(index.sizes)].reshape(index.sizes)
             raise places.bad_scatter_index(slots, dim, size)
 
-    return Plan(run, (outer, count, size, inner, *steps))
+    return LaunchPlan(run, (outer, count, size, inner, *steps))
 
 
 @typed
@@ -76,7 +76,9 @@ def gather_flat(
     return True
 
 
-def plan_index_select(out: Operand, self: Operand, dim: int, index: Operand) -> Plan | None:
+def plan_index_select(
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec
+) -> LaunchPlan | None:
     """Plan `index_select`."""
     if not is_dense(out, self, index) or index.dtype != INT64:
         return None
@@ -84,20 +86,22 @@ def plan_index_select(out: Operand, self: Operand, dim: int, index: Operand) -> 
 
 
 def plan_embedding(
-    out: Operand,
-    weight: Operand,
-    indices: Operand,
+    out: TensorSpec,
+    weight: TensorSpec,
+    indices: TensorSpec,
     padding_idx: int = -1,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `embedding`: rows of a matrix."""
     if not is_dense(out, indices) or indices.dtype != INT64 or not weight.is_contiguous:
         return None
     return _plan_select(out, weight, (1, *weight.sizes), prod(indices.sizes))
 
 
-def _plan_select(out: Operand, self: Operand, shape: tuple[int, int, int], count: int) -> Plan:
+def _plan_select(
+    out: TensorSpec, self: TensorSpec, shape: tuple[int, int, int], count: int
+) -> LaunchPlan:
     """Plan `select_flat`, on several threads if it is much."""
     outer, size, inner = shape
     kinds = int, int, out.dtype, self.dtype, INT64, *(int,) * 5
@@ -113,7 +117,7 @@ def _plan_select(out: Operand, self: Operand, shape: tuple[int, int, int], count
         if not threads.run_ranges(entry, lines, work, *args[:-1], count, size, inner):
             raise errors.index_out_of_range_in_self()
 
-    return Plan(run if work < 2 * threads.GRAIN else run_parts, 0)
+    return LaunchPlan(run if work < 2 * threads.GRAIN else run_parts, 0)
 
 
 @typed
@@ -144,7 +148,7 @@ def select_flat(start, stop, out, self, index, at, at_index, count, size, inner)
     return True
 
 
-def plan_take(out: Operand, self: Operand, index: Operand) -> Plan | None:
+def plan_take(out: TensorSpec, self: TensorSpec, index: TensorSpec) -> LaunchPlan | None:
     """Plan `take`."""
     if not is_small(out, self, index) or index.dtype != INT64:
         return None
@@ -154,7 +158,7 @@ def plan_take(out: Operand, self: Operand, index: Operand) -> Plan | None:
         if not entry(target, a, b, at_a, at_b, size):
             places.nonnegative_flat(b[at_b : at_b + target.size], size)  # raises
 
-    return Plan(run, prod(self.sizes))
+    return LaunchPlan(run, prod(self.sizes))
 
 
 @typed

@@ -14,29 +14,29 @@ from runtime.kernels.cpu.folding import folded_shape
 from runtime.kernels.cpu.indexing import places
 from runtime.kernels.cpu.indexing.combining import COPY, REDUCE, SUM, combined
 from runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64, agree_but_for, is_small, number_for
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed
 
 Array = Any
 
 
 def plan_index_copy(
-    result: Operand, self: Operand, dim: int, index: Operand, source: Operand
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, source: TensorSpec
+) -> LaunchPlan | None:
     """Plan `index_copy` of as many slices as are named."""
     return _plan_slices(result, self, dim, index, source, COPY)
 
 
 def plan_index_reduce(
-    result: Operand,
-    self: Operand,
+    result: TensorSpec,
+    self: TensorSpec,
     dim: int,
-    index: Operand,
-    source: Operand,
+    index: TensorSpec,
+    source: TensorSpec,
     reduce: str,
     include_self: bool = True,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `index_reduce` where the old values take part; a mean has to count."""
     if reduce not in REDUCE or not include_self:
         return None
@@ -44,8 +44,8 @@ def plan_index_reduce(
 
 
 def _plan_slices(
-    result: Operand, self: Operand, dim: int, index: Operand, source: Operand, how: int
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, source: TensorSpec, how: int
+) -> LaunchPlan | None:
     fits = is_small(result, self, index, source) and agree_but_for(self.sizes, source.sizes, dim)
     if not fits or index.dtype != INT64 or source.dtype != self.dtype:
         return None
@@ -89,8 +89,8 @@ def copy_over(out, self):
 
 
 def plan_index_fill(
-    result: Operand, self: Operand, dim: int, index: Operand, value: Any
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any
+) -> LaunchPlan | None:
     """Plan `index_fill` with a number."""
     if not is_small(result, self, index) or index.dtype != INT64 or not self.sizes:
         return None
@@ -125,8 +125,12 @@ def fill_slices(out, self, index, value):
 
 
 def plan_put(
-    result: Operand, self: Operand, index: Operand, source: Operand, accumulate: bool = False
-) -> Plan | None:
+    result: TensorSpec,
+    self: TensorSpec,
+    index: TensorSpec,
+    source: TensorSpec,
+    accumulate: bool = False,
+) -> LaunchPlan | None:
     """Plan `put`."""
     fits = is_small(result, self, index, source) and source.dtype == self.dtype
     count, places_given = prod(self.sizes), prod(index.sizes)
@@ -158,8 +162,8 @@ def put_flat(out, self, index, source, how):
 
 
 def plan_masked_scatter(
-    result: Operand, self: Operand, mask: Operand, source: Operand
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, mask: TensorSpec, source: TensorSpec
+) -> LaunchPlan | None:
     """Plan `masked_scatter` under a mask of self's shape."""
     if not is_small(result, self, source) or not mask.is_contiguous:
         return None

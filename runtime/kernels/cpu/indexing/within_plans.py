@@ -12,7 +12,7 @@ import numpy as np
 from runtime.kernels.cpu.indexing import places
 from runtime.kernels.cpu.indexing.combining import combined
 from runtime.kernels.cpu.loop_plans import View, operand, out, plan_loop, refusing
-from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -20,8 +20,8 @@ MOST = 1 << 10  # elements of an index whose coordinates are divided out
 
 
 def plan_within(
-    result: Operand, self: Operand, dim: int, index: Operand, src: Operand, how: int
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec, how: int
+) -> LaunchPlan | None:
     """Plan a scatter of dense arrays."""
     if not _is_walkable(index, self, src):
         return None
@@ -35,8 +35,8 @@ def plan_within(
 
 
 def plan_number_within(
-    result: Operand, self: Operand, dim: int, index: Operand, value: float, how: int
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: float, how: int
+) -> LaunchPlan | None:
     """Plan a scatter of one number."""
     if not _is_walkable(index, self):
         return None
@@ -46,18 +46,18 @@ def plan_number_within(
     return _refusing(plan, self, dim, index)
 
 
-def _is_walkable(index: Operand, *others: Operand) -> bool:
+def _is_walkable(index: TensorSpec, *others: TensorSpec) -> bool:
     """Whether the index is small, and its coordinates are those of the other operands."""
     ndim = len(index.sizes)
     return ndim > 0 and prod(index.sizes) <= MOST and all(len(o.sizes) == ndim for o in others)
 
 
-def _views(result: Operand, self: Operand, index: Operand) -> tuple[View, ...]:
+def _views(result: TensorSpec, self: TensorSpec, index: TensorSpec) -> tuple[View, ...]:
     count = prod(self.sizes)
     return out(0, count), operand(0, count), operand(1, prod(index.sizes))
 
 
-def _refusing(plan: Plan, self: Operand, dim: int, index: Operand) -> Plan:
+def _refusing(plan: LaunchPlan, self: TensorSpec, dim: int, index: TensorSpec) -> LaunchPlan:
     def refuse(*args: Any) -> Exception:
         flat, start = args[2], args[len(args) // 2 + 1]
         slots = flat[start : start + prod(index.sizes)].reshape(index.sizes)

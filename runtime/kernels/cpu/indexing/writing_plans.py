@@ -13,7 +13,6 @@ from runtime.kernels.cpu.folding import folded_shape
 from runtime.kernels.cpu.indexing import places
 from runtime.kernels.cpu.indexing.combining import COPY, PROD, REDUCE, SUM, combined
 from runtime.kernels.cpu.indexing.within_plans import plan_number_within, plan_within
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import (
     BOOL,
     INT64,
@@ -22,41 +21,42 @@ from runtime.kernels.cpu.small import (
     is_small,
     number_for,
 )
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed
 
 Array = Any
 
 
 def plan_scatter(
-    out: Operand, self: Operand, dim: int, index: Operand, src: Operand
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec
+) -> LaunchPlan | None:
     """Plan `scatter` of a tensor."""
     return _plan_scattering(out, self, dim, index, src, COPY)
 
 
 def plan_scatter_add(
-    out: Operand, self: Operand, dim: int, index: Operand, src: Operand
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec
+) -> LaunchPlan | None:
     """Plan `scatter_add`."""
     return _plan_scattering(out, self, dim, index, src, SUM)
 
 
 def plan_scatter_combine(
-    out: Operand, self: Operand, dim: int, index: Operand, src: Operand, reduce: str
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec, reduce: str
+) -> LaunchPlan | None:
     """Plan `scatter` that adds or multiplies."""
     return _plan_scattering(out, self, dim, index, src, SUM if reduce == "add" else PROD)
 
 
 def plan_scatter_reduce(
-    out: Operand,
-    self: Operand,
+    out: TensorSpec,
+    self: TensorSpec,
     dim: int,
-    index: Operand,
-    src: Operand,
+    index: TensorSpec,
+    src: TensorSpec,
     reduce: str,
     include_self: bool = True,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `scatter_reduce` where the old values take part; a mean has to count."""
     if reduce not in REDUCE or not include_self:
         return None
@@ -64,8 +64,8 @@ def plan_scatter_reduce(
 
 
 def _plan_scattering(
-    out: Operand, self: Operand, dim: int, index: Operand, src: Operand, how: int
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec, how: int
+) -> LaunchPlan | None:
     """Slices go by rows where the index covers the source, and all but `dim` of self."""
     if not is_small(out, self, index, src) or index.dtype != INT64 or src.dtype != self.dtype:
         return None
@@ -81,7 +81,7 @@ def _plan_scattering(
             slots = b[j : j + prod(index.sizes)].reshape(index.sizes)
             raise places.bad_scatter_index(slots, dim, size)
 
-    return Plan(run, (outer, count, size, inner, how))
+    return LaunchPlan(run, (outer, count, size, inner, how))
 
 
 @typed
@@ -113,8 +113,13 @@ def scatter_flat(out, self, index, src, at, at_index, at_src, outer, count, size
 
 
 def plan_index_add(
-    out: Operand, self: Operand, dim: int, index: Operand, source: Operand, alpha: Any = 1
-) -> Plan | None:
+    out: TensorSpec,
+    self: TensorSpec,
+    dim: int,
+    index: TensorSpec,
+    source: TensorSpec,
+    alpha: Any = 1,
+) -> LaunchPlan | None:
     """Plan `index_add` of a source as large as it can be."""
     fits = is_small(out, self, index, source) and len(self.sizes) == len(source.sizes) > 0
     if not fits or index.dtype != INT64 or alpha.__class__ not in (int, float):
@@ -132,7 +137,7 @@ def plan_index_add(
             raise places.bad_slice_index(slots, dim, self.sizes)
 
     number = float(alpha) if out.dtype.kind == "f" else alpha
-    return Plan(run, (outer, prod(index.sizes), size, inner, number))
+    return LaunchPlan(run, (outer, prod(index.sizes), size, inner, number))
 
 
 @typed
@@ -161,8 +166,8 @@ def index_add_flat(out, self, index, src, at, at_index, at_src, outer, count, si
 
 
 def plan_scatter_number_combine(
-    out: Operand, self: Operand, dim: int, index: Operand, value: Any, reduce: str
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any, reduce: str
+) -> LaunchPlan | None:
     """Plan `scatter` that adds a number or multiplies by it."""
     number = number_for(out.dtype, value)
     if not is_small(out, self, index) or index.dtype != INT64 or number is None:
@@ -172,8 +177,8 @@ def plan_scatter_number_combine(
 
 
 def plan_scatter_number(
-    out: Operand, self: Operand, dim: int, index: Operand, value: Any
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any
+) -> LaunchPlan | None:
     """Plan `scatter` of a number."""
     number = number_for(out.dtype, value)
     if not is_small(out, self, index) or index.dtype != INT64 or number is None:
@@ -190,7 +195,7 @@ def plan_scatter_number(
             slots = b[at_b : at_b + prod(index.sizes)].reshape(index.sizes)
             raise places.bad_scatter_index(slots, dim, size)
 
-    return Plan(run, (outer, count, size, inner, number))
+    return LaunchPlan(run, (outer, count, size, inner, number))
 
 
 @typed
@@ -210,7 +215,9 @@ def scatter_number_flat(out, self, index, at, at_index, outer, count, size, inne
     return True
 
 
-def plan_masked_fill(out: Operand, self: Operand, mask: Operand, value: Any) -> Plan | None:
+def plan_masked_fill(
+    out: TensorSpec, self: TensorSpec, mask: TensorSpec, value: Any
+) -> LaunchPlan | None:
     """Plan `masked_fill` with a number, for a mask of the same last dims."""
     fits = is_small(out, self) and mask.is_contiguous and mask.dtype == BOOL
     behind = out.sizes[len(out.sizes) - len(mask.sizes) :]
@@ -226,7 +233,7 @@ def plan_masked_fill(out: Operand, self: Operand, mask: Operand, value: Any) -> 
     def run(target: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Any) -> None:
         entry(target, a, b, at_a, at_b, *numbers)
 
-    return Plan(run, (prod(mask.sizes), filler))
+    return LaunchPlan(run, (prod(mask.sizes), filler))
 
 
 @typed

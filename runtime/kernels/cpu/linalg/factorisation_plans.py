@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
-from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 CHOLESKY = '''\
 @entry
@@ -107,8 +107,8 @@ def kernel(out, a, tau, at, at_tau, plan):
 
 
 def plan_cholesky(
-    factor: Operand, info: Operand, self: Operand, upper: bool, check_errors: bool
-) -> Plan | None:
+    factor: TensorSpec, info: TensorSpec, self: TensorSpec, upper: bool, check_errors: bool
+) -> LaunchPlan | None:
     """Plan `linalg_cholesky_ex` without errors."""
     stack = stack_of(self)
     if stack is None or check_errors:
@@ -117,7 +117,9 @@ def plan_cholesky(
     return plan_routines(("potrf",), CHOLESKY, [factor, info], [self], numbers)
 
 
-def plan_cholesky_solve(x: Operand, self: Operand, input2: Operand, upper: bool) -> Plan | None:
+def plan_cholesky_solve(
+    x: TensorSpec, self: TensorSpec, input2: TensorSpec, upper: bool
+) -> LaunchPlan | None:
     """Plan `cholesky_solve` of equally many sides and factors."""
     sides, factors = stack_of(self), stack_of(input2)
     if sides is None or factors is None or self.sizes[:-2] != input2.sizes[:-2]:
@@ -126,7 +128,7 @@ def plan_cholesky_solve(x: Operand, self: Operand, input2: Operand, upper: bool)
     return plan_routines(("potrs",), CHOLESKY_SOLVE, [x], [self, input2], numbers)
 
 
-def plan_cholesky_inverse(inverse: Operand, self: Operand, upper: bool) -> Plan | None:
+def plan_cholesky_inverse(inverse: TensorSpec, self: TensorSpec, upper: bool) -> LaunchPlan | None:
     """Plan `cholesky_inverse`."""
     stack = stack_of(self)
     if stack is None:
@@ -135,7 +137,7 @@ def plan_cholesky_inverse(inverse: Operand, self: Operand, upper: bool) -> Plan 
     return plan_routines(("potri",), CHOLESKY_INVERSE, [inverse], [self], numbers)
 
 
-def plan_qr(q: Operand, r: Operand, A: Operand, mode: str) -> Plan | None:
+def plan_qr(q: TensorSpec, r: TensorSpec, A: TensorSpec, mode: str) -> LaunchPlan | None:
     """Plan `linalg_qr` with both results."""
     stack = stack_of(A)
     if stack is None or mode == "r":
@@ -144,7 +146,7 @@ def plan_qr(q: Operand, r: Operand, A: Operand, mode: str) -> Plan | None:
     return plan_routines(("geqrf", "orgqr"), QR, [q, r], [A], numbers)
 
 
-def plan_geqrf(a: Operand, tau: Operand, self: Operand) -> Plan | None:
+def plan_geqrf(a: TensorSpec, tau: TensorSpec, self: TensorSpec) -> LaunchPlan | None:
     """Plan `geqrf`."""
     stack = stack_of(self)
     if stack is None:
@@ -153,7 +155,9 @@ def plan_geqrf(a: Operand, tau: Operand, self: Operand) -> Plan | None:
     return plan_routines(("geqrf",), REFLECT, [a, tau], [self], numbers)
 
 
-def plan_householder_product(out: Operand, input: Operand, tau: Operand) -> Plan | None:
+def plan_householder_product(
+    out: TensorSpec, input: TensorSpec, tau: TensorSpec
+) -> LaunchPlan | None:
     """Plan `linalg_householder_product`."""
     stack = stack_of(input)
     if stack is None or not tau.is_contiguous or not prod(tau.sizes):

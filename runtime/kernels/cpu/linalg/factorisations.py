@@ -25,8 +25,9 @@ from runtime.kernels.cpu.linalg.lapack import (
     workspace,
 )
 from runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
-from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.small import is_small
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed
 
 Array = Any
@@ -116,7 +117,9 @@ def check_pivots(operator: str, pivots: Array, rows: int) -> None:
         raise errors.pivots_out_of_range(operator)
 
 
-def plan_lu_permutation(P: Operand, pivots: Operand, rows: int, dtype: Any) -> Plan | None:
+def plan_lu_permutation(
+    P: TensorSpec, pivots: TensorSpec, rows: int, dtype: Any
+) -> LaunchPlan | None:
     """Plan `lu_permutation`."""
     if not is_small(P) or pivots.dtype != INT32 or not pivots.is_contiguous:
         return None

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime.kernels import build, openblas, threads
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.products.blas import LETTERS
 from runtime.kernels.cpu.small import INT64, SMALL
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 NEVER_SPLIT = 1 << 12  # elements of matrices with which OpenBLAS uses one thread anyway
 SIGNATURES = {
@@ -77,7 +77,7 @@ class Stack(NamedTuple):
         return self.step, self.row_step, self.column_step
 
 
-def stack_of(operand: Operand) -> Stack | None:
+def stack_of(operand: TensorSpec) -> Stack | None:
     """The matrices of an operand; None if they are not a few at equal distances."""
     sizes, strides = operand.sizes, operand.strides
     if not 0 < prod(sizes) <= SMALL:
@@ -95,10 +95,10 @@ def stack_of(operand: Operand) -> Stack | None:
 def plan_routines(
     routines: tuple[str, ...],
     text: str,
-    outs: Sequence[Operand],
-    operands: Sequence[Operand],
+    outs: Sequence[TensorSpec],
+    operands: Sequence[TensorSpec],
     numbers: Sequence[int],
-) -> Plan | None:
+) -> LaunchPlan | None:
     """The plan that calls `kernel(*outs, *operands, *offsets, numbers)` of a text."""
     dtype = operands[0].dtype
     if any(each.dtype != dtype for each in operands):
@@ -111,7 +111,7 @@ def plan_routines(
     entry = build.entry_point(f"{routines[0]}_{dtype.name}", whole, signature)
     numel = max(prod(each.sizes[-2:]) for each in operands)
     run = entry if numel <= NEVER_SPLIT else partial(_on_one_thread, entry)
-    return Plan(run, np.array(numbers, np.int64))
+    return LaunchPlan(run, np.array(numbers, np.int64))
 
 
 def _on_one_thread(entry: Any, *args: Any) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 from runtime.kernels import build
 from runtime.kernels.cpu.linalg import lu
 from runtime.kernels.cpu.linalg.lapack_plans import Stack, stack_of
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.small import INT64
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 FLAT = '''\
 @called
@@ -118,39 +118,48 @@ def solve_triangle_flat(x, triangle, b, at, at_b, plan):
 
 
 def plan_factor(
-    LU: Operand, pivots: Operand, info: Operand, A: Operand, pivot: bool, check_errors: bool
-) -> Plan | None:
+    LU: TensorSpec,
+    pivots: TensorSpec,
+    info: TensorSpec,
+    A: TensorSpec,
+    pivot: bool,
+    check_errors: bool,
+) -> LaunchPlan | None:
     """Plan `linalg_lu_factor_ex` without errors."""
     return None if check_errors else _plan_square("factor_flat", [LU, pivots, info], A)
 
 
-def plan_det(result: Operand, LU: Operand, pivots: Operand, A: Operand) -> Plan | None:
+def plan_det(
+    result: TensorSpec, LU: TensorSpec, pivots: TensorSpec, A: TensorSpec
+) -> LaunchPlan | None:
     """Plan `_linalg_det`."""
     return _plan_square("determine_flat", [result, LU, pivots], A)
 
 
 def plan_slogdet(
-    sign: Operand, logabsdet: Operand, LU: Operand, pivots: Operand, A: Operand
-) -> Plan | None:
+    sign: TensorSpec, logabsdet: TensorSpec, LU: TensorSpec, pivots: TensorSpec, A: TensorSpec
+) -> LaunchPlan | None:
     """Plan `_linalg_slogdet`."""
     return _plan_square("measure_flat", [sign, logabsdet, LU, pivots], A)
 
 
-def plan_inverse(inverse: Operand, info: Operand, A: Operand, check_errors: bool) -> Plan | None:
+def plan_inverse(
+    inverse: TensorSpec, info: TensorSpec, A: TensorSpec, check_errors: bool
+) -> LaunchPlan | None:
     """Plan `linalg_inv_ex` without errors."""
     return None if check_errors else _plan_square("invert_flat", [inverse, info], A)
 
 
 def plan_solve(
-    result: Operand,
-    LU: Operand,
-    pivots: Operand,
-    info: Operand,
-    A: Operand,
-    B: Operand,
+    result: TensorSpec,
+    LU: TensorSpec,
+    pivots: TensorSpec,
+    info: TensorSpec,
+    A: TensorSpec,
+    B: TensorSpec,
     left: bool,
     check_errors: bool,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `_linalg_solve_ex` of equally many matrices and right-hand sides."""
     if check_errors or not left:
         return None
@@ -162,8 +171,8 @@ def plan_solve(
 
 
 def plan_solve_triangular(
-    x: Operand, self: Operand, B: Operand, upper: bool, left: bool, unitriangular: bool
-) -> Plan | None:
+    x: TensorSpec, self: TensorSpec, B: TensorSpec, upper: bool, left: bool, unitriangular: bool
+) -> LaunchPlan | None:
     """Plan `linalg_solve_triangular` with dense triangles, one of which may lie transposed."""
     sides = _sides(self, B) if left and len(self.sizes) == len(B.sizes) else None
     text = lu.text_of(x.dtype)
@@ -178,22 +187,22 @@ def plan_solve_triangular(
 PLAIN, TRANSPOSED = 111, 112
 
 
-def _sides(A: Operand, B: Operand) -> Stack | None:
+def _sides(A: TensorSpec, B: TensorSpec) -> Stack | None:
     """The right-hand sides, where there is one for each matrix; a vector is one column."""
     if B.dtype != A.dtype:
         return None
     if len(B.sizes) == len(A.sizes) - 1 and B.sizes == A.sizes[:-1]:
-        B = Operand(B.dtype, (*B.sizes, 1), (*B.strides, 1))
+        B = TensorSpec(B.dtype, (*B.sizes, 1), (*B.strides, 1))
     return stack_of(B) if B.sizes[:-1] == A.sizes[:-1] else None
 
 
 def _plan_square(
     function: str,
-    outs: Sequence[Operand],
-    A: Operand,
-    others: Sequence[Operand] = (),
+    outs: Sequence[TensorSpec],
+    A: TensorSpec,
+    others: Sequence[TensorSpec] = (),
     numbers: Sequence[int] = (),
-) -> Plan | None:
+) -> LaunchPlan | None:
     stack, text = stack_of(A), lu.text_of(A.dtype)
     if stack is None or text is None or stack.rows != stack.columns:
         return None
@@ -204,12 +213,12 @@ def _plan_square(
 def _plan(
     function: str,
     text: str,
-    outs: Sequence[Operand],
-    operands: Sequence[Operand],
+    outs: Sequence[TensorSpec],
+    operands: Sequence[TensorSpec],
     numbers: Sequence[Any],
-) -> Plan:
+) -> LaunchPlan:
     dtypes = [each.dtype for each in (*outs, *operands)]
     signature = (*dtypes, *[int] * len(operands), INT64)
     name = f"lu_flat_{outs[0].dtype.name}"
     entry = build.entry_point(name, f"{text}\n\n{FLAT}", signature, function)
-    return Plan(entry, np.array(numbers, np.int64))
+    return LaunchPlan(entry, np.array(numbers, np.int64))

@@ -8,7 +8,7 @@ from runtime import errors
 from runtime.kernels.cpu.linalg.lapack import workspace
 from runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
 from runtime.kernels.cpu.loop_plans import refusing
-from runtime.kernels.cpu.planned import Operand, Plan
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 SINGULAR = '''\
 @entry
@@ -114,8 +114,8 @@ MOST_MULTIPLIED = 32
 
 
 def plan_pinv(
-    out: Operand, self: Operand, atol: Operand, rtol: Operand, hermitian: bool
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, atol: TensorSpec, rtol: TensorSpec, hermitian: bool
+) -> LaunchPlan | None:
     """Plan `_linalg_pinv` of one matrix by singular values."""
     stack = stack_of(self)
     if stack is None or hermitian or len(self.sizes) > 2 or self.dtype.kind != "f":
@@ -133,14 +133,14 @@ def _no_pseudo_inverse(*args: Any) -> Exception:
 
 
 def plan_svd(
-    U: Operand,
-    S: Operand,
-    Vh: Operand,
-    A: Operand,
+    U: TensorSpec,
+    S: TensorSpec,
+    Vh: TensorSpec,
+    A: TensorSpec,
     full_matrices: bool,
     compute_uv: bool,
     driver: str | None,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `_linalg_svd`; one matrix, so that a failure needs no number."""
     stack = stack_of(A)
     if stack is None or len(A.sizes) > 2 or A.dtype.kind != "f":
@@ -160,8 +160,8 @@ def _no_singular_values(*args: Any) -> Exception:
 
 
 def plan_eigh(
-    values: Operand, vectors: Operand, A: Operand, UPLO: str, compute_v: bool
-) -> Plan | None:
+    values: TensorSpec, vectors: TensorSpec, A: TensorSpec, UPLO: str, compute_v: bool
+) -> LaunchPlan | None:
     """Plan `_linalg_eigh`, as above."""
     stack = stack_of(A)
     if stack is None or len(A.sizes) > 2 or A.dtype.kind != "f":

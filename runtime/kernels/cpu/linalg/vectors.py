@@ -8,14 +8,17 @@ from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
 from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.planned import planned
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 WORK = 2
 """How much more an element costs than in element-wise work."""
 
 
-def plan_cross(result: Operand, self: Operand, other: Operand, dim: int) -> Plan | None:
+def plan_cross(
+    result: TensorSpec, self: TensorSpec, other: TensorSpec, dim: int
+) -> LaunchPlan | None:
     """Plan `cross` of dense vectors of one dtype."""
     given = (result, self, other)
     if not all(each.is_contiguous and each.dtype == result.dtype for each in given):

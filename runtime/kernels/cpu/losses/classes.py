@@ -5,173 +5,185 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from runtime import errors
-from runtime.kernels import threads
-from runtime.kernels.cpu.losses import loss_plans
+from runtime.kernels.cpu.loop_plans import View, operand, out, plan_loop, plan_ranges
 from runtime.kernels.cpu.losses.loss_loops import (
     MEAN,
     NONE,
-    SUM,
-    nll_backward,
-    nll_forward,
+    cross_entropy_gradient,
+    nll_loss,
+    nll_loss_gradient,
     smoothed_losses,
-    softmax_less_target,
 )
 from runtime.kernels.cpu.normalization.softmax import WORK, log_softmax_rows
 from runtime.kernels.cpu.planned import planned
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 
 
-@planned(loss_plans.plan_nll_loss)
+@planned(results=2)
 def nll_loss_forward(
-    output: Array,
-    total_weight: Array,
-    self: Array,
-    target: Array,
-    weight: Array | None,
+    output: TensorSpec,
+    total_weight: TensorSpec,
+    self: TensorSpec,
+    target: TensorSpec,
+    weight: TensorSpec | None,
     reduction: int,
     ignore_index: int,
-) -> None:
+) -> LaunchPlan:
     """Write -weight[t] * self[:, t] for each target t, or its sum or weighted mean.
 
     Raises: IndexError if a target that is not `ignore_index` is no class.
     """
-    scores, labels, weights = _arguments(self, target, weight)
-    each = output.reshape(labels.shape) if reduction == NONE else np.empty((0, 0), self.dtype)
-    bad, total, sum_of_weights = nll_forward(each, scores, labels, weights, ignore_index)
-    if bad >= 0:
-        raise errors.target_out_of_bounds(labels.flat[bad])
-    _reduce(output, total_weight, total, sum_of_weights, reduction)
+    shape, labels = _shapes(self.sizes, target)
+    plan = plan_loop(
+        nll_loss,
+        *([output, total_weight], [self, target, weight]),
+        *(out(0, output.numel), out(1, 1), operand(0, *shape), operand(1, *labels)),
+        *(_vector(2, weight), reduction, ignore_index),
+    )
+    behind = 2 if weight is None else 3
+
+    def run(*args: Any) -> None:
+        bad = plan.run(*args)
+        if bad >= 0:
+            raise errors.target_out_of_bounds(args[3][args[3 + behind] + bad])
+
+    return LaunchPlan(run, plan.params)
 
 
-def _reduce(
-    output: Array, total_weight: Array, total: float, sum_of_weights: float, reduction: int
-) -> None:
-    """Write the sum of the weights, and if asked for, that of the losses, or their mean."""
-    total_weight[...] = sum_of_weights
-    if reduction == SUM:
-        output[...] = total
-    elif reduction == MEAN:
-        output[...] = total / sum_of_weights if sum_of_weights else np.nan
+def _shapes(sizes: Sequence[int], target: TensorSpec) -> tuple[tuple[int, ...], tuple[int, int]]:
+    """Scores as (batch, classes, places), targets as (batch, places)."""
+    batch, classes = (1, sizes[0]) if len(sizes) == 1 else sizes[:2]
+    places = target.numel // batch if batch else 0
+    return (batch, classes, places), (batch, places)
 
 
-@planned(loss_plans.plan_nll_loss_backward)
+def _vector(number: int, given: TensorSpec | None) -> View:
+    """An operand as a vector; one that is not given is empty."""
+    return operand(number, given.numel if given else 0)
+
+
+@planned()
 def nll_loss_backward(
-    out: Array,
-    grad_output: Array,
-    target: Array,
-    weight: Array | None,
-    total_weight: Array,
-    sizes: Any,
+    grad_input: TensorSpec,
+    grad_output: TensorSpec,
+    target: TensorSpec,
+    weight: TensorSpec | None,
+    total_weight: TensorSpec,
+    sizes: Sequence[int],
     reduction: int,
     ignore_index: int,
-) -> None:
+) -> LaunchPlan:
     """Write -weight[t] * grad at each target's place, 0 elsewhere."""
-    out.fill(0)
-    scores, labels, weights = _arguments(out, target, weight)
-    grad = grad_output.astype(out.dtype, copy=False)
-    if reduction == NONE:
-        each, scale = np.ascontiguousarray(grad).reshape(labels.shape), 1.0
-    else:
-        each = np.ones((1, 1), out.dtype)
-        scale = float(grad)
-        if reduction == MEAN:
-            divisor = float(total_weight)
-            scale = scale / divisor if divisor else 0.0
-    nll_backward(scores, each, labels, weights, ignore_index, scale)
-
-
-def _arguments(scores: Array, target: Array, weight: Array | None) -> tuple[Array, Array, Array]:
-    """(batch, classes, places), (batch, places) and weights, contiguous; no weights is empty."""
-    if scores.ndim == 1:
-        scores = scores[None]
-    batch, classes = scores.shape[:2]
-    places = target.size // batch if batch else 0
-    flat = np.ascontiguousarray(scores).reshape(batch, classes, places)
-    labels = np.ascontiguousarray(target, np.int64).reshape(batch, places)
-    weights = np.empty(0, scores.dtype) if weight is None else np.ascontiguousarray(weight)
-    return flat, labels, weights
+    shape, labels = _shapes(sizes, target)
+    return plan_loop(
+        nll_loss_gradient,
+        *([grad_input], [grad_output, target, weight, total_weight]),
+        *(out(0, *shape), _vector(0, grad_output), operand(1, *labels), _vector(2, weight)),
+        *(operand(3, 1), reduction, ignore_index),
+    )
 
 
 # Cross entropy of rows of scores: log_softmax and nll_loss at once.
 
 
-@planned(loss_plans.plan_cross_entropy)
+@planned(results=3)
 def cross_entropy_rows(
-    output: Array,
-    log_probabilities: Array,
-    total_weight: Array,
-    self: Array,
-    target: Array,
-    weight: Array | None,
+    output: TensorSpec,
+    log_probabilities: TensorSpec,
+    total_weight: TensorSpec,
+    self: TensorSpec,
+    target: TensorSpec,
+    weight: TensorSpec | None,
     reduction: int,
     ignore_index: int,
     label_smoothing: float,
-) -> None:
+) -> LaunchPlan:
     """Write the losses (or their sum or weighted mean) and the logarithms they come from.
 
     Raises: IndexError if a target that is not `ignore_index` is no class.
     """
-    threads.run_rows(log_softmax_rows, (log_probabilities, np.ascontiguousarray(self)), work=WORK)
-    arguments = (log_probabilities, target, weight, reduction, ignore_index)
+    given = output, total_weight, log_probabilities, target, weight, reduction, ignore_index
     if label_smoothing:
-        _smoothed(output, total_weight, *arguments, label_smoothing)
+        likelihood = _plan_smoothed(*given, float(label_smoothing))
     else:
-        nll_loss_forward(output, total_weight, *arguments)
+        likelihood = nll_loss_forward.plan(*given)
+    views, behind = (out(0, *self.sizes), operand(0, *self.sizes)), 1 if weight is None else 2
+    work, results = WORK * self.numel, [log_probabilities]
+    rows = plan_ranges(log_softmax_rows, target.numel, work, results, [self], *views)
+
+    def run(output: Array, logarithms: Array, divisor: Array, scores: Array, *others: Any) -> None:
+        arrays, (start, *offsets) = others[:behind], others[behind:-1]
+        rows.run(logarithms, scores, start, rows.params)
+        likelihood.run(output, divisor, logarithms, *arrays, 0, *offsets, likelihood.params)
+
+    return LaunchPlan(run, None)
 
 
-def _smoothed(
-    output: Array,
-    total_weight: Array,
-    logarithms: Array,
-    target: Array,
-    weight: Array | None,
+def _plan_smoothed(
+    output: TensorSpec,
+    total_weight: TensorSpec,
+    logarithms: TensorSpec,
+    target: TensorSpec,
+    weight: TensorSpec | None,
     reduction: int,
     ignore_index: int,
     label_smoothing: float,
-) -> None:
+) -> LaunchPlan:
     """The losses of targets of which all classes have a share."""
-    scores, labels, weights = _arguments(logarithms, target, weight)
-    rows, labels = scores.reshape(scores.shape[:2]), labels.reshape(-1)
-    each, factors = np.empty(labels.size, rows.dtype), np.empty(labels.size, rows.dtype)
-    arguments = (each, factors, rows, labels, weights, int(ignore_index), float(label_smoothing))
-    kernel = smoothed_losses.of(rows.dtype)
-    if not threads.run_ranges(kernel, labels.size, rows.size, *arguments):
-        bad = (labels != ignore_index) & ((labels < 0) | (labels >= rows.shape[1]))
-        raise errors.target_out_of_bounds(labels[bad][0])
-    _reduce(
-        output, total_weight, each.sum(dtype=np.float64), factors.sum(dtype=np.float64), reduction
+    (count, classes), dtype = logarithms.sizes, logarithms.dtype
+    vector = TensorSpec(dtype, (count,), (1,))
+    losses = plan_ranges(
+        smoothed_losses,
+        *(count, count * classes, [vector, vector], [logarithms, target, weight]),
+        *(out(0, count), out(1, count), operand(0, count, classes), operand(1, count)),
+        *(_vector(2, weight), ignore_index, label_smoothing),
     )
-    if reduction == NONE:
-        output[...] = each.reshape(output.shape)
+    place = 2 if weight is None else 3
+
+    def run(output: Array, total_weight: Array, *given: Any) -> None:
+        each, factors = np.empty(count, dtype), np.empty(count, dtype)
+        if not losses.run(each, factors, *given):
+            labels = given[1][given[place + 1] :][:count]
+            bad = (labels != ignore_index) & ((labels < 0) | (labels >= classes))
+            raise errors.target_out_of_bounds(labels[bad][0])
+        total, divisor = each.sum(dtype=np.float64), factors.sum(dtype=np.float64)
+        total_weight[0] = divisor
+        if reduction == NONE:
+            output[:] = each
+        elif reduction == MEAN:
+            output[0] = total / divisor if divisor else np.nan
+        else:
+            output[0] = total
+
+    return LaunchPlan(run, losses.params)
 
 
-@planned(loss_plans.plan_cross_entropy_backward)
+@planned()
 def cross_entropy_rows_backward(
-    out: Array,
-    grad_output: Array,
-    log_probabilities: Array,
-    target: Array,
-    weight: Array | None,
-    total_weight: Array,
+    grad_input: TensorSpec,
+    grad_output: TensorSpec,
+    log_probabilities: TensorSpec,
+    target: TensorSpec,
+    weight: TensorSpec | None,
+    total_weight: TensorSpec,
     reduction: int,
     ignore_index: int,
     label_smoothing: float,
-) -> None:
+) -> LaunchPlan:
     """Write weight[t] * grad * (probabilities - 1 at the target) row by row."""
-    scores, labels, weights = _arguments(log_probabilities, target, weight)
-    upstream = np.ascontiguousarray(grad_output).reshape(-1)
-    scale = 1.0
-    if reduction == MEAN:
-        divisor = float(total_weight)
-        scale = 1 / divisor if divisor else 0.0
-    rows = scores.reshape(scores.shape[:2])
-    arrays = out, rows, labels.reshape(-1), weights, upstream
-    numbers = int(ignore_index), float(scale), float(label_smoothing)
-    kernel = softmax_less_target.of(out.dtype)
-    threads.run_ranges(kernel, labels.size, WORK * out.size, *arrays, *numbers)
+    shape = grad_input.sizes
+    return plan_ranges(
+        cross_entropy_gradient,
+        *(target.numel, WORK * grad_input.numel, [grad_input]),
+        [grad_output, log_probabilities, target, weight, total_weight],
+        *(out(0, *shape), _vector(0, grad_output), operand(1, *shape), _vector(2, target)),
+        *(_vector(3, weight), operand(4, 1), reduction, ignore_index, float(label_smoothing)),
+    )

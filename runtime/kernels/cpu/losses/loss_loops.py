@@ -7,9 +7,23 @@ Sums are float64.
 
 from __future__ import annotations
 
+import numpy as np
+
 from runtime.kernels.typed import typed, typed_sum
 
-NONE, MEAN, SUM = 0, 1, 2
+NONE, MEAN = 0, 1
+
+
+@typed
+def nll_loss(output, total_weight, scores, labels, weights, reduction, ignore_index):
+    """The losses, or their sum or weighted mean; the place of a target that is no class, or -1."""
+    rows = labels.shape[0] if reduction == NONE else 0
+    each = output[: rows * labels.shape[1]].reshape((rows, labels.shape[1]))
+    bad, total, divisor = nll_forward(each, scores, labels, weights, ignore_index)
+    total_weight[0] = divisor
+    if reduction != NONE:
+        output[0] = (total / divisor if divisor else np.nan) if reduction == MEAN else total
+    return bad
 
 
 @typed
@@ -30,6 +44,20 @@ def nll_forward(each, scores, labels, weights, ignore_index):
             total += loss
             total_weight += weight
     return -1, total, total_weight
+
+
+@typed
+def nll_loss_gradient(out, grad, labels, weights, total_weight, reduction, ignore_index):
+    """-weight[t] * grad at each target's place, 0 elsewhere."""
+    out[:] = T(0)
+    if reduction == NONE:
+        upstream, scale = grad.reshape(labels.shape), 1.0
+    else:
+        upstream, scale = np.ones((1, 1), out.dtype), np.float64(grad[0])
+        if reduction == MEAN:
+            divisor = np.float64(total_weight[0])
+            scale = scale / divisor if divisor else 0.0
+    nll_backward(out, upstream, labels, weights, ignore_index, scale)
 
 
 @typed
@@ -73,6 +101,20 @@ def smoothed_losses(
         factors[r] = weights[label] if weights.size else T(1)
         each[r] = -(kept * factors[r] * row[label] + share * total)
     return True
+
+
+@typed
+def cross_entropy_gradient(
+    start, stop, out, grad, logarithms, labels, weights, total_weight,
+    reduction, ignore_index, smoothing,
+):  # fmt: skip
+    """weight[t] * grad * (probabilities - 1 at the target), for rows start to stop."""
+    scale = 1.0
+    if reduction == MEAN:
+        divisor = np.float64(total_weight[0])
+        scale = 1 / divisor if divisor else 0.0
+    numbers = ignore_index, scale, smoothing
+    softmax_less_target(start, stop, out, logarithms, labels, weights, grad, *numbers)
 
 
 @typed

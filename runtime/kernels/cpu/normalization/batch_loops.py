@@ -74,9 +74,12 @@ def normalise_by_running(start, stop, out, x, weight, bias, mean, variance, eps)
 
 
 @typed_sum
-def batch_gradients(start, stop, out, grad_weight, grad_bias, grad, x, weight, mean, invstd, train):
+def batch_gradients(
+    start, stop, out, grad_weight, grad_bias, grad, x, weight, mean, spreads, train, eps
+):
     """For channels start to stop the gradients of weight and bias and, unless `out` is empty, of x.
 
+    spreads: the inverse deviations of the batch in training, else the running variances.
     That is scale * (grad - total / count - normalised * product / count), as a * grad + b * x + c.
     """
     n, count = x.shape[1], x.shape[0] * x.shape[2]
@@ -89,7 +92,9 @@ def batch_gradients(start, stop, out, grad_weight, grad_bias, grad, x, weight, m
             center[c] = mean[c]
         channel_sums(grad, x, center, total, product, first, last)
         for c in range(first, last):
-            spread = np.float64(invstd[c])
+            spread = np.float64(spreads[c])
+            if not train:
+                spread = 1 / math.sqrt(spread + eps)
             product[c] *= spread
             grad_weight[c], grad_bias[c] = product[c], total[c]
             factor = spread * weight[c] if weight.size else spread

@@ -2,86 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
-import numpy as np
-
-from runtime.kernels.cpu.normalization import batch_norm_plans
+from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
 from runtime.kernels.cpu.normalization.batch_loops import (
     batch_gradients,
     normalise_batch,
     normalise_by_running,
 )
-from runtime.kernels.cpu.normalization.batch_norm_plans import run_channels
 from runtime.kernels.cpu.planned import planned
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
-Array = Any
-quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
+WORK = 4  # how much more an element costs than in element-wise work
 
 
-@planned(batch_norm_plans.plan_batch_norm)
-@quiet
+@planned(results=3, updates=("running_mean", "running_var"))
 def native_batch_norm(
-    out: Array,
-    save_mean: Array,
-    save_invstd: Array,
-    input: Array,
-    weight: Array | None,
-    bias: Array | None,
-    running_mean: Array | None,
-    running_var: Array | None,
+    result: TensorSpec,
+    save_mean: TensorSpec,
+    save_invstd: TensorSpec,
+    input: TensorSpec,
+    weight: TensorSpec | None,
+    bias: TensorSpec | None,
+    running_mean: TensorSpec | None,
+    running_var: TensorSpec | None,
     training: bool,
     momentum: float,
     eps: float,
-) -> None:
+) -> LaunchPlan:
     """Write the normalised input and, in training, the statistics; update the running ones."""
-    x = channels(input)
-    result = out.reshape(x.shape)
-    optional = [_given(each, x) for each in (weight, bias, running_mean, running_var)]
-    if training:
-        statistics = *optional, save_mean, save_invstd, float(momentum)
-        run_channels(normalise_batch.of(x.dtype), x, result, x, *statistics, float(eps))
-    else:
-        run_channels(normalise_by_running.of(x.dtype), x, result, x, *optional, float(eps))
+    shape, channels = _shape(input), input.sizes[1]
+    statistics = [out(1, channels), out(2, channels), float(momentum)] if training else []
+    return plan_ranges(
+        normalise_batch if training else normalise_by_running,
+        *(channels, WORK * prod(shape), [result, save_mean, save_invstd]),
+        [input, weight, bias, running_mean, running_var],
+        *(out(0, *shape), operand(0, *shape), *[operand(i, channels) for i in range(1, 5)]),
+        *(*statistics, float(eps)),
+    )
 
 
-def _given(parameter: Array | None, x: Array) -> Array:
-    """A parameter for compiled code: an empty array stands for one that is not given."""
-    return np.empty(0, x.dtype) if parameter is None else parameter
+def _shape(x: TensorSpec) -> tuple[int, int, int]:
+    """As (batch, channels, places)."""
+    return x.sizes[0], x.sizes[1], prod(x.sizes[2:])
 
 
-def channels(array: Array) -> Array:
-    """The array as contiguous (batch, channels, places)."""
-    sizes = array.shape
-    return np.ascontiguousarray(array).reshape(sizes[0], sizes[1], prod(sizes[2:]))
-
-
-@planned(batch_norm_plans.plan_batch_norm_backward)
-@quiet
+@planned(results=3)
 def native_batch_norm_backward(
-    grad_input: Array,
-    grad_weight: Array,
-    grad_bias: Array,
-    grad_out: Array,
-    input: Array,
-    weight: Array | None,
-    running_mean: Array | None,
-    running_var: Array | None,
-    save_mean: Array | None,
-    save_invstd: Array | None,
+    grad_input: TensorSpec,
+    grad_weight: TensorSpec,
+    grad_bias: TensorSpec,
+    grad_out: TensorSpec,
+    input: TensorSpec,
+    weight: TensorSpec | None,
+    running_mean: TensorSpec | None,
+    running_var: TensorSpec | None,
+    save_mean: TensorSpec | None,
+    save_invstd: TensorSpec | None,
     train: bool,
     eps: float,
-    output_mask: Any,
-) -> None:
+    output_mask: Sequence[bool],
+) -> LaunchPlan:
     """Write the gradients; that of the input only if `output_mask[0]`."""
-    x, grad = channels(input), channels(grad_out)
-    if train:
-        mean, invstd = save_mean, save_invstd
-    else:
-        mean = running_mean.astype(np.float64)  # type: ignore[union-attr]
-        invstd = 1 / np.sqrt(running_var.astype(np.float64) + eps)  # type: ignore[union-attr]
-    result = grad_input.reshape(x.shape) if output_mask[0] else np.empty((0, 0, 0), x.dtype)
-    sums = grad_weight, grad_bias
-    arrays = result, *sums, grad, x, _given(weight, x), mean, invstd
-    run_channels(batch_gradients.of(x.dtype), x, *arrays, bool(train))
+    shape, channels = _shape(input), input.sizes[1]
+    wanted = shape if output_mask[0] else (0, *shape[1:])
+    moments = (5, 6) if train else (3, 4)
+    return plan_ranges(
+        batch_gradients,
+        *(channels, WORK * prod(shape), [grad_input, grad_weight, grad_bias]),
+        [grad_out, input, weight, running_mean, running_var, save_mean, save_invstd],
+        *(out(0, *wanted), out(1, channels), out(2, channels), operand(0, *shape)),
+        *(operand(1, *shape), *[operand(i, channels) for i in (2, *moments)]),
+        *(bool(train), float(eps)),
+    )

@@ -10,35 +10,38 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
 from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
 from runtime.kernels.cpu.normalization.batch_loops import combine_row, scale_row, sums_of_row
-from runtime.kernels.cpu.normalization.batch_norm import quiet
-from runtime.kernels.cpu.normalization.batch_norm_plans import WORK
-from runtime.kernels.cpu.normalization.layer_norm import blocked_distances, blocked_mean
-from runtime.kernels.cpu.planned import Operand, Plan, planned
-from runtime.kernels.cpu.small import are_dense_alike
+from runtime.kernels.cpu.normalization.layer_norm import (
+    WORK,
+    blocked_distances,
+    blocked_mean,
+    quiet,
+)
+from runtime.kernels.cpu.planned import planned
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed_sum
 
 Array = Any
 
 
-def plan_group_norm(
-    result: Operand,
-    mean: Operand,
-    rstd: Operand,
-    input: Operand,
-    weight: Operand | None,
-    bias: Operand | None,
+@planned(results=3)
+def native_group_norm(
+    result: TensorSpec,
+    mean: TensorSpec,
+    rstd: TensorSpec,
+    input: TensorSpec,
+    weight: TensorSpec | None,
+    bias: TensorSpec | None,
     N: int,
     C: int,
     HxW: int,
     group: int,
     eps: float,
-) -> Plan | None:
-    """Plan `native_group_norm`."""
-    if not are_dense_alike(result.dtype, result, mean, input, weight, bias):
-        return None
+) -> LaunchPlan:
+    """Write the input normalised over each group's channels, and the groups' statistics."""
+    if not input.numel:
+        return LaunchPlan(fill_statistics, None)
     sizes = N * group, C // group, HxW
     return plan_ranges(
         normalise_groups,
@@ -50,32 +53,10 @@ def plan_group_norm(
     )
 
 
-@planned(plan_group_norm)
-@quiet
-def native_group_norm(
-    out: Array,
-    mean: Array,
-    rstd: Array,
-    input: Array,
-    weight: Array | None,
-    bias: Array | None,
-    N: int,
-    C: int,
-    HxW: int,
-    group: int,
-    eps: float,
-) -> None:
-    """Write the input normalised over each group's channels, and the groups' statistics."""
-    if not input.size:
-        mean.fill(0)
-        rstd.fill(np.nan)
-        return
-    sizes = N * group, C // group, HxW
-    x = np.ascontiguousarray(input).reshape(sizes)
-    parameters = [np.empty(0, x.dtype) if each is None else each for each in (weight, bias)]
-    arrays = out.reshape(sizes), x, *parameters, mean.reshape(-1), rstd.reshape(-1)
-    kernel = normalise_groups.of(x.dtype)
-    threads.run_ranges(kernel, sizes[0], WORK * x.size, *arrays, group, float(eps))
+def fill_statistics(result: Array, mean: Array, rstd: Array, *others: Any) -> None:
+    """The statistics of groups without elements."""
+    mean.fill(0)
+    rstd.fill(np.nan)
 
 
 @typed_sum
@@ -95,73 +76,41 @@ def normalise_groups(start, stop, out, x, weight, bias, mean, rstd, groups, eps)
             scale_row(out, x, r, c, T(factor), T(shift))
 
 
-def plan_group_norm_backward(
-    grad_input: Operand,
-    grad_weight: Operand,
-    grad_bias: Operand,
-    grad_out: Operand,
-    input: Operand,
-    mean: Operand,
-    rstd: Operand,
-    weight: Operand | None,
+@planned(results=3)
+def native_group_norm_backward(
+    grad_input: TensorSpec,
+    grad_weight: TensorSpec,
+    grad_bias: TensorSpec,
+    grad_out: TensorSpec,
+    input: TensorSpec,
+    mean: TensorSpec,
+    rstd: TensorSpec,
+    weight: TensorSpec | None,
     N: int,
     C: int,
     HxW: int,
     group: int,
     output_mask: Any,
-) -> Plan | None:
-    """Plan `native_group_norm_backward`."""
-    results, operands = [grad_input, grad_weight, grad_bias], [grad_out, input, mean, rstd, weight]
-    if not are_dense_alike(input.dtype, *results, *operands):
-        return None
-    rows, work = N * group, WORK * prod(input.sizes)
+) -> LaunchPlan:
+    """Write the gradients of the input, the weight and the bias."""
+    rows, work = N * group, WORK * input.numel
     sizes = rows, C // group, HxW
-    sums = Operand(np.dtype(np.float64), (2, N * C), (N * C, 1))
+    sums = TensorSpec(np.dtype(np.float64), (2, N * C), (N * C, 1))
     gradients = plan_ranges(
         group_gradients,
-        *(rows, work, [grad_input, sums], operands),
+        *(rows, work, [grad_input, sums], [grad_out, input, mean, rstd, weight]),
         *(out(0, *sizes), out(1, 2, N * C), operand(0, *sizes), operand(1, *sizes)),
         *(operand(4, C), operand(2, rows), operand(3, rows), group),
     )
 
+    @quiet
     def run(grad_input: Array, grad_weight: Array, grad_bias: Array, *others: Any) -> None:
-        sums = np.empty(2 * N * C)
-        gradients.run(grad_input, sums, *others)
+        sums = np.zeros(2 * N * C)
+        if input.numel:
+            gradients.run(grad_input, sums, *others)
         grad_weight[...], grad_bias[...] = sums.reshape(2, N, C).sum(axis=1)
 
-    return Plan(run, gradients.number)
-
-
-@planned(plan_group_norm_backward)
-@quiet
-def native_group_norm_backward(
-    grad_input: Array,
-    grad_weight: Array,
-    grad_bias: Array,
-    grad_out: Array,
-    input: Array,
-    mean: Array,
-    rstd: Array,
-    weight: Array | None,
-    N: int,
-    C: int,
-    HxW: int,
-    group: int,
-    output_mask: Any,
-) -> None:
-    """Write the gradients of the input, the weight and the bias."""
-    if not input.size:
-        for each in (grad_input, grad_weight, grad_bias):
-            each.fill(0)
-        return
-    sizes = N * group, C // group, HxW
-    x, grad = (np.ascontiguousarray(each).reshape(sizes) for each in (input, grad_out))
-    sums = np.empty((2, N * C))
-    statistics = (np.ascontiguousarray(each).reshape(-1) for each in (mean, rstd))
-    parameters = np.empty(0, x.dtype) if weight is None else np.ascontiguousarray(weight)
-    arrays = grad_input.reshape(sizes), sums, grad, x, parameters, *statistics
-    threads.run_ranges(group_gradients.of(x.dtype), sizes[0], WORK * x.size, *arrays, group)
-    grad_weight[...], grad_bias[...] = sums.reshape(2, N, C).sum(axis=1)
+    return LaunchPlan(run, gradients.params)
 
 
 @typed_sum

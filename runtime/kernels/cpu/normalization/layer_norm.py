@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
-from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from runtime.kernels.cpu.planned import Operand, Plan, planned
-from runtime.kernels.cpu.small import are_dense_alike
+from runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
+from runtime.kernels.cpu.planned import planned
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -23,20 +23,19 @@ BLOCK = 1024  # elements of a row summed in the element type: 16 in each lane of
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
-def plan_layer_norm(
-    result: Operand,
-    mean: Operand,
-    rstd: Operand,
-    input: Operand,
+@planned(results=3)
+def native_layer_norm(
+    result: TensorSpec,
+    mean: TensorSpec,
+    rstd: TensorSpec,
+    input: TensorSpec,
     normalized_shape: Any,
-    weight: Operand | None,
-    bias: Operand | None,
+    weight: TensorSpec | None,
+    bias: TensorSpec | None,
     eps: float,
-) -> Plan | None:
-    """Plan `native_layer_norm`."""
-    if not are_dense_alike(result.dtype, result, mean, input, weight, bias):
-        return None
-    rows, n = prod(mean.sizes), prod(normalized_shape)
+) -> LaunchPlan:
+    """Write the input normalised over its last dims, and each row's statistics."""
+    rows, n = mean.numel, prod(normalized_shape)
     return plan_ranges(
         layer_norm_rows,
         *(rows, WORK * rows * n),
@@ -47,102 +46,41 @@ def plan_layer_norm(
     )
 
 
-@planned(plan_layer_norm)
-def native_layer_norm(
-    out: Array,
-    mean: Array,
-    rstd: Array,
-    input: Array,
+@planned(results=3)
+def native_layer_norm_backward(
+    grad_input: TensorSpec,
+    grad_weight: TensorSpec,
+    grad_bias: TensorSpec,
+    grad_out: TensorSpec,
+    input: TensorSpec,
     normalized_shape: Any,
-    weight: Array | None,
-    bias: Array | None,
-    eps: float,
-) -> None:
-    """Write the input normalised over its last dims, and each row's statistics."""
-    n = prod(normalized_shape)
-    x = np.ascontiguousarray(input).reshape(mean.size, n)
-    arrays = out.reshape(x.shape), x, mean.reshape(-1), rstd.reshape(-1)
-    parameters = _flat(weight, x.dtype), _flat(bias, x.dtype)
-    kernel = layer_norm_rows.of(x.dtype)
-    threads.run_ranges(kernel, len(x), WORK * x.size, *arrays, *parameters, float(eps))
-
-
-def _flat(parameter: Array | None, dtype: Any) -> Array:
-    """A parameter as a contiguous vector; an absent one is empty."""
-    if parameter is None:
-        return np.empty(0, dtype)
-    return np.ascontiguousarray(parameter).reshape(-1)
-
-
-def plan_layer_norm_backward(
-    grad_input: Operand,
-    grad_weight: Operand,
-    grad_bias: Operand,
-    grad_out: Operand,
-    input: Operand,
-    normalized_shape: Any,
-    mean: Operand,
-    rstd: Operand,
-    weight: Operand | None,
-    bias: Operand | None,
+    mean: TensorSpec,
+    rstd: TensorSpec,
+    weight: TensorSpec | None,
+    bias: TensorSpec | None,
     output_mask: Any,
-) -> Plan | None:
-    """Plan `native_layer_norm_backward`."""
-    results, operands = (grad_input, grad_weight, grad_bias), [grad_out, input, mean, rstd, weight]
-    if not are_dense_alike(input.dtype, *results, *operands, bias):
-        return None
-    rows, n = prod(mean.sizes), prod(normalized_shape)
+) -> LaunchPlan:
+    """Write the gradients of the input, the weight and the bias."""
+    rows, n = mean.numel, prod(normalized_shape)
+    if not n:
+        return NOTHING
     blocks, work = -(-rows // ROWS_SUMMED), WORK * rows * n
-    sums = Operand(np.dtype(np.float64), (-1, 2, n), (2 * n, n, 1))  # of each part
+    sums = TensorSpec(np.dtype(np.float64), (-1, 2, n), (2 * n, n, 1))  # of each part
     gradients = plan_ranges(
         layer_norm_backward_blocks,
-        *(blocks, work, [grad_input, sums], [*operands, bias]),
+        *(blocks, work, [grad_input, sums], [grad_out, input, mean, rstd, weight, bias]),
         *(out(0, rows, n), operand(0, rows, n), operand(1, rows, n), operand(2, rows)),
         *(operand(3, rows), operand(4, n), out(1, -1, 2, n)),
         parts=lambda grad_input, sums, *others: sums.size // (2 * n),
     )
 
+    @quiet
     def run(grad_input: Array, grad_weight: Array, grad_bias: Array, *others: Any) -> None:
         sums = np.zeros((threads.part_count(blocks, work), 2, n))
         gradients.run(grad_input, sums.reshape(-1), *others)
         grad_weight[...], grad_bias[...] = sums[0] if len(sums) == 1 else sums.sum(axis=0)
 
-    return Plan(run, gradients.number)
-
-
-@planned(plan_layer_norm_backward)
-@quiet
-def native_layer_norm_backward(
-    grad_input: Array,
-    grad_weight: Array,
-    grad_bias: Array,
-    grad_out: Array,
-    input: Array,
-    normalized_shape: Any,
-    mean: Array,
-    rstd: Array,
-    weight: Array | None,
-    bias: Array | None,
-    output_mask: Any,
-) -> None:
-    """Write the gradients of the input, the weight and the bias."""
-    n = prod(normalized_shape)
-    x = np.ascontiguousarray(input).reshape(mean.size, n)
-    arrays = (
-        grad_input.reshape(x.shape),
-        np.ascontiguousarray(grad_out).reshape(x.shape),
-        x,
-        np.ascontiguousarray(mean).reshape(-1),
-        np.ascontiguousarray(rstd).reshape(-1),
-        _flat(weight, x.dtype),
-    )
-    blocks, work = -(-len(x) // ROWS_SUMMED), WORK * x.size
-    sums = np.zeros((threads.part_count(blocks, work), 2, n))
-    kernel = layer_norm_backward_blocks.of(x.dtype)
-    threads.run_ranges(kernel, blocks, work, *arrays, sums, parts=len(sums))
-    weights, biases = sums[0] if len(sums) == 1 else sums.sum(axis=0)
-    grad_weight[...] = weights.reshape(grad_weight.shape)
-    grad_bias[...] = biases.reshape(grad_bias.shape)
+    return LaunchPlan(run, gradients.params)
 
 
 @typed_sum

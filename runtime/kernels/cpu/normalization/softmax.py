@@ -8,28 +8,24 @@ The rows here are contiguous along the dim; where it is not innermost, those of
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import prod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from runtime.kernels import threads
 from runtime.kernels.cpu.folding import folded_shape
+from runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
 from runtime.kernels.cpu.normalization.softmax_columns import (
     log_softmax_backward_columns,
-    log_softmax_backward_columns_flat,
     log_softmax_columns,
-    log_softmax_columns_flat,
     logsumexp_columns,
     softmax_backward_columns,
-    softmax_backward_columns_flat,
     softmax_columns,
-    softmax_columns_flat,
 )
-from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.reduced_dims import fold
-from runtime.kernels.cpu.small import are_dense_alike
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import TypedKernel, typed, typed_sum
 
 Array = Any
@@ -37,67 +33,64 @@ WORK = 4
 """How much more an element costs than in element-wise work."""
 
 
-def plan_parts(
-    rows: Callable[[], TypedKernel], columns: Callable[[], TypedKernel], operands: int
-) -> Planner:
-    """The planner of softmaxes of dense arrays, parts of them on several threads.
-
-    rows: what gives the loop for the last dim, kernel(start, stop, out, *arrays, *offsets, n);
-    columns: that for another, kernel(start, stop, out, *arrays, *offsets, n, inner).
-    """
-
-    def plan(out: Operand, *args: Any) -> Plan | None:
-        inputs, dim = args[:operands], args[operands]
-        if not out.sizes or not are_dense_alike(out.dtype, out, *inputs):
-            return None
-        arguments = (int, int, *[out.dtype] * (1 + operands), *[int] * (1 + operands))
-        outer, size, inner = folded_shape(out.sizes, dim)
-        is_last = dim % len(out.sizes) == len(out.sizes) - 1
-        if is_last:
-            entry = rows().entry_point(out.dtype, arguments)
-        else:
-            entry = columns().entry_point(out.dtype, (*arguments, int))
-        work, numbers = prod(out.sizes) * WORK, (size,) if is_last else (size, inner)
-
-        def run(*args: Any) -> None:
-            entry(0, outer, *args[:-1], *numbers)
-
-        def run_parts(*args: Any) -> None:
-            threads.run_ranges(entry, outer, work, *args[:-1], *numbers)
-
-        return Plan(run if work < 2 * threads.GRAIN else run_parts, 0)
-
-    return plan
+def plan_softmax(
+    loops: tuple[TypedKernel, TypedKernel],
+    result: TensorSpec,
+    inputs: Sequence[TensorSpec],
+    dim: int,
+) -> LaunchPlan:
+    """The plan of a loop over rows, or over columns where the dim is not innermost."""
+    if not result.numel:
+        return NOTHING
+    outer, n, inner = folded_shape(result.sizes, dim)
+    shape = (outer, n) if inner == 1 else (outer, n, inner)
+    views = [operand(i, *shape) for i in range(len(inputs))]
+    work = WORK * result.numel
+    return plan_ranges(loops[inner > 1], outer, work, [result], inputs, out(0, *shape), *views)
 
 
-@planned(plan_parts(lambda: softmax_flat, lambda: softmax_columns_flat, 1))
-def softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
+def plan_cast(
+    loops: tuple[TypedKernel, TypedKernel], result: TensorSpec, self: TensorSpec, dim: int
+) -> LaunchPlan:
+    """The same of one operand, which is cast to the result's dtype first."""
+    plan = plan_softmax(loops, result, [self._replace(dtype=result.dtype)], dim)
+    if self.dtype == result.dtype:
+        return plan
+
+    def run(target: Array, x: Array, at: int, params: Any) -> None:
+        plan.run(target, x[at : at + target.size].astype(target.dtype), 0, params)
+
+    return LaunchPlan(run, plan.params)
+
+
+@planned()
+def softmax(result: TensorSpec, self: TensorSpec, dim: int, dtype: Any) -> LaunchPlan:
     """Write exp(x - max) / sum of exp(x - max) over `dim`."""
-    _run(softmax_rows, softmax_columns, dim, out, self.astype(out.dtype, copy=False))
+    return plan_cast((softmax_rows, softmax_columns), result, self, dim)
 
 
-@planned(plan_parts(lambda: log_softmax_flat, lambda: log_softmax_columns_flat, 1))
-def log_softmax(out: Array, self: Array, dim: int, dtype: Any) -> None:
+@planned()
+def log_softmax(result: TensorSpec, self: TensorSpec, dim: int, dtype: Any) -> LaunchPlan:
     """Write x - max - log(sum of exp(x - max)) over `dim`."""
-    _run(log_softmax_rows, log_softmax_columns, dim, out, self.astype(out.dtype, copy=False))
+    return plan_cast((log_softmax_rows, log_softmax_columns), result, self, dim)
 
 
-@planned(plan_parts(lambda: softmax_backward_flat, lambda: softmax_backward_columns_flat, 2))
+@planned()
 def softmax_backward_data(
-    out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
-) -> None:
+    result: TensorSpec, grad_output: TensorSpec, output: TensorSpec, dim: int, input_dtype: Any
+) -> LaunchPlan:
     """Write output * (grad - sum of grad * output over `dim`)."""
-    _run(softmax_backward_rows, softmax_backward_columns, dim, out, grad_output, output)
+    loops = softmax_backward_rows, softmax_backward_columns
+    return plan_softmax(loops, result, [grad_output, output], dim)
 
 
-@planned(
-    plan_parts(lambda: log_softmax_backward_flat, lambda: log_softmax_backward_columns_flat, 2)
-)
+@planned()
 def log_softmax_backward_data(
-    out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
-) -> None:
+    result: TensorSpec, grad_output: TensorSpec, output: TensorSpec, dim: int, input_dtype: Any
+) -> LaunchPlan:
     """Write grad - exp(output) * sum of grad over `dim`."""
-    _run(log_softmax_backward_rows, log_softmax_backward_columns, dim, out, grad_output, output)
+    loops = log_softmax_backward_rows, log_softmax_backward_columns
+    return plan_softmax(loops, result, [grad_output, output], dim)
 
 
 def logsumexp(out: Array, self: Array, dim: Any, keepdim: bool) -> None:
@@ -119,22 +112,6 @@ def _logsumexp_complex(out: Array, rows: Array) -> None:
         top = rows.real.max(axis=1, initial=-np.inf)
         top[~np.isfinite(top)] = 0
         out[...] = np.log(np.exp(rows - top[:, None]).sum(axis=1)) + top
-
-
-def _run(rows_kernel: Any, columns_kernel: Any, dim: int, out: Array, *inputs: Array) -> None:
-    """Call the kernel of the layout, on contiguous arrays folded around `dim`."""
-    sizes = out.shape
-    if not out.size:
-        return
-    if not sizes or dim == -1 or dim == len(sizes) - 1:
-        shape = (-1, sizes[-1]) if sizes else (1, 1)
-        arrays = [np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)]
-        threads.run_rows(rows_kernel, tuple(arrays), work=WORK)
-        return
-    dim %= len(sizes)
-    shape = (-1, sizes[dim], prod(sizes[dim + 1 :]))
-    arrays = [np.ascontiguousarray(a).reshape(shape) for a in (out, *inputs)]
-    threads.run_rows(columns_kernel, tuple(arrays), work=WORK)
 
 
 # Rows. None is taken out of its array: a view counts its references, which costs as much as eight
@@ -162,8 +139,9 @@ def turned(bits):
 
 
 @typed_sum
-def softmax_rows(out, x):
+def softmax_rows(start, stop, out, x):
     """Three passes over a row: the maximum; exponentials and their sum; the scaling."""
+    out, x = out[start:stop], x[start:stop]
     n, bits = x.shape[1], x.view(BITS)
     for r in range(x.shape[0]):
         top = row_max(bits, r, n)
@@ -178,8 +156,9 @@ def softmax_rows(out, x):
 
 
 @typed_sum
-def log_softmax_rows(out, x):
+def log_softmax_rows(start, stop, out, x):
     """Three passes over a row: the maximum; the sum of exponentials; the differences."""
+    out, x = out[start:stop], x[start:stop]
     n, bits = x.shape[1], x.view(BITS)
     for r in range(x.shape[0]):
         top = row_max(bits, r, n)
@@ -206,8 +185,9 @@ def logsumexp_rows(out, x):
 
 
 @typed_sum
-def softmax_backward_rows(grad_input, grad, y):
+def softmax_backward_rows(start, stop, grad_input, grad, y):
     """y * (grad - dot(grad, y)) row by row."""
+    grad_input, grad, y = grad_input[start:stop], grad[start:stop], y[start:stop]
     n = y.shape[1]
     for r in range(y.shape[0]):
         total = T(0)
@@ -218,8 +198,9 @@ def softmax_backward_rows(grad_input, grad, y):
 
 
 @typed_sum
-def log_softmax_backward_rows(grad_input, grad, y):
+def log_softmax_backward_rows(start, stop, grad_input, grad, y):
     """grad - exp(y) * sum(grad) row by row."""
+    grad_input, grad, y = grad_input[start:stop], grad[start:stop], y[start:stop]
     n = y.shape[1]
     for r in range(y.shape[0]):
         total = T(0)
@@ -227,38 +208,3 @@ def log_softmax_backward_rows(grad_input, grad, y):
             total += grad[r, i]
         for i in range(n):
             grad_input[r, i] = grad[r, i] - exp(y[r, i]) * total
-
-
-# Rows of flat arrays, for the plans.
-
-
-@typed
-def lines_of(flat, at, start, stop, n):
-    """Rows start to stop of n elements, the first of which is flat[at]."""
-    return flat[at + start * n : at + stop * n].reshape(stop - start, n)
-
-
-@typed_sum
-def softmax_flat(start, stop, out, x, at, n):
-    """softmax_rows over rows start to stop."""
-    softmax_rows(lines_of(out, 0, start, stop, n), lines_of(x, at, start, stop, n))
-
-
-@typed_sum
-def log_softmax_flat(start, stop, out, x, at, n):
-    """As softmax_flat."""
-    log_softmax_rows(lines_of(out, 0, start, stop, n), lines_of(x, at, start, stop, n))
-
-
-@typed_sum
-def softmax_backward_flat(start, stop, out, grad, y, at_grad, at_y, n):
-    """As softmax_flat."""
-    g, p = lines_of(grad, at_grad, start, stop, n), lines_of(y, at_y, start, stop, n)
-    softmax_backward_rows(lines_of(out, 0, start, stop, n), g, p)
-
-
-@typed_sum
-def log_softmax_backward_flat(start, stop, out, grad, y, at_grad, at_y, n):
-    """As softmax_flat."""
-    g, p = lines_of(grad, at_grad, start, stop, n), lines_of(y, at_y, start, stop, n)
-    log_softmax_backward_rows(lines_of(out, 0, start, stop, n), g, p)

@@ -24,8 +24,9 @@ def column_max(top, block):
 
 
 @typed
-def softmax_columns(out, x):
+def softmax_columns(start, stop, out, x):
     """As softmax_rows, on `inner` columns at a time."""
+    out, x = out[start:stop], x[start:stop]
     n, inner = x.shape[1], x.shape[2]
     top, total = np.empty(inner, x.dtype), np.empty(inner, x.dtype)
     for o in range(x.shape[0]):
@@ -46,8 +47,9 @@ def softmax_columns(out, x):
 
 
 @typed
-def log_softmax_columns(out, x):
+def log_softmax_columns(start, stop, out, x):
     """As log_softmax_rows, on `inner` columns at a time."""
+    out, x = out[start:stop], x[start:stop]
     n, inner = x.shape[1], x.shape[2]
     top, total = np.empty(inner, x.dtype), np.empty(inner, x.dtype)
     for o in range(x.shape[0]):
@@ -89,8 +91,9 @@ def logsumexp_columns(start, stop, out, x):
 
 
 @typed
-def softmax_backward_columns(grad_input, grad, y):
+def softmax_backward_columns(start, stop, grad_input, grad, y):
     """As softmax_backward_rows, on `inner` columns at a time."""
+    grad_input, grad, y = grad_input[start:stop], grad[start:stop], y[start:stop]
     n, inner = y.shape[1], y.shape[2]
     total = np.empty(inner, y.dtype)
     for o in range(y.shape[0]):
@@ -106,8 +109,9 @@ def softmax_backward_columns(grad_input, grad, y):
 
 
 @typed
-def log_softmax_backward_columns(grad_input, grad, y):
+def log_softmax_backward_columns(start, stop, grad_input, grad, y):
     """As log_softmax_backward_rows, on `inner` columns at a time."""
+    grad_input, grad, y = grad_input[start:stop], grad[start:stop], y[start:stop]
     n, inner = y.shape[1], y.shape[2]
     total = np.empty(inner, y.dtype)
     for o in range(y.shape[0]):
@@ -120,47 +124,3 @@ def log_softmax_backward_columns(grad_input, grad, y):
             g, p, result = grad[o, i], y[o, i], grad_input[o, i]
             for j in range(inner):
                 result[j] = g[j] - exp(p[j]) * total[j]
-
-
-# Columns of flat arrays, for the plans.
-
-
-@typed
-def blocks_of(flat, at, start, stop, n, inner):
-    """Blocks start to stop of (outer, n, inner), the first element of all being flat[at]."""
-    size = n * inner
-    return flat[at + start * size : at + stop * size].reshape(stop - start, n, inner)
-
-
-@typed
-def softmax_columns_flat(start, stop, out, x, at, n, inner):
-    """softmax_columns over the middle dim of blocks start to stop."""
-    block = blocks_of(x, at, start, stop, n, inner)
-    softmax_columns(blocks_of(out, 0, start, stop, n, inner), block)
-
-
-@typed
-def log_softmax_columns_flat(start, stop, out, x, at, n, inner):
-    """As softmax_columns_flat."""
-    block = blocks_of(x, at, start, stop, n, inner)
-    log_softmax_columns(blocks_of(out, 0, start, stop, n, inner), block)
-
-
-@typed
-def softmax_backward_columns_flat(start, stop, out, grad, y, at_grad, at_y, n, inner):
-    """As softmax_columns_flat."""
-    g, p = (
-        blocks_of(grad, at_grad, start, stop, n, inner),
-        blocks_of(y, at_y, start, stop, n, inner),
-    )
-    softmax_backward_columns(blocks_of(out, 0, start, stop, n, inner), g, p)
-
-
-@typed
-def log_softmax_backward_columns_flat(start, stop, out, grad, y, at_grad, at_y, n, inner):
-    """As softmax_columns_flat."""
-    g, p = (
-        blocks_of(grad, at_grad, start, stop, n, inner),
-        blocks_of(y, at_y, start, stop, n, inner),
-    )
-    log_softmax_backward_columns(blocks_of(out, 0, start, stop, n, inner), g, p)

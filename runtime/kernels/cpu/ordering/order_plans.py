@@ -16,8 +16,9 @@ import numpy as np
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import folded_shape, folded_strides
 from runtime.kernels.cpu.loop_plans import operand, out, plan_loop
-from runtime.kernels.cpu.planned import Operand, Plan, Planner
+from runtime.kernels.cpu.planned import Planner
 from runtime.kernels.cpu.small import is_small
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 SMALL = 1 << 14
@@ -29,54 +30,63 @@ KTH, MEDIAN, NANMEDIAN = 0, 1, 2  # which element an order statistic asks for
 
 
 def plan_sort(
-    values: Operand, indices: Operand, self: Operand, dim: int = -1, descending: bool = False
-) -> Plan | None:
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
+    dim: int = -1,
+    descending: bool = False,
+) -> LaunchPlan | None:
     """Plan `sort`, which is always stable."""
     return _plan_first(self, folded_shape(self.sizes, dim)[1], dim, descending)
 
 
 def plan_sort_stable(
-    values: Operand,
-    indices: Operand,
-    self: Operand,
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
     stable: bool | None,
     dim: int = -1,
     descending: bool = False,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `sort` that has to be stable."""
     return plan_sort(values, indices, self, dim, descending)
 
 
 def plan_topk(
-    values: Operand,
-    indices: Operand,
-    self: Operand,
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
     k: int,
     dim: int = -1,
     largest: bool = True,
     sorted: bool = True,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `topk` of short rows."""
     return _plan_first(self, k, dim, largest, LONGEST) if k else None
 
 
 def plan_kthvalue(
-    values: Operand, indices: Operand, self: Operand, k: int, dim: int = -1, keepdim: bool = False
-) -> Plan | None:
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
+    k: int,
+    dim: int = -1,
+    keepdim: bool = False,
+) -> LaunchPlan | None:
     """Plan `kthvalue`."""
     return _plan_one(self, dim, KTH, k - 1)
 
 
 def plan_median(
-    values: Operand, indices: Operand, self: Operand, dim: int, keepdim: bool = False
-) -> Plan | None:
+    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int, keepdim: bool = False
+) -> LaunchPlan | None:
     """Plan `median` along a dim."""
     return _plan_one(self, dim, MEDIAN, 0)
 
 
 def plan_nanmedian(
-    values: Operand, indices: Operand, self: Operand, dim: int, keepdim: bool = False
-) -> Plan | None:
+    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int, keepdim: bool = False
+) -> LaunchPlan | None:
     """Plan `nanmedian` along a dim."""
     return _plan_one(self, dim, NANMEDIAN, 0)
 
@@ -84,21 +94,21 @@ def plan_nanmedian(
 def plan_of_all(which: int) -> Planner:
     """The planner of a median of all elements, whose place nobody asks for."""
 
-    def plan(result: Operand, self: Operand) -> Plan | None:
+    def plan(result: TensorSpec, self: TensorSpec) -> LaunchPlan | None:
         if not self.is_contiguous:
             return None
-        found = _plan_one(Operand(self.dtype, (prod(self.sizes),), (1,)), 0, which, 0)
+        found = _plan_one(TensorSpec(self.dtype, (prod(self.sizes),), (1,)), 0, which, 0)
         if found is None:
             return None
         run, indices = found.run, np.empty(1, np.int64)
-        return Plan(lambda *args: run(args[0], indices, *args[1:]), found.number)
+        return LaunchPlan(lambda *args: run(args[0], indices, *args[1:]), found.params)
 
     return plan
 
 
 def plan_mode(
-    values: Operand, indices: Operand, self: Operand, dim: int = -1, keepdim: bool = False
-) -> Plan | None:
+    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int = -1, keepdim: bool = False
+) -> LaunchPlan | None:
     """Plan `mode`, of short rows of whole numbers by comparing each with each."""
     shape = folded_shape(self.sizes, dim)
     if self.dtype == INT64 and shape[1] <= MOST_COMPARED and is_small(values, self):
@@ -109,14 +119,14 @@ def plan_mode(
     if walk is None:
         return None
     take = take_most_frequent.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 7))
-    return Plan(_make_run(walk, False, lambda *args: take(*args[:-1])), None)
+    return LaunchPlan(_make_run(walk, False, lambda *args: take(*args[:-1])), None)
 
 
 Walk = tuple[int, ...]
 """Sizes before, at and behind the dim, then the strides of self there."""
 
 
-def _walk(self: Operand, dim: int, longest: int) -> Walk | None:
+def _walk(self: TensorSpec, dim: int, longest: int) -> Walk | None:
     if self.dtype != FLOAT32 or not 0 < prod(self.sizes) <= SMALL:
         return None
     shape, strides = folded_shape(self.sizes, dim), folded_strides(self.sizes, self.strides, dim)
@@ -124,23 +134,25 @@ def _walk(self: Operand, dim: int, longest: int) -> Walk | None:
 
 
 def _plan_first(
-    self: Operand, count: int, dim: int, descending: bool, longest: int = SMALL
-) -> Plan | None:
+    self: TensorSpec, count: int, dim: int, descending: bool, longest: int = SMALL
+) -> LaunchPlan | None:
     """The plan for the first `count` of each row in order."""
     walk = _walk(self, dim, longest)
     if walk is None:
         return None
     take = take_first.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 8))
-    return Plan(_make_run(walk, descending, take), count)
+    return LaunchPlan(_make_run(walk, descending, take), count)
 
 
-def _plan_one(self: Operand, dim: int, which: int, place: int) -> Plan | None:
+def _plan_one(self: TensorSpec, dim: int, which: int, place: int) -> LaunchPlan | None:
     """The plan for one element of each row."""
     walk = _walk(self, dim, SMALL)
     if walk is None:
         return None
     take = take_one.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 9))
-    return Plan(_make_run(walk, False, lambda *args: take(*args[:-1], *args[-1])), (which, place))
+    return LaunchPlan(
+        _make_run(walk, False, lambda *args: take(*args[:-1], *args[-1])), (which, place)
+    )
 
 
 def _make_run(walk: Walk, descending: bool, take: Callable[..., Any]) -> Callable[..., None]:

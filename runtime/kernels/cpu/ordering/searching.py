@@ -10,8 +10,9 @@ import numpy as np
 from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu.loop_plans import operand, out, plan_loop
-from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.small import is_small
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 
@@ -55,30 +56,36 @@ def _search_rows(out, rows, values, right):
 
 
 def plan_searchsorted(
-    result: Operand,
-    sorted_sequence: Operand,
+    result: TensorSpec,
+    sorted_sequence: TensorSpec,
     self: Any,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: Operand | None = None,
-) -> Plan | None:
+    sorter: TensorSpec | None = None,
+) -> LaunchPlan | None:
     """Plan the search in sequences that need no sorter."""
-    if sorter is not None or self.__class__ is not Operand:
+    if sorter is not None or self.__class__ is not TensorSpec:
         return None
     return _plan_search(result, [sorted_sequence, self], 0, right or side == "right")
 
 
 def plan_bucketize(
-    result: Operand, self: Any, boundaries: Operand, out_int32: bool = False, right: bool = False
-) -> Plan | None:
+    result: TensorSpec,
+    self: Any,
+    boundaries: TensorSpec,
+    out_int32: bool = False,
+    right: bool = False,
+) -> LaunchPlan | None:
     """Plan the search for buckets."""
-    if self.__class__ is not Operand:
+    if self.__class__ is not TensorSpec:
         return None
     return _plan_search(result, [self, boundaries], 1, right)
 
 
-def _plan_search(result: Operand, operands: list[Operand], place: int, right: bool) -> Plan | None:
+def _plan_search(
+    result: TensorSpec, operands: list[TensorSpec], place: int, right: bool
+) -> LaunchPlan | None:
     """place: where the sequence stands among the two."""
     sequence, values = operands[place], operands[1 - place]
     if sequence.dtype != values.dtype or not is_small(result, sequence, values):
@@ -148,15 +155,15 @@ def are_members(out, elements, tests, invert):
 
 
 def plan_isin(
-    result: Operand,
+    result: TensorSpec,
     elements: Any,
     test_elements: Any,
     assume_unique: bool = False,
     invert: bool = False,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan `isin` of so few elements that none need be sorted."""
     operands = [elements, test_elements]
-    if not all(each.__class__ is Operand and each.is_contiguous for each in operands):
+    if not all(each.__class__ is TensorSpec and each.is_contiguous for each in operands):
         return None
     counts = [prod(each.sizes) for each in operands]
     if elements.dtype != test_elements.dtype or not 0 < prod(counts) <= MOST_COMPARED:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cpu.loop_plans import View, leading_operands, operand, out, plan_loop
-from runtime.kernels.cpu.planned import Operand, Plan, Planner
+from runtime.kernels.cpu.planned import Planner
 from runtime.kernels.cpu.pooling import pooling_loops
 from runtime.kernels.cpu.small import is_small
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 MOST_PLACES = 1 << 13  # of all windows together; more are worth a loop that vectorises
 Triple = tuple[int, int, int]
@@ -62,7 +63,7 @@ def empty_windows(
     return mask, ((first_d * lengths[1] + first_h) * lengths[2] + first_w)[mask]
 
 
-def _views(outs: list[Operand], self: Operand, count: int) -> list[View]:
+def _views(outs: list[TensorSpec], self: TensorSpec, count: int) -> list[View]:
     """Results and operand as planes."""
     results = [out(i, *plane_sizes(each.sizes, count)) for i, each in enumerate(outs)]
     return [*results, operand(0, *plane_sizes(self.sizes, count))]
@@ -71,7 +72,7 @@ def _views(outs: list[Operand], self: Operand, count: int) -> list[View]:
 def plan_max_pool(count: int) -> Planner:
     """The planner of the maximum over windows in `count` dims, with or without its places."""
 
-    def plan(*args: Any) -> Plan | None:
+    def plan(*args: Any) -> LaunchPlan | None:
         operands = leading_operands(args)
         *outs, self = args[:operands]
         kernel_size, stride, padding, dilation, _ = args[operands:]
@@ -92,15 +93,15 @@ def plan_avg_pool(count: int) -> Planner:
     """The planner of the mean over windows in `count` dims."""
 
     def plan(
-        mean: Operand,
-        self: Operand,
+        mean: TensorSpec,
+        self: TensorSpec,
         kernel_size: Any,
         stride: Any,
         padding: Any,
         ceil_mode: bool,
         count_include_pad: bool,
         divisor_override: int | None,
-    ) -> Plan | None:
+    ) -> LaunchPlan | None:
         size, step, pad = windows(count, kernel_size, stride, padding)
         is_float = mean.dtype.kind == "f"
         if not (is_small(mean, self) and is_float) or prod(mean.sizes) * prod(size) > MOST_PLACES:
@@ -115,7 +116,7 @@ def plan_avg_pool(count: int) -> Planner:
 def plan_adaptive(loop: Any, count: int) -> Planner:
     """The planner of a loop over windows that cover planes of `count` dims evenly."""
 
-    def plan(*args: Any) -> Plan | None:
+    def plan(*args: Any) -> LaunchPlan | None:
         operands = leading_operands(args)
         *outs, self = args[:operands]
         if not is_small(outs[0], self) or prod(self.sizes) > MOST_PLACES:

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.products import matrix_plans, shared
 from runtime.kernels.cpu.products.matrix_plans import Geometry, batch_numbers
-from runtime.kernels.plan import expanded_strides
+from runtime.kernels.plan import LaunchPlan, TensorSpec, expanded_strides
 from runtime.kernels.typed import typed
 
 
 def plan_addmm(
-    result: Operand, self: Operand, mat1: Operand, mat2: Operand, beta: Any, alpha: Any
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, mat1: TensorSpec, mat2: TensorSpec, beta: Any, alpha: Any
+) -> LaunchPlan | None:
     """Plan beta * self + alpha * (mat1 @ mat2)."""
     if alpha == 0:
         return None
@@ -31,19 +30,26 @@ def plan_addmm(
 
 
 def plan_addmv(
-    result: Operand, self: Operand, mat: Operand, vec: Operand, beta: Any, alpha: Any
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, mat: TensorSpec, vec: TensorSpec, beta: Any, alpha: Any
+) -> LaunchPlan | None:
     """Plan beta * self + alpha * (mat @ vec), the vectors being matrices of one column."""
     column = (*vec.sizes, 1), (*vec.strides, 1)
     numbers = batch_numbers(1, (mat.sizes, mat.strides), 0, column, 0)
     sizes, strides = (*self.sizes[-1:], 1), (*self.strides[-1:], 0)
-    wide = Operand(self.dtype, sizes, strides) if self.sizes else self
-    return _plan(Operand(result.dtype, (*result.sizes, 1), (1, 1)), wide, numbers, beta, alpha, 0)
+    wide = TensorSpec(self.dtype, sizes, strides) if self.sizes else self
+    return _plan(
+        TensorSpec(result.dtype, (*result.sizes, 1), (1, 1)), wide, numbers, beta, alpha, 0
+    )
 
 
 def plan_baddbmm(
-    result: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
-) -> Plan | None:
+    result: TensorSpec,
+    self: TensorSpec,
+    batch1: TensorSpec,
+    batch2: TensorSpec,
+    beta: Any,
+    alpha: Any,
+) -> LaunchPlan | None:
     """Plan beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
     if alpha == 0:
         return None
@@ -55,20 +61,25 @@ def plan_baddbmm(
 
 
 def plan_addbmm(
-    result: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
-) -> Plan | None:
+    result: TensorSpec,
+    self: TensorSpec,
+    batch1: TensorSpec,
+    batch2: TensorSpec,
+    beta: Any,
+    alpha: Any,
+) -> LaunchPlan | None:
     """Plan beta * self + alpha * the sum over b of batch1[b] @ batch2[b]."""
     return _plan(result, self, _batch_numbers(batch1, batch2), beta, alpha, 0)
 
 
-def _batch_numbers(a: Operand, b: Operand) -> Any:
+def _batch_numbers(a: TensorSpec, b: TensorSpec) -> Any:
     matrices: list[Geometry] = [(each.sizes[1:], each.strides[1:]) for each in (a, b)]
     return batch_numbers(a.sizes[0], matrices[0], a.strides[0], matrices[1], b.strides[0])
 
 
 def _plan(
-    result: Operand, self: Operand, product: Any, beta: Any, alpha: Any, apart: int
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, product: Any, beta: Any, alpha: Any, apart: int
+) -> LaunchPlan | None:
     """product: what the kernel reads of it, None if BLAS cannot do it; apart: from result to
     result."""
     are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
@@ -83,8 +94,8 @@ def _plan(
 
 
 def plan_addr(
-    result: Operand, self: Operand, vec1: Operand, vec2: Operand, beta: Any, alpha: Any
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, vec1: TensorSpec, vec2: TensorSpec, beta: Any, alpha: Any
+) -> LaunchPlan | None:
     """Plan beta * self + alpha * outer(vec1, vec2) where nothing is repeated."""
     are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
     if not (are_small_alike(result, self, vec1, vec2) and are_real) or self.sizes != result.sizes:

@@ -18,9 +18,10 @@ from runtime.kernels import threads
 from runtime.kernels.build import kernel
 from runtime.kernels.cpu import small
 from runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
-from runtime.kernels.cpu.planned import Operand, Plan, planned
+from runtime.kernels.cpu.planned import planned
 from runtime.kernels.cpu.products import adding_plans, blas, matrix_plans
 from runtime.kernels.cpu.reduced_dims import fold, plan_fold
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -55,7 +56,7 @@ def sum_of_products(a, b, out):
     out[0] = total
 
 
-def plan_dot(result: Operand, a: Operand, b: Operand) -> Plan | None:
+def plan_dot(result: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
     """Plan the sum of products of dense vectors of any length."""
     if not small.are_dense_alike(a.dtype, a, b):
         return None
@@ -224,8 +225,8 @@ SUMMED_NORMS = {0: _norm_0, 1: _norm_1, 2: _norm_2}
 
 
 def plan_norm(
-    result: Operand, self: Operand, ord: Any, dim: Any, keepdim: bool, dtype: Any
-) -> Plan | None:
+    result: TensorSpec, self: TensorSpec, ord: Any, dim: Any, keepdim: bool, dtype: Any
+) -> LaunchPlan | None:
     """Plan `linalg_vector_norm` of rows."""
     order, shape, _, _ = plan_fold(self.sizes, dim, False)
     if not are_small_alike(result, self) or ord not in SUMMED_NORMS or order is not None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.planned import Operand, Plan
 from runtime.kernels.cpu.products import shared, tiled
 from runtime.kernels.cpu.products.tiled import Layout
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of a matrix."""
@@ -23,8 +23,8 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 PLAIN, TRANSPOSED = 111, 112
 
 
-def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
-    """Plan (m, k) @ (k, n), or the same for each of a batch."""
+def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
+    """LaunchPlan (m, k) @ (k, n), or the same for each of a batch."""
     (_, sizes_a, strides_a), (_, sizes_b, strides_b) = a, b
     batch, step_a, step_b = 1, 0, 0
     if len(sizes_a) == 2 and 1 in (sizes_a[0], sizes_b[1]):
@@ -41,16 +41,16 @@ def plan_product(out: Operand, a: Operand, b: Operand) -> Plan | None:
     return None if numbers is None else _plan_products(out.dtype, numbers)
 
 
-def plan_mv(out: Operand, matrix: Operand, vector: Operand) -> Plan | None:
-    """Plan (m, k) @ (k)."""
+def plan_mv(out: TensorSpec, matrix: TensorSpec, vector: TensorSpec) -> LaunchPlan | None:
+    """LaunchPlan (m, k) @ (k)."""
     columns = (*vector.sizes, 1), (*vector.strides, 1)
     numbers = _vector_numbers((matrix.sizes, matrix.strides), columns)
     return None if numbers is None else _plan_vector(out, numbers)
 
 
 def plan_linear(
-    out: Operand, input: Operand, weight: Operand, bias: Operand | None = None
-) -> Plan | None:
+    out: TensorSpec, input: TensorSpec, weight: TensorSpec, bias: TensorSpec | None = None
+) -> LaunchPlan | None:
     """Plan input @ weight.T + bias, all rows of the input in one product."""
     rows = _as_rows(input)
     if rows is None or len(weight.sizes) != 2:
@@ -72,8 +72,8 @@ def plan_linear(
 
 
 def plan_addmm(
-    out: Operand, self: Operand, mat1: Operand, mat2: Operand, beta: Any, alpha: Any
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, mat1: TensorSpec, mat2: TensorSpec, beta: Any, alpha: Any
+) -> LaunchPlan | None:
     """Plan self + mat1 @ mat2 where it is a product of our own, self being a row or a matrix."""
     if beta != 1 or alpha != 1 or self.sizes not in (out.sizes, out.sizes[1:]):
         return None
@@ -83,8 +83,8 @@ def plan_addmm(
 
 
 def plan_baddbmm(
-    out: Operand, self: Operand, batch1: Operand, batch2: Operand, beta: Any, alpha: Any
-) -> Plan | None:
+    out: TensorSpec, self: TensorSpec, batch1: TensorSpec, batch2: TensorSpec, beta: Any, alpha: Any
+) -> LaunchPlan | None:
     """The same for each of a batch.
 
     As what they are added to is not copied first, smaller products are worth it, too.
@@ -99,7 +99,7 @@ def plan_baddbmm(
     return _self_first(plan)
 
 
-def _self_first(plan: Plan | None) -> Plan | None:
+def _self_first(plan: LaunchPlan | None) -> LaunchPlan | None:
     """A plan for flat arrays and offsets in the order of the operators that add."""
     if plan is None:
         return None
@@ -109,7 +109,7 @@ def _self_first(plan: Plan | None) -> Plan | None:
     ) -> None:
         plan.run(flat, a, b, self, at_a, at_b, at, numbers)
 
-    return Plan(run, plan.number)
+    return LaunchPlan(run, plan.params)
 
 
 def _own_plan(
@@ -121,7 +121,7 @@ def _own_plan(
     step_b: int,
     before: Layout | None = None,
     is_dear: bool = False,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """The plan of a product of our own, for sizes at which it takes less time.
 
     is_dear: OpenBLAS takes longer, whatever the strides.
@@ -133,7 +133,7 @@ def _own_plan(
     return tiled.plan_tiles(dtype, batch, (m, n, k), *layouts, before)
 
 
-def _as_rows(operand: Operand) -> Geometry | None:
+def _as_rows(operand: TensorSpec) -> Geometry | None:
     """The matrix of all rows, if their distances are all the same."""
     _, sizes, strides = operand
     if len(sizes) < 2:
@@ -184,9 +184,9 @@ def _leading(matrix: Geometry) -> tuple[int, int] | None:
     return None
 
 
-def _plan_products(dtype: Any, numbers: Any) -> Plan | None:
+def _plan_products(dtype: Any, numbers: Any) -> LaunchPlan | None:
     return shared.plan_products("products", shared.PRODUCTS, dtype, 2, numbers)
 
 
-def _plan_vector(out: Operand, numbers: Any) -> Plan | None:
+def _plan_vector(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
     return shared.plan_vector(out.dtype, numbers, prod(out.sizes), prod(numbers[:2]))

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import build, threads
-from runtime.kernels.cpu.planned import Plan
 from runtime.kernels.cpu.products import blas
+from runtime.kernels.plan import LaunchPlan
 
 Array = Any
 UNIT = 16  # rows or columns are shared out in so many
@@ -206,7 +206,7 @@ def plan_products(
     operands: int,
     numbers: Array,
     has_one_result: bool = False,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Plan products whose numbers begin as `matrix_plans.batch_numbers` has them.
 
     name, text: of the kernel that makes them. None without BLAS.
@@ -219,7 +219,7 @@ def plan_products(
     return _plan(name, texts, dtype, operands, own, units, work)
 
 
-def plan_vector(dtype: Any, numbers: Array, count: int, work: int) -> Plan | None:
+def plan_vector(dtype: Any, numbers: Array, count: int, work: int) -> LaunchPlan | None:
     """Plan the product of a matrix and a vector, which has `count` results."""
     texts = blas.alone_text(blas.gemv_text(dtype)), PIECE, VECTOR
     return _plan("vector", texts, dtype, 2, numbers, -(-count // UNIT), work)
@@ -233,7 +233,7 @@ def _plan(
     numbers: Array,
     units: int,
     work: int,
-) -> Plan | None:
+) -> LaunchPlan | None:
     """Small products are one call of the kernel `kernel`, the others calls of its `part`."""
     declaration, *own = texts
     if declaration is None:
@@ -242,6 +242,6 @@ def _plan(
     text = "\n\n".join([build.HEADER.format(title=title), declaration, *own])
     arguments = (*[dtype] * (1 + operands), *[int] * operands, NUMBERS)
     if work < 2 * threads.GRAIN:
-        return Plan(build.entry_point(f"{name}_{dtype.name}", text, arguments), numbers)
+        return LaunchPlan(build.entry_point(f"{name}_{dtype.name}", text, arguments), numbers)
     part = build.entry_point(f"{name}_{dtype.name}", text, (int, int, *arguments), "part")
-    return Plan(partial(threads.run_ranges, part, units, work), numbers)
+    return LaunchPlan(partial(threads.run_ranges, part, units, work), numbers)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime.kernels import build, threads
-from runtime.kernels.cpu.planned import Plan
 from runtime.kernels.cpu.products.tile_product import product_text, product_tile
+from runtime.kernels.plan import LaunchPlan
 
 Array = Any
 BLOCK_ROWS = 288  # rows that meet a panel before the next is copied
@@ -93,12 +93,12 @@ def plan_tiles(
     a: Layout,
     b: Layout,
     before: Layout | None,
-) -> Plan:
+) -> LaunchPlan:
     """Plan out[i] = before + a[i] @ b[i], out being contiguous; before: None for nothing."""
     m, n, _ = sizes
     task = Task(batch, sizes, a, b, Layout(n, 1, m * n), before or Layout(0, 1))
     run = _run if before else _run_product
-    return Plan(partial(run, _entry(dtype), task.units(dtype), task.work), task.numbers())
+    return LaunchPlan(partial(run, _entry(dtype), task.units(dtype), task.work), task.numbers())
 
 
 def _run_product(

@@ -13,10 +13,11 @@ from runtime.core.generator import default_generator
 from runtime.kernels import threads
 from runtime.kernels.build import Kernel
 from runtime.kernels.cpu.loop_plans import are_small_alike
-from runtime.kernels.cpu.planned import Operand, Plan, Planner
+from runtime.kernels.cpu.planned import Planner
 from runtime.kernels.cpu.random import distributions
 from runtime.kernels.cpu.random.philox import blocks_of
 from runtime.kernels.cpu.small import BOOL
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 FLOAT64 = np.dtype(np.float64)
@@ -27,7 +28,7 @@ WORK = 4
 """How much more a number costs than an element of element-wise work."""
 
 
-def _count(self: Operand) -> int:
+def _count(self: TensorSpec) -> int:
     """How many numbers to draw, 0 if they are too many for a plan."""
     count = prod(self.sizes)
     return count if self.is_contiguous and WORK * count <= threads.GRAIN else 0
@@ -39,7 +40,7 @@ def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Pla
     parameters: makes the loop's numbers of the operator's.
     """
 
-    def plan(self: Operand, *given: Any) -> Plan | None:
+    def plan(self: TensorSpec, *given: Any) -> LaunchPlan | None:
         count = _count(self)
         if self.dtype.name not in kernels or not count:
             return None
@@ -48,7 +49,7 @@ def plan_fill(kernels: Any, parameters: Callable[..., tuple[float, ...]]) -> Pla
     return plan
 
 
-def _plan_fill(kernels: Any, dtype: Any, count: int, numbers: tuple[float, ...]) -> Plan:
+def _plan_fill(kernels: Any, dtype: Any, count: int, numbers: tuple[float, ...]) -> LaunchPlan:
     words_each, fill = kernels[dtype.name]
     blocks = blocks_of(count, words_each)
     entry = fill.entry_point(dtype, (*BLOCKS, dtype, *STREAM, *(float,) * len(numbers)))
@@ -57,10 +58,10 @@ def _plan_fill(kernels: Any, dtype: Any, count: int, numbers: tuple[float, ...])
         seed, start = generator.advance(blocks)
         entry(0, blocks, target, start, seed, *numbers)
 
-    return Plan(run, numbers)
+    return LaunchPlan(run, numbers)
 
 
-def plan_log_normal(self: Operand, mean: float, std: float, generator: Any) -> Plan | None:
+def plan_log_normal(self: TensorSpec, mean: float, std: float, generator: Any) -> LaunchPlan | None:
     """Plan the exponentials of normal numbers."""
     count = _count(self)
     if self.dtype.name not in distributions.NORMAL or not count:
@@ -72,24 +73,24 @@ def plan_log_normal(self: Operand, mean: float, std: float, generator: Any) -> P
         draw.run(target, numbers, generator)
         turn(target)
 
-    return Plan(run, draw.number)
+    return LaunchPlan(run, draw.params)
 
 
-def plan_cauchy(self: Operand, median: float, sigma: float, generator: Any) -> Plan | None:
+def plan_cauchy(self: TensorSpec, median: float, sigma: float, generator: Any) -> LaunchPlan | None:
     """Plan the quantiles of uniform numbers."""
     return _plan_turned(
         self, distributions.UNIFORM, (0.0, 1.0), distributions.to_cauchy, median, sigma
     )
 
 
-def plan_geometric(self: Operand, p: float, generator: Any) -> Plan | None:
+def plan_geometric(self: TensorSpec, p: float, generator: Any) -> LaunchPlan | None:
     """Plan exponential numbers rounded up."""
     return _plan_turned(self, distributions.EXPONENTIAL, trial_length(p), distributions.to_trials)
 
 
 def _plan_turned(
-    self: Operand, kernels: Any, numbers: tuple[float, ...], loop: Kernel, *behind: float
-) -> Plan | None:
+    self: TensorSpec, kernels: Any, numbers: tuple[float, ...], loop: Kernel, *behind: float
+) -> LaunchPlan | None:
     """Plan float64 numbers, turned into floats of another distribution by a loop."""
     count = _count(self)
     if self.dtype.kind != "f" or not count:
@@ -102,7 +103,7 @@ def _plan_turned(
         draw.run(drawn, numbers, generator)
         turn(target, drawn, *behind)
 
-    return Plan(run, numbers)
+    return LaunchPlan(run, numbers)
 
 
 def trial_length(p: float) -> tuple[float]:
@@ -133,7 +134,7 @@ def _largest(dtype: Any) -> int:
     return int(np.iinfo(dtype).max)
 
 
-def plan_whole(self: Operand, *given: Any) -> Plan | None:
+def plan_whole(self: TensorSpec, *given: Any) -> LaunchPlan | None:
     """Plan `random_`."""
     if not _count(self):
         return None
@@ -141,7 +142,7 @@ def plan_whole(self: Operand, *given: Any) -> Plan | None:
     return _plan_draw(self, fill, words_each, *parameters)
 
 
-def _plan_draw(self: Operand, fill: Any, words_each: int, *parameters: Any) -> Plan:
+def _plan_draw(self: TensorSpec, fill: Any, words_each: int, *parameters: Any) -> LaunchPlan:
     """Plan a loop whose parameters are numbers of 64 bits."""
     blocks = blocks_of(prod(self.sizes), words_each)
     entry = fill.entry_point((*BLOCKS, self.dtype, *STREAM, *(np.uint64,) * len(parameters)))
@@ -150,10 +151,10 @@ def _plan_draw(self: Operand, fill: Any, words_each: int, *parameters: Any) -> P
         seed, start = generator.advance(blocks)
         entry(0, blocks, target, start, seed, *parameters)
 
-    return Plan(run, tuple(map(int, parameters)))
+    return LaunchPlan(run, tuple(map(int, parameters)))
 
 
-def plan_randperm(out: Operand, n: int, generator: Any) -> Plan | None:
+def plan_randperm(out: TensorSpec, n: int, generator: Any) -> LaunchPlan | None:
     """Plan a short permutation."""
     if not 0 < n <= threads.GRAIN:
         return None
@@ -164,7 +165,7 @@ def plan_randperm(out: Operand, n: int, generator: Any) -> Plan | None:
         seed, start = generator.advance(blocks)
         entry(target, blocks, start, seed)
 
-    return Plan(run, blocks)
+    return LaunchPlan(run, blocks)
 
 
 def threshold(p: float) -> Any:
@@ -172,12 +173,12 @@ def threshold(p: float) -> Any:
     return np.uint64(round(float(p) * 2**32))
 
 
-def plan_bernoulli(self: Operand, p: float, generator: Any) -> Plan | None:
+def plan_bernoulli(self: TensorSpec, p: float, generator: Any) -> LaunchPlan | None:
     """Plan `bernoulli_` of one probability."""
     return _plan_draw(self, distributions.below, 1, threshold(p)) if _count(self) else None
 
 
-def plan_bernoulli_tensor(out: Operand, p: Operand, generator: Any) -> Plan | None:
+def plan_bernoulli_tensor(out: TensorSpec, p: TensorSpec, generator: Any) -> LaunchPlan | None:
     """Plan zeros and ones of a probability each, or of one for each place of a row."""
     count = _count(out)
     behind = out.sizes[len(out.sizes) - len(p.sizes) :]
@@ -192,7 +193,7 @@ def plan_bernoulli_tensor(out: Operand, p: Operand, generator: Any) -> Plan | No
             raise no_probability()
 
     width = prod(p.sizes)
-    return Plan(run, blocks)
+    return LaunchPlan(run, blocks)
 
 
 def no_probability() -> RuntimeError:
@@ -201,8 +202,8 @@ def no_probability() -> RuntimeError:
 
 
 def plan_dropout(
-    out: Operand, mask: Operand, input: Operand, p: float, train: bool | None
-) -> Plan | None:
+    out: TensorSpec, mask: TensorSpec, input: TensorSpec, p: float, train: bool | None
+) -> LaunchPlan | None:
     """Plan `native_dropout` in training."""
     count = _count(input)
     if train is False or not count or not are_small_alike(out, input):
@@ -217,4 +218,4 @@ def plan_dropout(
             x = x[at : at + count]
         entry(0, blocks, target, mask, x, start, seed, limit, scale)
 
-    return Plan(run, 1 / (1 - p) if p < 1 else 0.0)
+    return LaunchPlan(run, 1 / (1 - p) if p < 1 else 0.0)

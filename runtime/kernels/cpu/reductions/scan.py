@@ -15,8 +15,9 @@ from runtime.kernels.build import Kernel, kernel
 from runtime.kernels.cpu.copying import moving_plans
 from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
 from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
-from runtime.kernels.cpu.planned import Plan, Planner, planned
+from runtime.kernels.cpu.planned import Planner, planned
 from runtime.kernels.cpu.small import is_small
+from runtime.kernels.plan import LaunchPlan
 
 Array = Any
 
@@ -27,7 +28,7 @@ _ACCUMULATE = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.int64
 def plan_scan(loop: Kernel, *numbers: float) -> Planner:
     """The planner of a scan whose loop takes folded arrays."""
 
-    def plan(*args: Any) -> Plan | None:
+    def plan(*args: Any) -> LaunchPlan | None:
         count = leading_operands(args)
         *outs, self = args[:count]
         if not is_small(outs[0], self) or outs[0].dtype != self.dtype:

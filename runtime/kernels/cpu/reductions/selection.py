@@ -13,8 +13,9 @@ from runtime.kernels.build import kernel
 from runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, is_last, rows_of, settle
 from runtime.kernels.cpu.indexing import listing_plans
 from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
-from runtime.kernels.cpu.planned import Plan, Planner, planned
+from runtime.kernels.cpu.planned import Planner, planned
 from runtime.kernels.cpu.small import DTYPES, is_small
+from runtime.kernels.plan import LaunchPlan
 
 Array = Any
 
@@ -30,7 +31,7 @@ SIDE_BY_SIDE, SHORTEST = 8, 16
 def plan_best(is_greatest: bool) -> Planner:
     """The planner of what picks an element along a dim, or of all: its place, or both."""
 
-    def plan(*args: Any) -> Plan | None:
+    def plan(*args: Any) -> LaunchPlan | None:
         count = leading_operands(args)
         *outs, self = args[:count]
         dim, sizes = args[count], self.sizes

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
-from runtime.kernels.cpu.planned import Plan, Planner, planned
+from runtime.kernels.cpu.planned import Planner, planned
 from runtime.kernels.cpu.reduced_dims import fold, plan_fold
 from runtime.kernels.cpu.small import is_small
+from runtime.kernels.plan import LaunchPlan
 from runtime.kernels.typed import typed_sum
 
 Array = Any
@@ -24,7 +25,7 @@ Array = Any
 def plan_moments(is_root: bool) -> Planner:
     """The planner of a variance, or of its root, with or without the mean."""
 
-    def plan(*args: Any) -> Plan | None:
+    def plan(*args: Any) -> LaunchPlan | None:
         count = leading_operands(args)
         *outs, self = args[:count]
         dim, correction, _ = args[count:]

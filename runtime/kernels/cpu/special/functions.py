@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from runtime.kernels import threads
-from runtime.kernels.cpu.planned import Operand, Plan, Planner, planned
+from runtime.kernels.cpu.planned import Planner, planned
+from runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 
@@ -28,14 +29,14 @@ def _scipy() -> ModuleType:
 def plan_ufunc(name: str, find_module: Callable[[], ModuleType] = _scipy) -> Planner:
     """The planner of a function of one or two dense operands: flat memory is all it has to see."""
 
-    def plan(result: Operand, *operands: Any) -> Plan | None:
-        if not all(each.__class__ is Operand and each.is_contiguous for each in operands):
+    def plan(result: TensorSpec, *operands: Any) -> LaunchPlan | None:
+        if not all(each.__class__ is TensorSpec and each.is_contiguous for each in operands):
             return None
         if any(each.sizes != result.sizes for each in operands):
             return None
         count = prod(result.sizes)
         runs = {1: run_one, 2: run_two}
-        return Plan(runs[len(operands)], (getattr(find_module(), name), count))
+        return LaunchPlan(runs[len(operands)], (getattr(find_module(), name), count))
 
     return plan
 
