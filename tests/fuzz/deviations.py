@@ -47,6 +47,8 @@ KNOWN: tuple[Known, ...] = (
     Known("cholesky*", "refused", "square", "PyTorch takes matrices without elements as square"),
     Known("prod.*", "refused", "can't be cast", "PyTorch computes in the dtype of out="),
     Known("*", "refused", "result type .* can't be cast", "out= of a dtype that loses values"),
+    # What PyTorch has no gradient of
+    Known("special_*bessel*", "shape", "2 results, PyTorch: 1", "have gradients"),
     # What PyTorch gets wrong
     Known("grid_sampler_3d", "value", "", "PyTorch reads beside it: other values every time"),
     Known("linalg_lu_factor_ex", "refused", "pivoting", "PyTorch looks at empty ones first"),

@@ -15,7 +15,7 @@ LAYOUTS = ("dense", "permuted", "stepped", "offset", "expanded", "overlapping")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stored:
-    """memory: one-dimensional, bfloat16 as uint16; two tensors may share it."""
+    """memory: one-dimensional, in the format of `stored_as`; two tensors may share it."""
 
     memory: np.ndarray = field(repr=False)
     dtype: str
@@ -31,9 +31,9 @@ class Stored:
 
     def is_tame(self) -> bool:
         """Whether all numbers are finite and not so large that products overflow."""
-        if self.memory.dtype.kind not in "fc":
-            return True
         values = values_of(self.memory, self.dtype)
+        if values.dtype.kind not in "fc":
+            return True
         with np.errstate(all="ignore"):
             return bool((np.isfinite(values) & (np.abs(values) < 1e4)).all())
 
@@ -78,18 +78,28 @@ def _dense(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(prod(max(n, 1) for n in sizes[i + 1 :]) for i in range(len(sizes)))
 
 
+EXCHANGED = {"bfloat16": np.int16, "complex32": np.int32}
+"""What tensors are made of where NumPy has no such dtype."""
+
+
 def stored_as(memory: np.ndarray, dtype: str) -> np.ndarray:
-    """The values in the memory format of a dtype."""
-    if dtype != "bfloat16":
-        return memory.astype(dtype)
-    return (np.ascontiguousarray(memory, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    """The values in the memory format of a dtype: bfloat16 as uint16, complex32 as uint32."""
+    if dtype == "bfloat16":
+        bits = np.ascontiguousarray(memory, np.float32).view(np.uint32)
+        return (bits >> 16).astype(np.uint16)
+    if dtype == "complex32":
+        parts = np.ascontiguousarray(memory, np.complex64).view(np.float32)
+        return parts.astype(np.float16).view(np.uint32)
+    return memory.astype(dtype)
 
 
 def values_of(memory: np.ndarray, dtype: str) -> np.ndarray:
-    """The reverse of `stored_as`."""
-    if dtype != "bfloat16":
-        return memory
-    return (memory.astype(np.uint32) << 16).view(np.float32)
+    """The reverse of `stored_as`, in a dtype of NumPy."""
+    if dtype == "bfloat16":
+        return (memory.astype(np.uint32) << 16).view(np.float32)
+    if dtype == "complex32":
+        return memory.view(np.float16).astype(np.float32).view(np.complex64)
+    return memory
 
 
 class Maker:
@@ -116,8 +126,9 @@ class Maker:
 
     def view(self, memory: np.ndarray, stored: Stored) -> Any:
         """A tensor over memory that is there."""
-        if stored.dtype == "bfloat16":
-            flat = self.library.from_numpy(memory.view(np.int16)).view(self.library.bfloat16)
+        if exchanged := EXCHANGED.get(stored.dtype):
+            dtype = getattr(self.library, stored.dtype)
+            flat = self.library.from_numpy(memory.view(exchanged)).view(dtype)
         else:
             flat = self.library.from_numpy(memory)
         dense = stored.sizes == flat.shape and not stored.offset and stored.strides == (1,)

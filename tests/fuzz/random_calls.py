@@ -219,7 +219,7 @@ class _Drawing:
         if self.is_changed() and data.size:
             data = self.revalued(np.array(data))
         with np.errstate(all="ignore"):
-            data = calls.cast(data, "float32" if dtype in ("float16", "bfloat16") else dtype)
+            data = calls.cast(data, dtype)
         layout = self.one_of(self.tier.layouts)
         stored = lay_out(data, dtype, layout, self.rng)
         if self.drawn and self.rng.random() < 0.02:
