@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 import resource
 import signal
 import sys
@@ -24,12 +25,15 @@ PATIENCE = 60
 """Seconds of processor time after which a call hangs: compiling takes some."""
 ASLEEP = 600
 """Seconds after which it does so without working."""
+PARENT = os.fdopen(os.dup(1), "w")
+"""Where the parent reads. What libraries print goes to where errors go: MKL says on standard output
+which parameter was wrong."""
 
 
 def say(**facts: Any) -> None:
     """Write one line for the parent."""
-    sys.stdout.write(json.dumps(facts) + "\n")
-    sys.stdout.flush()
+    PARENT.write(json.dumps(facts) + "\n")
+    PARENT.flush()
 
 
 def limit_memory() -> None:
@@ -71,5 +75,6 @@ def main(seed: int, first: int, stop: int, tier: str, budget: float, names: list
 
 
 if __name__ == "__main__":
+    os.dup2(2, 1)
     arguments = sys.argv[1:]
     main(*map(int, arguments[:3]), arguments[3], float(arguments[4]), arguments[5:])
