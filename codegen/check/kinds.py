@@ -231,13 +231,15 @@ def successors_exist(operator: Operator, context: Context) -> Iterator[Problem]:
 def tags_of_out_fit(operator: Operator, context: Context) -> Iterator[Problem]:
     """What a tag says of out= goes with an entry that has it, and is of a kind that can do so."""
     is_function = isinstance(operator.kind, Composite) and operator.kind.function is not None
+    is_stored = isinstance(operator.kind, Composite | Dispatch)
     needs = {
         "exact_out": (True, ""),
         "floating_out": (True, ""),
         "real_out": (True, ""),
         "shape_of_out": (isinstance(operator.kind, Composite), "a composite"),
         "takes_out": (is_function, "a composite that names a function"),
-        "apart_out": (isinstance(operator.kind, Dispatch), "a dispatch entry"),
+        "apart_out": (is_stored, "a dispatch entry or a composite"),
+        "whole_out": (is_stored, "a dispatch entry or a composite"),
         "dtype_of_out": (operator.schema.argument("dtype") is not None, "an argument 'dtype'"),
     }
     for tag, (fits, needed) in needs.items():

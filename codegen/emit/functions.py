@@ -44,6 +44,8 @@ class Binding:
     """The function that puts the result of a composite into out=."""
     rule: str
     """Which dtypes a composite may write to, as a literal; empty if results are cast."""
+    watched: str
+    """The operands of a composite that out= must not overlap, as a keyword; empty for any."""
     takes_dtype_of_out: bool
     """Whether out= says the dtype when the caller does not."""
     is_factory: bool
@@ -211,6 +213,7 @@ def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Bin
         out_body=_out_body(operator, names),
         store=next((name for tag, name in _STORES.items() if operator.has_tag(tag)), "store_out"),
         rule=_spelled_rule(operator.out_rule),
+        watched=_watched(operator, names),
         takes_dtype_of_out=_takes_dtype_of_out(operator),
         is_factory=operator.has_tag("factory"),
         tensors=_tensors(operator, names),
@@ -246,6 +249,7 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         out_body="",
         store="",
         rule=_spelled_rule(operator.inplace_rule),
+        watched="",
         takes_dtype_of_out=False,
         is_factory=False,
         tensors="",
@@ -429,6 +433,14 @@ _STORES = {"shape_of_out": "store_in_shape", "silent_out": "store_parts"}
 
 def _spelled_rule(rule: str) -> str:
     return "" if rule == "cast" else f'"{rule}"'
+
+
+def _watched(operator: Operator, names: dict[str, str]) -> str:
+    """The operands that out= must not overlap, as a keyword of `store_out`; empty where it may."""
+    if not isinstance(operator.kind, Composite) or operator.out_overlap == "any":
+        return ""
+    watched = [names[a.name] for a in operator.arguments if "Tensor" in a.type.names]
+    return f"{operator.out_overlap}=[{', '.join(watched)}]"
 
 
 def _takes_dtype_of_out(operator: Operator) -> bool:

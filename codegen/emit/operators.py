@@ -173,8 +173,8 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("half_is_raw", "True")
     if kind.aliasing:
         yield Field("aliasing", _quoted(kind.aliasing))
-    if operator.has_tag("apart_out"):
-        yield Field("out_apart", "True")
+    if operator.has_out and operator.out_overlap != "any":
+        yield Field("out_overlap", f'"{operator.out_overlap}"')
     if kind.memory_format:
         yield Field("memory_format", _quoted(kind.memory_format))
     if operator.has_tag("across_devices"):

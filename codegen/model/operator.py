@@ -322,6 +322,19 @@ class Operator:
         return next((rule for tag, rule in OUT_RULES.items() if self.has_tag(tag)), "cast")
 
     @property
+    def out_overlap(self) -> str:
+        """Which operands `out=` may show elements of: as runtime.dispatch.operator.Dispatch says.
+
+        An operator with a rule of promotion works element by element: what it reads there it has
+        not written yet, unless `out=` is moved against the operand.
+        """
+        if self.has_tag("apart_out"):
+            return "apart"
+        kind, rule = self.kind, self.promotion.rule
+        by_element = isinstance(kind, Dispatch) and rule not in ("same", "none")
+        return "whole" if by_element or self.has_tag("whole_out") else "any"
+
+    @property
     def inplace_rule(self) -> str:
         """Which dtypes self may have in place, as `out_rule`."""
         return "exact" if self.has_tag("exact_out") else "cast"

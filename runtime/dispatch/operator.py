@@ -417,8 +417,9 @@ class Dispatch(Operator):
     """A hand-written kernel per backend, with a function that tells shapes and dtypes.
 
     kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
-    depend on data. half_is_raw, aliasing: as in native_functions.yaml. out_apart: whether out=
-    must not show memory of operands that may not alias self. across_devices: whether the
+    depend on data. half_is_raw, aliasing: as in native_functions.yaml. out_overlap: which
+    operands out= may show elements of: "any"; "whole", all of them or none; or "apart", those in
+    `aliasing` as with "whole", of others none. across_devices: whether the
     tensors may lie on different ones. host_lists: whether those of a list may lie on the host,
     wherever the others do. mutates: whether the schema itself writes to self. memory_format: the
     arguments after which results lie channels-last; the kernels need not know.
@@ -440,7 +441,7 @@ class Dispatch(Operator):
         meta: Call | None,
         half_is_raw: bool = False,
         aliasing: tuple[str, ...] = (),
-        out_apart: bool = False,
+        out_overlap: str = "any",
         memory_format: tuple[str, ...] = (),
         across_devices: bool = False,
         host_lists: bool = False,
@@ -463,7 +464,7 @@ class Dispatch(Operator):
             self.meta = keep_channels_last(meta, places, outputs > 1)
         self.half_is_raw = half_is_raw
         self.aliasing = aliasing
-        self.out_apart = out_apart
+        self.out_overlap = out_overlap
         self.across_devices = across_devices
         self.host_lists = host_lists
         self.mutates = mutates

@@ -10,7 +10,7 @@ from runtime.autograd import grad_mode
 from runtime.backends.cpu import memory
 from runtime.core import dtype as dtypes
 from runtime.core import key as keys
-from runtime.core import promotion
+from runtime.core import overlap, promotion
 from runtime.core.missing import MISSING
 from runtime.core.tensor import Tensor
 from runtime.dispatch import ops
@@ -224,17 +224,32 @@ def ready_out(name: str, out: Any, sizes: Sequence[int], *inputs: Any) -> Tensor
     return out
 
 
-def store_out(name: str, out: Any, result: Any, rule: str = "cast") -> Any:
-    """Put the result of a composite into `out`, whose dtype `rule` allows."""
+def store_out(
+    name: str,
+    out: Any,
+    result: Any,
+    rule: str = "cast",
+    whole: Sequence[Any] = (),
+    apart: Sequence[Any] = (),
+) -> Any:
+    """Put the result of a composite into `out`, whose dtype `rule` allows.
+
+    whole: the operands of which `out` must not show a part; apart: those of which it must show
+    nothing.
+    """
     if isinstance(result, Tensor):
         if isinstance(out, Tensor):
             promotion.check_out(result.dtype, out.dtype, rule)
-        return ops.copy_(ready_out(name, out, result._sizes, result), result)
+        ready = ready_out(name, out, result._sizes, result)
+        overlap.check_whole(name, ready, whole)
+        overlap.check_apart(name, ready, apart)
+        return ops.copy_(ready, result)
     if not isinstance(out, (tuple, list)):
         raise errors.out_expected(name, out, "tuple of Tensors")
     if len(out) != len(result):
         raise errors.out_count(name, len(result), len(out))
-    stored = [store_out(name, each, value, rule) for each, value in zip(out, result, strict=True)]
+    pairs = zip(out, result, strict=True)
+    stored = [store_out(name, each, value, rule, whole, apart) for each, value in pairs]
     return type(result)(*stored) if hasattr(result, "_fields") else tuple(stored)
 
 

@@ -17,11 +17,9 @@ class Known(NamedTuple):
 
 
 REPEATED = "more than one element of the written-to tensor"
-OWN_MEMORY = "some elements of the input tensor and the written-to tensor"
 
 KNOWN: tuple[Known, ...] = (
     # What PyTorch refuses
-    Known("*", "accepted", OWN_MEMORY, "the result is complete before it is copied to out="),
     Known("*", "accepted", "not implemented for '", "computed here in more dtypes"),
     Known("*", "accepted", r"Found dtype \w+ but expected", "out= takes what the result casts to"),
     Known("*", "accepted", "only supports? bool tensor for result", "out= is cast to"),

@@ -95,6 +95,26 @@ OVERLAPPING = (
     "torch.index_copy(x, 0, k, torch.zeros(3, 4), out=x)",
     "torch.index_add(torch.zeros(3, 4), 0, k, x, out=x)",
     "torch.scatter_add(torch.zeros(3, 4), 0, i % 3, x, out=x)",
+    "torch.scatter_add(m[:3], 0, i % 3, x, out=m[1:])",
+    "torch.take_along_dim(x, i % 3, 0, out=x)",
+    "torch.linalg.cross(x[:, :3], x[:, :3], out=x[:, :3])",
+    "torch.cross(n, n, dim=1, out=n)",
+    "torch.hstack([x, x[:, :1]], out=x)",
+    "torch.nonzero(k[:2], out=k[:1])",
+    "torch.nonzero(i, out=i)",
+    "(lambda t: torch.nonzero_static(t, size=3, out=t))(torch.arange(6).reshape(3, 2))",
+    "torch.cumsum(m[:3], 0, out=m[1:])",
+    "torch.cumsum(x, 0, out=x)",
+    "torch.max(x, 0, out=(x[0], torch.zeros(4, dtype=torch.int64)))",
+    "torch.sort(m[:3], out=(m[1:], torch.zeros(3, 4, dtype=torch.int64)))",
+    "torch.div(m[:3], 2.0, rounding_mode='floor', out=m[1:])",
+    "torch.div(x, 2.0, rounding_mode='floor', out=x)",
+    "torch.gcd(i[:2], i[1:], out=i[1:])",
+    "torch.gcd(i[:2], i[:2], out=i[1:])",
+    "torch.i0(x, out=x)",
+    "torch.i0(m[:3], out=m[1:])",
+    "torch.frexp(m[:3], out=(m[1:], torch.zeros(3, 4, dtype=torch.int32)))",
+    "torch.mm(x[:, :3], x, out=x)",
 )
 
 DIMS = (
@@ -119,7 +139,8 @@ def answer(library: Any, call: str, dtype: str = "float32") -> Any:
 
     x = library.arange(12.0).reshape(3, 4)
     i = library.arange(12).reshape(3, 4)
-    names = {"torch": library, "x": x, "i": i, "k": library.arange(3), "out": out}
+    m, n = library.arange(16.0).reshape(4, 4), library.arange(9.0).reshape(3, 3)
+    names = {"torch": library, "x": x, "i": i, "k": library.arange(3), "m": m, "n": n, "out": out}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

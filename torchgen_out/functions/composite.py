@@ -1439,7 +1439,12 @@ def div__Tensor_mode(
             return _answer
         check_tensors("div", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("div", out, elementwise_bodies.div_mode(input, other, rounding_mode))
+        return store_out(
+            "div",
+            out,
+            elementwise_bodies.div_mode(input, other, rounding_mode),
+            whole=[input, other],
+        )
     return elementwise_bodies.div_mode(input, other, rounding_mode)
 
 
@@ -1491,7 +1496,10 @@ def div__Scalar_mode(
             return _answer
     if out is not None:
         return store_out(
-            "div", out, elementwise_bodies.div_number_mode(input, other, rounding_mode)
+            "div",
+            out,
+            elementwise_bodies.div_number_mode(input, other, rounding_mode),
+            whole=[other],
         )
     return elementwise_bodies.div_number_mode(input, other, rounding_mode)
 
@@ -1527,7 +1535,7 @@ def ldexp(
             return _answer
         check_tensors("ldexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("ldexp", out, elementwise_bodies.ldexp(input, other))
+        return store_out("ldexp", out, elementwise_bodies.ldexp(input, other), whole=[input, other])
     return elementwise_bodies.ldexp(input, other)
 
 
@@ -1557,7 +1565,11 @@ def frexp(
         check_tensors("frexp", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "frexp", out, return_types.frexp(*elementwise_bodies.frexp(input)), "exact"
+            "frexp",
+            out,
+            return_types.frexp(*elementwise_bodies.frexp(input)),
+            "exact",
+            whole=[input],
         )
     return return_types.frexp(*elementwise_bodies.frexp(input))
 
@@ -1643,6 +1655,7 @@ def angle(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
             "angle",
             out,
             ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input),
+            whole=[input],
         )
     return ops._angle_complex(input) if input.dtype.is_complex else ops._angle_real(input)
 
@@ -1668,6 +1681,7 @@ def conj_physical(
             out,
             ops._conj_physical(input) if input.dtype.is_complex else input,
             "exact",
+            whole=[input],
         )
     return ops._conj_physical(input) if input.dtype.is_complex else input
 
@@ -1706,7 +1720,9 @@ def round__decimals(
             return _answer
         check_tensors("round", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("round", out, elementwise_bodies.round_decimals(input, decimals), "exact")
+        return store_out(
+            "round", out, elementwise_bodies.round_decimals(input, decimals), "exact", whole=[input]
+        )
     return elementwise_bodies.round_decimals(input, decimals)
 
 
@@ -1750,7 +1766,11 @@ def nan_to_num(
         check_tensors("nan_to_num", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "nan_to_num", out, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
+            "nan_to_num",
+            out,
+            elementwise_bodies.nan_to_num(input, nan, posinf, neginf),
+            "exact",
+            whole=[input],
         )
     return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
 
@@ -1854,6 +1874,7 @@ def logit(
             "logit",
             out,
             ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps)),
+            whole=[input],
         )
     return ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
 
@@ -1920,7 +1941,7 @@ def polygamma(
             return _answer
         check_tensors("polygamma", ("self", 1, "tensor", input))
     if out is not None:
-        return store_out("polygamma", out, elementwise_bodies.polygamma(n, input))
+        return store_out("polygamma", out, elementwise_bodies.polygamma(n, input), whole=[input])
     return elementwise_bodies.polygamma(n, input)
 
 
@@ -1963,7 +1984,7 @@ def special_modified_bessel_i0(
             return _answer
         check_tensors("special_modified_bessel_i0", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("special_modified_bessel_i0", out, ops.i0(input))
+        return store_out("special_modified_bessel_i0", out, ops.i0(input), whole=[input])
     return ops.i0(input)
 
 
@@ -1982,7 +2003,7 @@ def special_modified_bessel_i1(
             return _answer
         check_tensors("special_modified_bessel_i1", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("special_modified_bessel_i1", out, ops.special_i1(input))
+        return store_out("special_modified_bessel_i1", out, ops.special_i1(input), whole=[input])
     return ops.special_i1(input)
 
 
@@ -2024,6 +2045,7 @@ def special_chebyshev_polynomial_t(
             "special_chebyshev_polynomial_t",
             out,
             ops._polynomial(x, n, [0, 1], [0, 2, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [0, 1], [0, 2, 0, 0], [1, 0], [1, 0])
 
@@ -2046,6 +2068,7 @@ def special_chebyshev_polynomial_u(
             "special_chebyshev_polynomial_u",
             out,
             ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [1, 0], [1, 0])
 
@@ -2068,6 +2091,7 @@ def special_chebyshev_polynomial_v(
             "special_chebyshev_polynomial_v",
             out,
             ops._polynomial(x, n, [-1, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [-1, 2], [0, 2, 0, 0], [1, 0], [1, 0])
 
@@ -2090,6 +2114,7 @@ def special_chebyshev_polynomial_w(
             "special_chebyshev_polynomial_w",
             out,
             ops._polynomial(x, n, [1, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [1, 2], [0, 2, 0, 0], [1, 0], [1, 0])
 
@@ -2112,6 +2137,7 @@ def special_hermite_polynomial_h(
             "special_hermite_polynomial_h",
             out,
             ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [0, 2], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [0, 2], [1, 0])
 
@@ -2134,6 +2160,7 @@ def special_hermite_polynomial_he(
             "special_hermite_polynomial_he",
             out,
             ops._polynomial(x, n, [0, 1], [0, 1, 0, 0], [0, 1], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [0, 1], [0, 1, 0, 0], [0, 1], [1, 0])
 
@@ -2156,6 +2183,7 @@ def special_laguerre_polynomial_l(
             "special_laguerre_polynomial_l",
             out,
             ops._polynomial(x, n, [1, -1], [1, -1, 2, 0], [0, 1], [1, 1]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [1, -1], [1, -1, 2, 0], [0, 1], [1, 1])
 
@@ -2178,6 +2206,7 @@ def special_legendre_polynomial_p(
             "special_legendre_polynomial_p",
             out,
             ops._polynomial(x, n, [0, 1], [0, 1, 0, 2], [0, 1], [1, 1]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [0, 1], [0, 1, 0, 2], [0, 1], [1, 1])
 
@@ -2200,6 +2229,7 @@ def special_shifted_chebyshev_polynomial_t(
             "special_shifted_chebyshev_polynomial_t",
             out,
             ops._polynomial(x, n, [-1, 2], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [-1, 2], [-2, 4, 0, 0], [1, 0], [1, 0])
 
@@ -2222,6 +2252,7 @@ def special_shifted_chebyshev_polynomial_u(
             "special_shifted_chebyshev_polynomial_u",
             out,
             ops._polynomial(x, n, [-2, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [-2, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
 
@@ -2244,6 +2275,7 @@ def special_shifted_chebyshev_polynomial_v(
             "special_shifted_chebyshev_polynomial_v",
             out,
             ops._polynomial(x, n, [-3, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [-3, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
 
@@ -2266,6 +2298,7 @@ def special_shifted_chebyshev_polynomial_w(
             "special_shifted_chebyshev_polynomial_w",
             out,
             ops._polynomial(x, n, [-1, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            whole=[x, n],
         )
     return ops._polynomial(x, n, [-1, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
 
@@ -2328,7 +2361,9 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
             return _answer
         check_tensors("gelu", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("gelu", out, elementwise_bodies.gelu(input, approximate), "exact")
+        return store_out(
+            "gelu", out, elementwise_bodies.gelu(input, approximate), "exact", whole=[input]
+        )
     return elementwise_bodies.gelu(input, approximate)
 
 
@@ -4354,7 +4389,11 @@ def take_along_dim(
         )
     if out is not None:
         return store_out(
-            "take_along_dim", out, indexing_bodies.take_along_dim(input, indices, dim), "exact"
+            "take_along_dim",
+            out,
+            indexing_bodies.take_along_dim(input, indices, dim),
+            "exact",
+            apart=[input, indices],
         )
     return indexing_bodies.take_along_dim(input, indices, dim)
 
@@ -4387,7 +4426,10 @@ def nonzero_static(
         check_tensors("nonzero_static", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "nonzero_static", out, selection_bodies.nonzero_static(input, size, fill_value)
+            "nonzero_static",
+            out,
+            selection_bodies.nonzero_static(input, size, fill_value),
+            apart=[input],
         )
     return selection_bodies.nonzero_static(input, size, fill_value)
 
@@ -4512,7 +4554,7 @@ def msort(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
             return _answer
         check_tensors("msort", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("msort", out, ops.sort(input, 0)[0], "exact")
+        return store_out("msort", out, ops.sort(input, 0)[0], "exact", whole=[input])
     return ops.sort(input, 0)[0]
 
 
@@ -4733,7 +4775,7 @@ def max__other(
             return _answer
         check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("max", out, ops.maximum(input, other))
+        return store_out("max", out, ops.maximum(input, other), whole=[input, other])
     return ops.maximum(input, other)
 
 
@@ -4756,7 +4798,7 @@ def min__other(
             return _answer
         check_tensors("min", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("min", out, ops.minimum(input, other))
+        return store_out("min", out, ops.minimum(input, other), whole=[input, other])
     return ops.minimum(input, other)
 
 
@@ -5213,7 +5255,7 @@ def outer(
             return _answer
         check_tensors("outer", ("self", 0, "tensor", input), ("vec2", 1, "tensor", vec2))
     if out is not None:
-        return store_out("outer", out, linalg_bodies.outer(input, vec2))
+        return store_out("outer", out, linalg_bodies.outer(input, vec2), whole=[input, vec2])
     return linalg_bodies.outer(input, vec2)
 
 
@@ -5385,7 +5427,7 @@ def kron(
             return _answer
         check_tensors("kron", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("kron", out, linalg_bodies.kron(input, other))
+        return store_out("kron", out, linalg_bodies.kron(input, other), whole=[input, other])
     return linalg_bodies.kron(input, other)
 
 
@@ -6596,7 +6638,11 @@ def linalg_cross(
         check_tensors("linalg_cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
         return store_out(
-            "linalg_cross", out, matrix_functions_bodies.linalg_cross(input, other, dim), "exact"
+            "linalg_cross",
+            out,
+            matrix_functions_bodies.linalg_cross(input, other, dim),
+            "exact",
+            apart=[input, other],
         )
     return matrix_functions_bodies.linalg_cross(input, other, dim)
 
@@ -6623,7 +6669,13 @@ def cross(
             return _answer
         check_tensors("cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("cross", out, matrix_functions_bodies.cross(input, other, dim), "exact")
+        return store_out(
+            "cross",
+            out,
+            matrix_functions_bodies.cross(input, other, dim),
+            "exact",
+            apart=[input, other],
+        )
     return matrix_functions_bodies.cross(input, other, dim)
 
 
@@ -6779,7 +6831,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
             return _answer
         check_tensors("hstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
-        return store_out("hstack", out, stacking_bodies.hstack(tensors))
+        return store_out("hstack", out, stacking_bodies.hstack(tensors), apart=[tensors])
     return stacking_bodies.hstack(tensors)
 
 
@@ -6794,7 +6846,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
             return _answer
         check_tensors("vstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
-        return store_out("vstack", out, stacking_bodies.vstack(tensors))
+        return store_out("vstack", out, stacking_bodies.vstack(tensors), apart=[tensors])
     return stacking_bodies.vstack(tensors)
 
 
@@ -6809,7 +6861,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
             return _answer
         check_tensors("dstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
-        return store_out("dstack", out, stacking_bodies.dstack(tensors))
+        return store_out("dstack", out, stacking_bodies.dstack(tensors), apart=[tensors])
     return stacking_bodies.dstack(tensors)
 
 
@@ -6824,7 +6876,9 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
             return _answer
         check_tensors("column_stack", ("tensors", 0, "tensors", tensors))
     if out is not None:
-        return store_out("column_stack", out, stacking_bodies.column_stack(tensors))
+        return store_out(
+            "column_stack", out, stacking_bodies.column_stack(tensors), apart=[tensors]
+        )
     return stacking_bodies.column_stack(tensors)
 
 
@@ -8421,7 +8475,9 @@ def renorm(
             return _answer
         check_tensors("renorm", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("renorm", out, norms_bodies.renorm(input, p, dim, maxnorm), "exact")
+        return store_out(
+            "renorm", out, norms_bodies.renorm(input, p, dim, maxnorm), "exact", whole=[input]
+        )
     return norms_bodies.renorm(input, p, dim, maxnorm)
 
 

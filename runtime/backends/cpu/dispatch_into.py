@@ -17,9 +17,7 @@ from runtime.backends.cpu.planned_anywhere import (
     make_planned_into_call,
 )
 from runtime.backends.cpu.planned_calls import PlanTable, keep_zeros_apart
-from runtime.core import key as keys
-from runtime.core import promotion
-from runtime.core import shape as shapes
+from runtime.core import overlap, promotion
 from runtime.core.tensor import Tensor
 from runtime.dispatch import operator as registered
 from runtime.dispatch import ops
@@ -71,7 +69,7 @@ def make_mutating_call(
     def call(self: Tensor, *args: Any) -> Tensor:
         if meta is not None:
             meta(self, *args)
-        check_own_overlap(operator, self)
+        overlap.check_self(operator.base_name, self)
         arguments = convert_all(converters, (self, *args))
         kernel(*arguments)
         if rounded:
@@ -97,7 +95,7 @@ def make_aliasing_call(
 
     def call(self: Tensor, *args: Any) -> Tensor:
         _check_shape(operator, self, (self, *args))
-        check_own_overlap(operator, self)
+        overlap.check_self(operator.base_name, self)
         arguments = convert_all(converters, (self, *args))
         kernel(arguments[0], *arguments)
         if rounded:
@@ -118,47 +116,28 @@ def keep_apart(operator: Dispatch, call: Call) -> Call:
 
     def call_apart(self: Tensor, *args: Any) -> Tensor:
         for place in places:
-            if _is_within(self, args[place]):
-                raise errors.partly_overlapping(operator.base_name)
+            overlap.check_apart(operator.base_name, self, args[place])
         return call(self, *args)  # type: ignore[no-any-return]
 
     return call_apart if places else call
 
 
-def check_apart(operator: Dispatch, out: Tensor, args: Sequence[Any]) -> None:
+def check_out(operator: Dispatch, out: Tensor, args: Sequence[Any]) -> None:
     """Refuse an `out` that shows elements of the operands which may not be there.
 
     Nothing would depend on it here, but PyTorch's kernels write while they read.
     """
-    if any(_is_within(out, args[place]) for place in _kept_apart(operator)):
-        raise errors.partly_overlapping(operator.base_name)
+    if operator.out_overlap == "apart":
+        for place in _kept_apart(operator):
+            overlap.check_apart(operator.base_name, out, args[place])
+    if operator.out_overlap != "any":
+        overlap.check_whole(operator.base_name, out, args)
 
 
 def _kept_apart(operator: Dispatch) -> list[int]:
     """The places of the operands that may not be in the memory of what is written."""
     kinds = enumerate(operator.arguments.items())
     return [i for i, (name, kind) in kinds if kind == "operand" and name not in operator.aliasing]
-
-
-def _is_within(self: Tensor, other: Any) -> bool:
-    """Whether a tensor, or one of a list, shows elements of self."""
-    if other is self:
-        return True
-    if other.__class__ is list or other.__class__ is tuple:
-        return any(_is_within(self, each) for each in other)
-    own = self._shared
-    if own is None or not isinstance(other, Tensor) or other._shared is not own:
-        return False
-    if other._key & keys.DTYPE_MASK != self._key & keys.DTYPE_MASK:
-        return True
-    placed = [(each._sizes, each._strides, each._offset) for each in (self, other)]
-    return shapes.overlap(*placed)
-
-
-def check_own_overlap(operator: Dispatch, self: Tensor) -> None:
-    """Refuse to write where elements share memory."""
-    if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
-        raise errors.overlapping_write(operator.base_name)
 
 
 def make_copying_call(operator: Dispatch, call: Call) -> Call:
@@ -199,10 +178,9 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
 def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
     promotion.check_out(result.dtype, out.dtype, operator.out_rule)
-    if operator.out_apart:
-        check_own_overlap(operator, out)
+    if operator.out_overlap != "any":
+        overlap.check_self(operator.base_name, out)
     if tuple(out._sizes) != tuple(result._sizes):
         memory.resize_out(operator.base_name, out, result._sizes)
-    if operator.out_apart:
-        check_apart(operator, out, args)
+    check_out(operator, out, args)
     return ops.copy_(out, result)  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime import errors
 from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
-from runtime.backends.cpu.dispatch_into import check_apart, check_own_overlap, keep_apart
+from runtime.backends.cpu.dispatch_into import check_out, keep_apart
 from runtime.backends.cuda import (
     captured_draws,
     copying,
@@ -26,8 +26,7 @@ from runtime.backends.cuda import (
 )
 from runtime.core import device as devices
 from runtime.core import dtype as dtypes
-from runtime.core import promotion
-from runtime.core import shape as shapes
+from runtime.core import overlap, promotion
 from runtime.core.generator import Generator
 from runtime.core.tensor import Tensor, build
 from runtime.dispatch import ops
@@ -175,8 +174,7 @@ def make_mutating_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
     def call(self: Tensor, *args: Any) -> Tensor:
         if meta is not None:
             meta(self, *args)
-        if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
-            raise errors.overlapping_write(operator.base_name)
+        overlap.check_self(operator.base_name, self)
         queue = DeviceQueue(copying.index_of(self), operator.base_name)
         own, *rest = prepare.arrays(queue, (self, *args))
         kernel(queue, own, *rest)
@@ -198,8 +196,7 @@ def make_aliasing_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
         sizes = meta(self, *args)[0]
         if tuple(sizes) != tuple(self._sizes):
             raise errors.inplace_shape(operator.base_name + "_", self._sizes, sizes)
-        if 0 in self._strides and shapes.repeats(self._sizes, self._strides):
-            raise errors.overlapping_write(operator.base_name)
+        overlap.check_self(operator.base_name, self)
         queue = DeviceQueue(copying.index_of(self), operator.base_name)
         own, *rest = prepare.arrays(queue, (self, *args))
         kernel(queue, own, own, *rest)
@@ -228,12 +225,11 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
 def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
     promotion.check_out(result.dtype, out.dtype, operator.out_rule)
-    if operator.out_apart:
-        check_own_overlap(operator, out)
+    if operator.out_overlap != "any":
+        overlap.check_self(operator.base_name, out)
     if tuple(out._sizes) != tuple(result._sizes):
         resizing.resize_out(operator.base_name, out, result._sizes)
-    if operator.out_apart:
-        check_apart(operator, out, args)
+    check_out(operator, out, args)
     return ops.copy_(out, result)  # type: ignore[no-any-return]
 
 

@@ -50,7 +50,7 @@ def nonzero(self: Any, as_tuple: bool = False, out: Any = None) -> Any:
     mask = self if self.dtype is dtypes.bool else self.ne(0)
     if not as_tuple:
         found = ops._nonzero(mask)
-        return found if out is None else store_out("nonzero", out, found, "exact")
+        return found if out is None else store_out("nonzero", out, found, "exact", apart=[self])
     places = ops._nonzero(mask if mask.ndim else mask.unsqueeze(0))
     return tuple(places.unbind(1))
 
