@@ -14,7 +14,7 @@ test: $(VENV)/test
 	$(BIN)/python -m codegen --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/python -m tests.typecheck
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
 test-cuda: $(VENV)/test-cuda

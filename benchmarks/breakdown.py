@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks import timing
-from runtime.autograd import engine, graph
-from runtime.autograd.node import Node
-from runtime.core import key as keys
-from runtime.core.tensor import build
-from runtime.dispatch.operator import operators
+from torchgen_out._runtime.autograd import engine, graph
+from torchgen_out._runtime.autograd.node import Node
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.tensor import build
+from torchgen_out._runtime.dispatch.operator import operators
 
 TITLE = "Where the time of a call goes"
 OURS: Any = importlib.import_module("torchgen_out")

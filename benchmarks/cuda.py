@@ -63,7 +63,7 @@ def run(rounds: int, only: str) -> None:
     import torch
 
     import torchgen_out
-    from runtime.backends.cuda import availability
+    from torchgen_out._runtime.backends.cuda import availability
 
     reason = refusal(torch, availability.missing())
     if reason:

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks import timing
 from benchmarks.case import Call
-from runtime.autograd import engine, graph
-from runtime.autograd.node import Node
+from torchgen_out._runtime.autograd import engine, graph
+from torchgen_out._runtime.autograd.node import Node
 
 TITLE = "The backward engine alone"
 OURS: Any = importlib.import_module("torchgen_out")

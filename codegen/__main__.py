@@ -12,8 +12,8 @@ import os
 import sys
 import time
 
-from codegen import freshness, manifest, project
-from codegen.project import Project
+from . import freshness, library, manifest, project
+from .project import Project
 
 COMMANDS = {
     "explain": "print all that is known of an operator, and where its code is",
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in COMMANDS:
-        command = importlib.import_module(f"codegen.commands.{arguments[0]}")
+        command = importlib.import_module(f"{__package__}.commands.{arguments[0]}")
         return int(command.main(arguments[1:]))
     parser = _parser()
     if arguments and not arguments[0].startswith("-"):
@@ -42,9 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     listed = "\n".join(f"  {name:9} {purpose}" for name, purpose in COMMANDS.items())
     parser = argparse.ArgumentParser(
-        prog="python -m codegen",
+        prog=library.COMMAND,
         description=__doc__,
-        epilog=f"commands:\n{listed}\n\npython -m codegen COMMAND --help says more.",
+        epilog=f"commands:\n{listed}\n\n{library.COMMAND} COMMAND --help says more.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--check", action="store_true", help="fail with a diff if anything differs")
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _no_command(word: str) -> str:
-    from codegen.errors import did_you_mean
+    from .errors import did_you_mean
 
     if word.endswith((".yaml", ".yml")):
         return f"a file needs an option: --functions {word} --out FOLDER"
@@ -65,6 +65,9 @@ def _no_command(word: str) -> str:
 def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
     """Bring the package to the state that the YAML describes, or tell how it differs."""
     start = time.perf_counter()
+    if chosen.is_installed and not check:
+        print(project.INSTALLED, file=sys.stderr)
+        return 1
     operators = freshness.unchanged_operators(chosen)
     if operators is not None:
         _summary(operators, 0, len(manifest.read(chosen.out)), 0, start)
@@ -73,14 +76,14 @@ def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
 
 
 def _generate(chosen: Project, check: bool, force: bool, start: float) -> int:
-    from codegen import emit, write  # late: a run without changes needs none of these
-    from codegen.errors import CodegenError
+    from . import emit, write  # late: a run without changes needs none of these
+    from .errors import CodegenError
 
     try:
         program = chosen.read()
         files = list(emit.emit(program))
         if check:
-            difference = write.diff(chosen.out, files)
+            difference = write.diff(chosen.out, files, chosen.apart)
             sys.stdout.write(difference)
             return 1 if difference else 0
         changes = write.write(chosen.out, files, force)
@@ -105,11 +108,16 @@ def _summary(operators: int, written: int, unchanged: int, deleted: int, start: 
     )
 
 
-if __name__ == "__main__":
+def run() -> int:
+    """Run as a program: the console script, or `python -m`."""
     gc.disable()  # nothing that a run makes is garbage before it ends
     try:
         status = main()
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os._exit(0)
-    sys.exit(status)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(run())

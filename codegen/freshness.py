@@ -11,8 +11,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from codegen import manifest
-from codegen.project import ROOT, Project
+from . import library, manifest
+from .project import Project
 
 _STAMP = Path(manifest.CACHE) / "codegen.json"
 
@@ -44,7 +44,7 @@ def _digest(project: Project) -> str:
     """The digest of every input, with its name, and of the settings."""
     digest = hashlib.sha256(f"{project.package} {project.implementations}".encode())
     for path in project.inputs():
-        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+        name = path.relative_to(library.ROOT) if path.is_relative_to(library.ROOT) else path
         content = path.read_bytes() if path.is_file() else b""
         digest.update(f"{name.as_posix()} {len(content)}\n".encode())
         digest.update(content)

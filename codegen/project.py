@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from codegen.model.program import Program
+from . import library
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-FORMULAS = ROOT / "runtime" / "autograd"
+if TYPE_CHECKING:
+    from .model.program import Program
+
+FORMULAS = library.RUNTIME_FOLDER / "autograd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,19 @@ class Project:
     """The library, for a package outside the tree."""
 
     @property
+    def is_installed(self) -> bool:
+        """Whether it is the library in an installed package, which nothing may write to."""
+        return self.base is None and library.IS_INSTALLED
+
+    @property
     def package(self) -> str:
         """The dotted name under which the output is imported, `my_ops` or `my_project.my_ops`."""
         return _dotted_name(self.out)
+
+    @property
+    def apart(self) -> frozenset[str]:
+        """Folders in the package that are not generated there: an installed one's linked ones."""
+        return frozenset(library.LINKED) if self.is_installed else frozenset()
 
     def inputs(self) -> Iterator[Path]:
         """Every file that the output depends on, the generator's own included."""
@@ -47,7 +57,8 @@ class Project:
             )
         else:
             yield from sorted(FORMULAS.glob("*formulas.py"))
-            for file in sorted((*HERE.rglob("*.py"), *HERE.rglob("*.jinja"))):
+            generator = library.GENERATOR_FOLDER
+            for file in sorted((*generator.rglob("*.py"), *generator.rglob("*.jinja"))):
                 if file.parent.name != "commands":  # these read what is generated
                     yield file
 
@@ -63,14 +74,14 @@ class Project:
 
         Raises: CodegenError with all mistakes.
         """
-        from codegen.parse import read_program  # late: a run without changes reads nothing
-        from codegen.parse.implementations import Implementations
+        from .parse import read_program  # late: a run without changes reads nothing
+        from .parse.implementations import Implementations
 
         base = self.base.read() if self.base else None
         folder = self.implementations
         own = Implementations(folder, _dotted_name(folder)) if folder else None
         formulas = FORMULAS / "formulas.py"
-        roots = (*self.import_folders(), ROOT)
+        roots = (*self.import_folders(), library.ROOT)
         derivatives = self.derivatives and seen_from_here(self.derivatives)
         functions = seen_from_here(self.functions)
         program = read_program(functions, derivatives, formulas, base, own, roots)
@@ -109,18 +120,25 @@ def _dotted_name(folder: Path) -> str:
 
 
 _LIBRARY_PACKAGES = frozenset(
-    ("codegen", "jinja2", "llvmlite", "numba", "numpy", "runtime", "scipy", "torchgen_out", "yaml")
+    ("jinja2", "llvmlite", "numba", "numpy", "scipy", "torchgen_out", "yaml")
 )
 """What the library and the generator consist of, and what they import."""
 
+_OWN_PACKAGE = __name__.partition(".")[0]
+
 _OPTIONS = ("functions", "derivatives", "out", "implementations")
 
-# Links in this folder, so that an installed generator has the library's operators with it.
 LIBRARY = Project(
-    (HERE / "native_functions.yaml").resolve(),
-    (HERE / "derivatives.yaml").resolve(),
-    ROOT / "torchgen_out",
+    library.YAML_FOLDER / "native_functions.yaml",
+    library.YAML_FOLDER / "derivatives.yaml",
+    library.ROOT / library.PACKAGE,
 )
+
+INSTALLED = (
+    f"{library.PACKAGE} is installed, and generated already; --functions and --out make a package "
+    "of your own. The library's own operators are edited in a checkout."
+)
+"""Why the installed library is not generated in place."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -175,5 +193,5 @@ def _folder_problems(options: argparse.Namespace) -> Iterator[str]:
                 "a name has letters, digits and underscores, and is no word of Python's"
             )
         first = name.partition(".")[0]
-        if first in sys.stdlib_module_names or first in _LIBRARY_PACKAGES:
+        if first in sys.stdlib_module_names or first in _LIBRARY_PACKAGES | {_OWN_PACKAGE}:
             yield f"--{option} {folder}: '{first}' would hide the module of that name"

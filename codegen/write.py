@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from codegen import exchange, manifest
+from . import exchange, manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,13 @@ class Unwritable(Exception):
     """The file system refused. Nothing was written."""
 
 
-def plan_changes(folder: Path, files: Iterable[File]) -> Changes:
-    """Compare emitted files with what is on disk."""
+def plan_changes(
+    folder: Path, files: Iterable[File], apart: frozenset[str] = frozenset()
+) -> Changes:
+    """Compare emitted files with what is on disk, but for what is in the folders `apart`."""
     texts = {file.path: file.text for file in files}
-    known, present = manifest.read(folder), set(manifest.present(folder))
+    known = _outside(apart, manifest.read(folder))
+    present = _outside(apart, manifest.present(folder))
     same = {
         path
         for path, text in texts.items()
@@ -85,9 +88,13 @@ def plan_changes(folder: Path, files: Iterable[File]) -> Changes:
     return Changes(
         written=tuple(path for path in texts if path not in same),
         unchanged=tuple(path for path in texts if path in same),
-        deleted=tuple(sorted(known.keys() - texts.keys())),
-        foreign=tuple(sorted(present - known.keys() - texts.keys())),
+        deleted=tuple(sorted(known - texts.keys())),
+        foreign=tuple(sorted(present - known - texts.keys())),
     )
+
+
+def _outside(apart: frozenset[str], paths: Iterable[str]) -> set[str]:
+    return {path for path in paths if path.partition("/")[0] not in apart}
 
 
 def write(folder: Path, files: Iterable[File], force: bool = False) -> Changes:
@@ -166,10 +173,11 @@ def _link(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
-def diff(folder: Path, files: Iterable[File]) -> str:
+def diff(folder: Path, files: Iterable[File], apart: frozenset[str] = frozenset()) -> str:
     """A unified diff from what is on disk to what would be generated; empty if nothing differs."""
-    files = list(files)
-    changes = plan_changes(folder, files)
+    notes = manifest.notes({file.path: file.text for file in files})
+    files = [file for file in files if _outside(apart, [file.path])]
+    changes = plan_changes(folder, files, apart)
     lines: list[str] = []
     for file in files:
         if file.path in changes.written:
@@ -183,6 +191,6 @@ def diff(folder: Path, files: Iterable[File]) -> str:
             )
     lines += [f"no entry makes this file any more: {path}\n" for path in changes.deleted]
     lines += [f"this file is not generated: {path}\n" for path in changes.foreign]
-    if not lines and manifest.read(folder) != manifest.notes({f.path: f.text for f in files}):
+    if not lines and manifest.read(folder) != notes:
         lines.append(f"{manifest.NAME} does not say what was generated\n")
     return "".join(lines)

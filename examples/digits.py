@@ -3,7 +3,7 @@
     python examples/digits.py [picture.png]
 
 The data are scikit-learn's 1797 images of 8 x 8 pixels. Needs scikit-learn, matplotlib and tqdm
-(`pip install torchgen[demo]`).
+(`pip install torchgen-out[demo]`).
 """
 
 from __future__ import annotations

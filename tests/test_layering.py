@@ -11,22 +11,26 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-UPPER = (
-    "nn", "optim", "data", "jit", "distributed", "multiprocessing", "tools", "serialization",
-    "quantized", "onnx", "testing", "distributions", "programs", "quasirandom",
-)  # fmt: skip
+RUNTIME = "torchgen_out._runtime"
+"""The folder `runtime/`."""
+
 FLOORS: dict[str, int] = {
-    **{f"runtime.{name}": 8 for name in UPPER},
+    f"{RUNTIME}.library": 8,
     "torchgen_out": 7,
-    "runtime.ops": 6,
-    "runtime.autograd": 5,
-    "runtime.backends": 4,
-    "runtime.kernels": 3,
-    "runtime.dispatch": 2,
-    "runtime.core": 1,
-    "runtime.errors": 0,
-    "runtime.config": 0,
-    "runtime": 0,
+    f"{RUNTIME}.bindings": 6,
+    f"{RUNTIME}.factories": 6,
+    f"{RUNTIME}.namespaces": 6,
+    f"{RUNTIME}.ops": 6,
+    f"{RUNTIME}.tensor_api": 6,
+    f"{RUNTIME}.autograd": 5,
+    f"{RUNTIME}.backends": 4,
+    f"{RUNTIME}.kernels": 3,
+    f"{RUNTIME}.dispatch": 2,
+    f"{RUNTIME}.core": 1,
+    f"{RUNTIME}.errors": 0,
+    f"{RUNTIME}.config": 0,
+    f"{RUNTIME}.interpreters": 0,
+    RUNTIME: 0,
 }
 """Package -> floor. A module may import its own floor and those below."""
 
@@ -45,10 +49,10 @@ HEAVY = ("numba", "scipy")
 """May be imported inside a function: only who computes with them pays for their import."""
 
 OPTIONAL = {
-    "numba.cuda": ("runtime.kernels.cuda", "runtime.backends.cuda"),
-    "cuda": ("runtime.kernels.cuda", "runtime.backends.cuda"),
-    "numba_cuda_mlir": ("runtime.kernels.cuda.compiling.mlir_front_end",),
-    "nvmath": ("runtime.backends.cuda.libraries",),
+    "numba.cuda": (f"{RUNTIME}.kernels.cuda", f"{RUNTIME}.backends.cuda"),
+    "cuda": (f"{RUNTIME}.kernels.cuda", f"{RUNTIME}.backends.cuda"),
+    "numba_cuda_mlir": (f"{RUNTIME}.kernels.cuda.compiling.mlir_front_end",),
+    "nvmath": (f"{RUNTIME}.backends.cuda.libraries",),
 }
 """Optional packages and the only places that know them."""
 
@@ -66,8 +70,7 @@ class Import:
     @property
     def module(self) -> str:
         """The importing module's dotted name."""
-        parts = self.path.relative_to(ROOT).with_suffix("").parts
-        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        return _module_of(self.path)
 
     def told(self, problem: str) -> str:
         """The place and the problem."""
@@ -84,20 +87,36 @@ def _imports_below(folder: str) -> tuple[Import, ...]:
     return tuple(
         Import(path, node, name, nested)
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for node, name, nested in _names(ast.parse(path.read_text(encoding="utf-8")))
+        for node, name, nested in _names(ast.parse(path.read_text(encoding="utf-8")), path)
     )
 
 
-def _names(tree: ast.AST, nested: bool = False) -> Iterator[tuple[ast.stmt, str, bool]]:
+def _module_of(path: Path) -> str:
+    """The name under which a file is imported."""
+    first, *parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = [RUNTIME if first == "runtime" else first, *parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _source_of(node: ast.ImportFrom, path: Path) -> str:
+    """The full name of the module that names are imported from."""
+    if not node.level:
+        return node.module or ""
+    assert path.is_relative_to(ROOT / "codegen"), f"{path}:{node.lineno}: imports are absolute"
+    package = ".".join(path.relative_to(ROOT).parts[: -node.level])
+    return f"{package}.{node.module}" if node.module else package
+
+
+def _names(tree: ast.AST, path: Path, nested: bool = False) -> Iterator[tuple[ast.stmt, str, bool]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name, nested) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"line {node.lineno}: imports are absolute"
-            yield from ((node, f"{node.module}.{alias.name}", nested) for alias in node.names)
+            source = _source_of(node, path)
+            yield from ((node, f"{source}.{alias.name}", nested) for alias in node.names)
         elif not (isinstance(node, ast.If) and _is_for_type_checkers(node.test)):
             is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            yield from _names(node, nested or is_function)
+            yield from _names(node, path, nested or is_function)
 
 
 def _is_for_type_checkers(test: ast.expr) -> bool:
@@ -123,7 +142,7 @@ def is_facade(module: str) -> bool:
 def test_every_package_has_a_floor() -> None:
     for path in (ROOT / "runtime").iterdir():
         if path.suffix == ".py" or (path.is_dir() and any(path.glob("*.py"))):
-            name = f"runtime.{path.stem}" if path.stem != "__init__" else "runtime"
+            name = f"{RUNTIME}.{path.stem}" if path.stem != "__init__" else RUNTIME
             assert name in FLOORS, f"{path.relative_to(ROOT)} stands on no floor"
 
 
@@ -201,10 +220,10 @@ def test_generator_tests_need_no_numpy() -> None:
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("runtime.core.shape", "runtime.dispatch.ops"),
-        ("runtime.kernels.plan", "runtime.autograd.graph"),
-        ("runtime.autograd.engine", "torchgen_out"),
-        ("torchgen_out.methods", "runtime.nn.module"),
+        (f"{RUNTIME}.core.shape", f"{RUNTIME}.dispatch.ops"),
+        (f"{RUNTIME}.kernels.plan", f"{RUNTIME}.autograd.graph"),
+        (f"{RUNTIME}.autograd.engine", "torchgen_out"),
+        ("torchgen_out.methods", f"{RUNTIME}.library.nn.module"),
     ],
 )
 def test_the_floors_forbid(module: str, name: str) -> None:

@@ -3,7 +3,7 @@
 # Do not edit.
 """Operators that programs bring, by their old place: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "operators are entries of a YAML file, there is no C++ to build"
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Names of the package itself: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "there are no sparse layouts, quantised dtypes, symbols or graphs"
 

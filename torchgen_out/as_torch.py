@@ -3,7 +3,7 @@
 # Do not edit.
 """`import torch` means this library: for a program that this runs, or that imports this first."""
 
-from runtime.programs import as_torch as _as_torch
+from torchgen_out._runtime.library.programs import as_torch as _as_torch
 
 if __name__ == "__main__":
     _as_torch.main()

@@ -3,8 +3,8 @@
 # Do not edit.
 """Gradients of formulas over public operators: differentiable again, for `create_graph=True`."""
 
-from runtime.autograd import number_functions as math
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd import number_functions as math
+from torchgen_out._runtime.dispatch import ops
 
 
 def addcdiv_backward_self_tensor1_tensor2(grad, tensor1, tensor2, value):

@@ -3,7 +3,7 @@
 # Do not edit.
 """The operators of linalg."""
 
-from runtime.errors import LinAlgError
+from torchgen_out._runtime.errors import LinAlgError
 from torchgen_out.functions import composite, dispatch, overloads
 
 __all__ = [

@@ -3,8 +3,8 @@
 # Do not edit.
 """The operators as methods of Tensor."""
 
-from runtime.core.tensor import Tensor
-from runtime.ops.arguments import assigning
+from torchgen_out._runtime.bindings.arguments import assigning
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 Tensor.add = pointwise.add

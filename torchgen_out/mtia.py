@@ -3,7 +3,7 @@
 # Do not edit.
 """Meta's accelerators: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "there is no backend for the device; use 'cpu', or 'cuda' where there is a GPU"
 

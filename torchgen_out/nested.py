@@ -3,7 +3,7 @@
 # Do not edit.
 """Tensors of several lengths: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "use torch.nn.utils.rnn.pad_sequence or PackedSequence"
 

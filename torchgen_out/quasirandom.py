@@ -3,7 +3,7 @@
 # Do not edit.
 """Points that fill the unit cube evenly."""
 
-from runtime.quasirandom import (
+from torchgen_out._runtime.library.quasirandom import (
     SobolEngine,
 )
 

@@ -3,9 +3,9 @@
 # Do not edit.
 """Fills the tables in which hand-written code finds operators: to call them, and to refuse."""
 
-from runtime import errors
-from runtime.dispatch import autocast, ops
-from runtime.ops.calling import synonyms
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings.calling import synonyms
+from torchgen_out._runtime.dispatch import autocast, ops
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 from torchgen_out.synonyms import PARAMETERS
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Sparse tensors: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "sparse layouts are named and not computed with; use dense tensors"
 

@@ -7,13 +7,13 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, overload
 
-from runtime.core.device import device as _device
-from runtime.core.dtype import dtype as _dtype
-from runtime.core.generator import Generator
-from runtime.core.layout import layout as _layout
-from runtime.core.memory_format import memory_format as _memory_format
-from runtime.core.tensor import Tensor
 from torchgen_out import return_types
+from torchgen_out._runtime.core.device import device as _device
+from torchgen_out._runtime.core.dtype import dtype as _dtype
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.core.layout import layout as _layout
+from torchgen_out._runtime.core.memory_format import memory_format as _memory_format
+from torchgen_out._runtime.core.tensor import Tensor
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 

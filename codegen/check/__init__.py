@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from codegen.check import derivatives, expressions, families, kinds, samples, schemas, words
-from codegen.check.rules import Context, run_rules
-from codegen.errors import Diagnostic
-from codegen.model.program import Program
-from codegen.model.signature import Signature
+from ..errors import Diagnostic
+from ..model.program import Program
+from ..model.signature import Signature
+from . import derivatives, expressions, families, kinds, samples, schemas, words
+from .rules import Context, run_rules
 
 SUBJECTS = (schemas, words, kinds, samples, families, derivatives, expressions)
 """The modules whose rules are registered by importing them."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.check.rules import Context, Problem, derivative_rule, program_rule
-from codegen.errors import Related, SourceLocation
-from codegen.model.derivative import Derivative, GradientKind, TangentKind
-from codegen.model.operator import Composite, Operator, Pointwise
+from ..errors import Related, SourceLocation
+from ..model.derivative import Derivative, GradientKind, TangentKind
+from ..model.operator import Composite, Operator, Pointwise
+from .rules import Context, Problem, derivative_rule, program_rule
 
 _OWN_NAMES = ("grad", "grads", "grad_input_mask")
 

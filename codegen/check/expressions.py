@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 
-from codegen.check.rules import Context, Problem, derivative_rule, operator_rule
-from codegen.errors import SourceLocation, did_you_mean
-from codegen.model.derivative import Derivative
-from codegen.model.expression import Call, Expression
-from codegen.model.operator import Composite, Operator
-from codegen.model.signature import Signature
-from codegen.model.vocabulary import (
+from ..errors import SourceLocation, did_you_mean
+from ..model.derivative import Derivative
+from ..model.expression import Call, Expression
+from ..model.operator import Composite, Operator
+from ..model.signature import Signature
+from ..model.vocabulary import (
     EXPRESSION_BUILTINS,
     EXPRESSION_CONSTANTS,
     RECORD_METHODS,
     RECORD_PROPERTIES,
 )
+from .rules import Context, Problem, derivative_rule, operator_rule
 
 _MATH = frozenset(dir(math))
 _MODULES = ("math", "torch", "np", "numpy", "F", "nn")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.check.rules import Context, Problem, program_rule
-from codegen.errors import Related
-from codegen.model.operator import METHOD, Operator
-from codegen.model.schema import Argument, Schema, Type
+from ..errors import Related
+from ..model.operator import METHOD, Operator
+from ..model.schema import Argument, Schema, Type
+from .rules import Context, Problem, program_rule
 
 _ACCEPTS: dict[str, tuple[str, ...]] = {
     "int": ("int",),

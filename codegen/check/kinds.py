@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.check.rules import Context, Problem, operator_rule
-from codegen.check.schemas import place_of
-from codegen.errors import did_you_mean
-from codegen.formula.primitives import BIT_OPERATIONS
-from codegen.model.formula import Call, Formula, walk
-from codegen.model.operator import (
+from ..errors import did_you_mean
+from ..formula.primitives import BIT_OPERATIONS
+from ..model.formula import Call, Formula, walk
+from ..model.operator import (
     COPY,
     INPLACE,
     OUT,
@@ -20,7 +18,9 @@ from codegen.model.operator import (
     Reduction,
     View,
 )
-from codegen.model.vocabulary import DTYPE_SETS
+from ..model.vocabulary import DTYPE_SETS
+from .rules import Context, Problem, operator_rule
+from .schemas import place_of
 
 _WITH_BITS = ("integral", "integral_and_bool", "boolean")
 

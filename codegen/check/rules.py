@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from codegen.errors import Diagnostic, Related, SourceLocation
-from codegen.model.derivative import Derivative
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.model.signature import Signature, schema_signature
+from ..errors import Diagnostic, Related, SourceLocation
+from ..model.derivative import Derivative
+from ..model.operator import Operator
+from ..model.program import Program
+from ..model.signature import Signature, schema_signature
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codegen.check.rules import Context, Problem, operator_rule
-from codegen.errors import SourceLocation, did_you_mean
-from codegen.formula import python_text
-from codegen.model.operator import Operator, SampleCall
-from codegen.model.vocabulary import (
+from ..errors import SourceLocation, did_you_mean
+from ..formula import python_text
+from ..model.operator import Operator, SampleCall
+from ..model.vocabulary import (
     EXCEPTIONS,
     SAMPLE_CONSTRUCTORS,
     SAMPLE_NAMES,
 )
+from .rules import Context, Problem, operator_rule
 
 _NAMES = frozenset((*SAMPLE_CONSTRUCTORS, *SAMPLE_NAMES))
 

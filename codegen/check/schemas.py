@@ -5,10 +5,10 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterator
 
-from codegen.check.rules import Context, Problem, operator_rule
-from codegen.errors import Related, SourceLocation
-from codegen.model.operator import Operator, View
-from codegen.model.schema import Argument, Default, Literal, Symbol, Type
+from ..errors import Related, SourceLocation
+from ..model.operator import Operator, View
+from ..model.schema import Argument, Default, Literal, Symbol, Type
+from .rules import Context, Problem, operator_rule
 
 _PLAIN_DEFAULTS: dict[str, tuple[type, ...]] = {
     "int": (int,),

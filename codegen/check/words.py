@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from codegen.check.rules import Context, Problem, operator_rule
-from codegen.errors import did_you_mean
-from codegen.model import vocabulary
-from codegen.model.operator import Dispatch, Operator
+from ..errors import did_you_mean
+from ..model import vocabulary
+from ..model.operator import Dispatch, Operator
+from .rules import Context, Problem, operator_rule
 
 
 def _unknown(

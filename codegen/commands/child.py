@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from codegen.project import ROOT, Project
+from .. import library
+from ..project import Project
 
 
 def run(chosen: Project, module: str, arguments: Sequence[str] = (), sent: str = "") -> int:
     """Run a module of the library with the project's package importable; return its exit status."""
     environment = dict(os.environ)
-    folders = [str(ROOT), *(str(folder) for folder in chosen.import_folders())]
+    folders = [str(library.ROOT), *(str(folder) for folder in chosen.import_folders())]
     folders += [environment["PYTHONPATH"]] if "PYTHONPATH" in environment else []
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(folders))
     command = [sys.executable, "-m", module, *arguments]

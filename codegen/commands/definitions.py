@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codegen.errors import SourceLocation
-from codegen.model.operator import NamedFunction
-from codegen.parse.definitions import definitions, files_of
-from codegen.project import seen_from_here
+from ..errors import SourceLocation
+from ..model.operator import NamedFunction
+from ..parse.definitions import definitions, files_of
+from ..project import seen_from_here
 
 
 def place(path: Path, name: str) -> str | None:

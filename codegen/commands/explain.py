@@ -7,21 +7,21 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from codegen import project
-from codegen.commands import definitions, gradients, lookup, route
-from codegen.commands.text import Section, render
-from codegen.emit import functions, translate
-from codegen.errors import CodegenError
-from codegen.formula import latex
-from codegen.model import vocabulary
-from codegen.model.operator import Composite, Operator, Pointwise, View
-from codegen.model.program import Program
-from codegen.project import Project
+from .. import library, project
+from ..emit import functions, translate
+from ..errors import CodegenError
+from ..formula import latex
+from ..model import vocabulary
+from ..model.operator import Composite, Operator, Pointwise, View
+from ..model.program import Program
+from ..project import Project
+from . import definitions, gradients, lookup, route
+from .text import Section, render
 
 
 def main(arguments: list[str]) -> int:
     """Explain the operators of one name."""
-    parser = argparse.ArgumentParser(prog="python -m codegen explain", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"{library.COMMAND} explain", description=__doc__)
     parser.add_argument("operator", help="add, add.Tensor, nn.functional.relu, __mul__ ...")
     project.add_arguments(parser)
     options = parser.parse_args(arguments)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen import formula as formulas
-from codegen.commands import definitions
-from codegen.commands.text import Section, columns
-from codegen.emit import automatic
-from codegen.emit.automatic import BackwardCase
-from codegen.model.derivative import Derivative, Gradient, GradientKind, TangentKind
-from codegen.model.expression import Save, SavedValue
-from codegen.model.operator import Composite, Operator
-from codegen.model.program import Program
+from .. import formula as formulas
+from ..emit import automatic
+from ..emit.automatic import BackwardCase
+from ..model.derivative import Derivative, Gradient, GradientKind, TangentKind
+from ..model.expression import Save, SavedValue
+from ..model.operator import Composite, Operator
+from ..model.program import Program
+from . import definitions
+from .text import Section, columns
 
 _WHAT = {
     Save.TENSOR: "the tensor",

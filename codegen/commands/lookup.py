@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.errors import did_you_mean
-from codegen.model.operator import Operator
-from codegen.model.program import Program
+from ..errors import did_you_mean
+from ..model.operator import Operator
+from ..model.program import Program
 
 
 class UnknownOperator(Exception):

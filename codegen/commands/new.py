@@ -7,11 +7,11 @@ import re
 import sys
 from pathlib import Path
 
-from codegen import project
-from codegen.commands import definitions, lookup, skeletons
-from codegen.errors import CodegenError, SourceLocation
-from codegen.model.program import Program
-from codegen.project import Project, seen_from_here
+from .. import library, project
+from ..errors import CodegenError, SourceLocation
+from ..model.program import Program
+from ..project import Project, seen_from_here
+from . import definitions, lookup, skeletons
 
 _NAME = re.compile(r"[a-z_][a-z0-9_]*(\.[A-Za-z]\w*)?")
 
@@ -22,7 +22,7 @@ class Refusal(Exception):
 
 def main(arguments: list[str]) -> int:
     """Add one operator."""
-    parser = argparse.ArgumentParser(prog="python -m codegen new", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"{library.COMMAND} new", description=__doc__)
     parser.add_argument("operator", help="its name, perhaps with an overload: scale, scale.Tensor")
     parser.add_argument("--kind", choices=skeletons.KINDS, default="pointwise", help="how it runs")
     parser.add_argument(
@@ -36,6 +36,9 @@ def main(arguments: list[str]) -> int:
     project.add_arguments(parser)
     options = parser.parse_args(arguments)
     chosen = project.chosen(options, parser)
+    if chosen.is_installed:
+        print(project.INSTALLED, file=sys.stderr)
+        return 1
     try:
         skeleton = skeletons.KINDS[options.kind](options.operator, options.nargs)
         added = add(chosen, options.operator, skeleton, options.after)
@@ -137,4 +140,5 @@ def _is_between(line: str) -> bool:
 
 def _commands(chosen: Project, name: str) -> str:
     options = f" {chosen.options()}" if chosen.base else ""
-    return f"python -m codegen{options}; python -m codegen verify {name}{options}"
+    command = library.COMMAND
+    return f"{command}{options}; {command} verify {name}{options}"

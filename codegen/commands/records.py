@@ -1,12 +1,12 @@
-"""Operators as plain data, for the tools that run them: see runtime/tools/records.py."""
+"""Operators as plain data, for the tools that run them: see runtime/library/tools/records.py."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from codegen.model.operator import Composite, Operator, Pointwise, Reduction
-from codegen.model.program import Program
-from codegen.model.schema import Argument, Symbol
+from ..model.operator import Composite, Operator, Pointwise, Reduction
+from ..model.program import Program
+from ..model.schema import Argument, Symbol
 
 Json = dict[str, Any]
 

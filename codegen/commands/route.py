@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from codegen.commands import definitions
-from codegen.commands.text import columns
-from codegen.emit import automatic, namespaces, naming
-from codegen.model.operator import (
+from .. import library
+from ..emit import automatic, namespaces, naming
+from ..model.operator import (
     Composite,
     Dispatch,
     NamedFunction,
@@ -16,8 +15,10 @@ from codegen.model.operator import (
     Reduction,
     View,
 )
-from codegen.model.program import Program
-from codegen.project import ROOT, Project
+from ..model.program import Program
+from ..project import Project
+from . import definitions
+from .text import columns
 
 _STANDARD_BACKENDS = ("CPU", "CUDA")
 
@@ -46,7 +47,7 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
 
 
 def _named(function: NamedFunction, chosen: Project) -> str:
-    place = definitions.place_of_function(function, [*chosen.import_folders(), ROOT])
+    place = definitions.place_of_function(function, [*chosen.import_folders(), library.ROOT])
     return f"{function.reference}: {place}"
 
 
@@ -95,7 +96,7 @@ def generated(program: Program, operator: Operator, chosen: Project) -> list[str
         place = definitions.place(chosen.out / file, name)
         if place:
             rows.append((what, name, place))
-    return columns(rows) if rows else ["not generated yet: run python -m codegen"]
+    return columns(rows) if rows else [f"not generated yet: run {library.COMMAND}"]
 
 
 def _definitions(program: Program, operator: Operator) -> Iterator[tuple[str, str, str]]:

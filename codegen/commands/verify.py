@@ -6,15 +6,15 @@ import argparse
 import json
 import sys
 
-from codegen import project
-from codegen.__main__ import generate
-from codegen.commands import child, lookup, records
-from codegen.errors import CodegenError
+from .. import library, project
+from ..__main__ import generate
+from ..errors import CodegenError
+from . import child, lookup, records
 
 
 def main(arguments: list[str]) -> int:
     """Bring the package up to date, then check operators; 1 if a check fails."""
-    parser = argparse.ArgumentParser(prog="python -m codegen verify", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"{library.COMMAND} verify", description=__doc__)
     parser.add_argument(
         "operators", nargs="*", metavar="OP", help="which; all of a package outside the tree"
     )
@@ -35,4 +35,4 @@ def main(arguments: list[str]) -> int:
         return 1
     sys.stdout.flush()
     sent = json.dumps([records.record_of(program, operator) for operator in found])
-    return child.run(chosen, "runtime.tools.verify", sent=sent)
+    return child.run(chosen, "torchgen_out._runtime.library.tools.verify", sent=sent)

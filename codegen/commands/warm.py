@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 
-from codegen import project
-from codegen.__main__ import generate
-from codegen.commands import child, lookup
-from codegen.errors import CodegenError
+from .. import library, project
+from ..__main__ import generate
+from ..errors import CodegenError
+from . import child, lookup
 
 
 def main(arguments: list[str]) -> int:
     """Bring the package up to date, then compile; 1 if a kernel does not compile."""
-    parser = argparse.ArgumentParser(prog="python -m codegen warm", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"{library.COMMAND} warm", description=__doc__)
     parser.add_argument("operators", nargs="*", metavar="OP", help="which; all by default")
     parser.add_argument(
         "--dtypes", default="float32,float64", metavar="NAMES", help="of the inputs, by commas"
@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
     project.add_arguments(parser)
     options = parser.parse_args(arguments)
     chosen = project.chosen(options, parser)
-    status = generate(chosen)
+    status = 0 if chosen.is_installed else generate(chosen)
     if status:
         return status
     names = []
@@ -37,6 +37,6 @@ def main(arguments: list[str]) -> int:
     sys.stdout.flush()
     return child.run(
         chosen,
-        "runtime.tools.warm",
+        "torchgen_out._runtime.library.tools.warm",
         ["--package", chosen.package, "--dtypes", options.dtypes, *jobs, *names],
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codegen.emit import (
+from .. import library
+from ..model.program import Program
+from ..write import File
+from . import (
     foreach,
     functions,
     kernels,
@@ -18,8 +21,6 @@ from codegen.emit import (
     stubs,
     vocabulary_files,
 )
-from codegen.model.program import Program
-from codegen.write import File
 
 ARTIFACTS = (
     stubs,
@@ -48,5 +49,5 @@ def _headed(file: File, program: Program) -> File:
     """The file of another package: its head says what that was made from, and how."""
     made_from = " and ".join(program.sources)
     text = file.text.replace("native_functions.yaml and derivatives.yaml", made_from, 1)
-    command = f"`python -m codegen {program.options}`"
+    command = f"`python -m {library.PACKAGE}.codegen {program.options}`"
     return File(file.path, text.replace("`python -m codegen`", command, 1))

@@ -2,7 +2,7 @@
 
 Programs import them at their top and hardly use them. The table says what each is asked for, and
 what to do instead; the modules say so when something is used. What answers with more than one
-value is hand-written, in `runtime/programs/`.
+value is hand-written, in `runtime/library/programs/`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from codegen.emit.environment import render
-from codegen.write import File
+from ..write import File
+from .environment import render
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 
-from codegen import formula as formulas
-from codegen.emit import naming, translate
-from codegen.formula.expressions import substitute
-from codegen.formula.fold import number
-from codegen.formula.result import cost
-from codegen.model.derivative import Derivative, GradientKind
-from codegen.model.formula import Argument, Expression, Formula
-from codegen.model.operator import Operator, Pointwise
-from codegen.model.program import Program
+from .. import formula as formulas
+from ..formula.expressions import substitute
+from ..formula.fold import number
+from ..formula.result import cost
+from ..model.derivative import Derivative, GradientKind
+from ..model.formula import Argument, Expression, Formula
+from ..model.operator import Operator, Pointwise
+from ..model.program import Program
+from . import naming, translate
 
 MOST_SUBSETS = 3
 """Up to so many inputs every subset has a kernel; beyond, one kernel gives all gradients."""

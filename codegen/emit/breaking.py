@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.emit.tokens import Group, Node, Word, flat, members, split
+from .tokens import Group, Node, Word, flat, members, split
 
 WIDTH = 100
 INDENT = 4

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from codegen.emit import integers, translate
-from codegen.model.operator import Composite, Operator
-from codegen.model.vocabulary import SYNONYMS
+from ..model.operator import Composite, Operator
+from ..model.vocabulary import SYNONYMS
+from . import integers, translate
 
 COMBINATIONS = tuple(
     names for count in range(1, len(SYNONYMS) + 1) for names in combinations(SYNONYMS, count)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from codegen.emit.environment import TEMPLATES
+from .environment import TEMPLATES
 
 _OF_ANNOTATIONS = frozenset({"device", "dtype", "layout", "memory_format"})
 """Types that only annotations name, beside arguments of that name."""

@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codegen.emit import imports, layout
-from codegen.write import File
+from ..write import File
+from . import imports, layout
 
 if TYPE_CHECKING:
     from jinja2 import Environment

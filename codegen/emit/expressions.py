@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from codegen.emit import translate
-from codegen.model.expression import Expression
+from ..model.expression import Expression
+from . import translate
 
 
 def spelled(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import naming, translate
-from codegen.emit.environment import render
-from codegen.emit.imports import member_order
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.model.schema import Argument
-from codegen.model.vocabulary import FOREACH_OPERAND, FOREACH_SYNONYMS
-from codegen.write import File
+from ..model.operator import Operator
+from ..model.program import Program
+from ..model.schema import Argument
+from ..model.vocabulary import FOREACH_OPERAND, FOREACH_SYNONYMS
+from ..write import File
+from . import naming, translate
+from .environment import render
+from .imports import member_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Foreach:
     function: str
     parameters: str
     kinds: str
-    """What may stand in the place of each operand, as runtime/ops/foreach.py names it."""
+    """What may stand in the place of each operand, as runtime/bindings/foreach.py names it."""
     operands: str
     row: str
     """The operands of one call; a lone one as a tuple."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from codegen.emit import calling, collisions, expressions, integers, naming, references, translate
-from codegen.emit.environment import render
-from codegen.model.operator import INPLACE, METHOD, Composite, Operator
-from codegen.model.program import Program
-from codegen.model.schema import Argument
-from codegen.write import File
+from ..model.operator import INPLACE, METHOD, Composite, Operator
+from ..model.program import Program
+from ..model.schema import Argument
+from ..write import File
+from . import calling, collisions, expressions, integers, naming, references, translate
+from .environment import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,7 +437,7 @@ def _spelled_rule(rule: str) -> str:
 
 def _watched(operator: Operator, names: dict[str, str]) -> str:
     """The operands that out= must not overlap, as a keyword of `store_out`; empty where it may."""
-    if not isinstance(operator.kind, Composite) or operator.out_overlap == "any":
+    if not isinstance(operator.kind, Composite) or operator.out_overlap == "anything":
         return ""
     watched = [names[a.name] for a in operator.arguments if "Tensor" in a.type.names]
     return f"{operator.out_overlap}=[{', '.join(watched)}]"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.model.operator import Composite, Operator, View
-from codegen.model.schema import Argument
+from ..model.operator import Composite, Operator, View
+from ..model.schema import Argument
 
 _INTEGERS = (("int",), ("SymInt",))
 _DTYPE = ("ScalarType",)
@@ -24,7 +24,7 @@ class Check:
     unusual: str
     """When the argument must be looked at, as a condition."""
     function: str
-    """Of `runtime.ops.integers`, or `as_dtype`."""
+    """Of `runtime.bindings.integers`, or `as_dtype`."""
     operator: str
     argument: str
     position: int

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from codegen import formula as formulas
-from codegen.emit import automatic, naming, translate
-from codegen.emit.environment import render
-from codegen.formula.primitives import CONSTANTS, PRIMITIVES
-from codegen.model.formula import Argument, Formula
-from codegen.model.operator import Operator, Pointwise, Reduction
-from codegen.model.program import Program
-from codegen.write import File
+from .. import formula as formulas
+from ..formula.primitives import CONSTANTS, PRIMITIVES
+from ..model.formula import Argument, Formula
+from ..model.operator import Operator, Pointwise, Reduction
+from ..model.program import Program
+from ..write import File
+from . import automatic, naming, translate
+from .environment import render
 
 PRIMITIVE_NAMES = sorted({*PRIMITIVES, *CONSTANTS, "T"})
 

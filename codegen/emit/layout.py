@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import textwrap
 
-from codegen.emit.breaking import INDENT, WIDTH, expand, fits, level_of, links, place
-from codegen.emit.tokens import Group, Node, Word, flat, members, parse
+from .breaking import INDENT, WIDTH, expand, fits, level_of, links, place
+from .tokens import Group, Node, Word, flat, members, parse
 
 _LITERAL = re.compile(r'(\s*)(\w+=)?("(?:[^"\\]|\\.)*")(,?)')
 _PREFIX = re.compile(r"(?:return|if|elif|raise|yield|assert) |(?:[\w.]+(?:, [\w.]+)*,? = )+")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import functions, naming
-from codegen.emit.environment import render
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.write import File
+from ..model.operator import Operator
+from ..model.program import Program
+from ..write import File
+from . import functions, naming
+from .environment import render
 
 
 @dataclass(frozen=True, slots=True)

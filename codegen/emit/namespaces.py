@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import functions, naming, translate
-from codegen.emit.environment import render
-from codegen.emit.imports import member_order
-from codegen.model.operator import Operator, public_name
-from codegen.model.program import Program
-from codegen.model.vocabulary import AUTOCAST_RULES, NAMESPACES
-from codegen.write import File
+from .. import library
+from ..model.operator import Operator, public_name
+from ..model.program import Program
+from ..model.vocabulary import AUTOCAST_RULES, NAMESPACES
+from ..write import File
+from . import functions, naming, translate
+from .environment import render
+from .imports import member_order
 
 MODULES = ("torch", "nn.functional", *NAMESPACES)
 
-CLASSES: dict[str, tuple[tuple[str, str], ...]] = {"linalg": (("LinAlgError", "runtime.errors"),)}
+CLASSES: dict[str, tuple[tuple[str, str], ...]] = {"linalg": (("LinAlgError", "errors"),)}
 """Hand-written classes that users of the library find beside the operators of a module."""
 
 
@@ -65,7 +66,7 @@ def emit(program: Program) -> Iterable[File]:
                 "namespace.py.jinja",
                 package=program.package,
                 module=module,
-                classes=classes,
+                classes=[(name, f"{library.RUNTIME}.{module}") for name, module in classes],
                 exports=exports[module],
                 names=sorted(names, key=member_order),
             )

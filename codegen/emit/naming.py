@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codegen.formula.printer import defined_name
-from codegen.model.operator import (
+from ..formula.printer import defined_name
+from ..model.operator import (
     Composite,
     Dispatch,
     Operator,
@@ -13,7 +13,7 @@ from codegen.model.operator import (
     Reduction,
     View,
 )
-from codegen.model.program import Program
+from ..model.program import Program
 
 KINDS = {
     Pointwise: "pointwise",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.emit import automatic, expressions, translate
-from codegen.emit.saved_values import Saved, is_number
-from codegen.model.derivative import Derivative, Gradient, GradientKind
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.model.schema import Argument
+from ..model.derivative import Derivative, Gradient, GradientKind
+from ..model.operator import Operator
+from ..model.program import Program
+from ..model.schema import Argument
+from . import automatic, expressions, translate
+from .saved_values import Saved, is_number
 
 
 @dataclass(frozen=True, slots=True)

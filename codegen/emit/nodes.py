@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen import formula as formulas
-from codegen.emit import automatic, naming, node_gradients, references, saved_values, translate
-from codegen.emit.environment import render
-from codegen.model.derivative import Derivative, GradientKind
-from codegen.model.formula import written_size
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.model.schema import Argument
-from codegen.write import File
+from .. import formula as formulas
+from ..model.derivative import Derivative, GradientKind
+from ..model.formula import written_size
+from ..model.operator import Operator
+from ..model.program import Program
+from ..model.schema import Argument
+from ..write import File
+from . import automatic, naming, node_gradients, references, saved_values, translate
+from .environment import render
 
 LONGEST_FORMULA = 70
 """Characters of a symbolic gradient that still explain something in a docstring."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import automatic, naming, references, translate
-from codegen.emit.environment import render
-from codegen.model.operator import Composite, Dispatch, Operator, Pointwise, View
-from codegen.model.program import Program
-from codegen.write import File
+from ..model.operator import Composite, Dispatch, Operator, Pointwise, View
+from ..model.program import Program
+from ..write import File
+from . import automatic, naming, references, translate
+from .environment import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("half_is_raw", "True")
     if kind.aliasing:
         yield Field("aliasing", _quoted(kind.aliasing))
-    if operator.has_out and operator.out_overlap != "any":
+    if operator.has_out and operator.out_overlap != "anything":
         yield Field("out_overlap", f'"{operator.out_overlap}"')
     if kind.memory_format:
         yield Field("memory_format", _quoted(kind.memory_format))

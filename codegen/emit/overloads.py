@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import calling, functions, naming, translate
-from codegen.emit.environment import render
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.model.schema import Argument
-from codegen.write import File
+from ..model.operator import Operator
+from ..model.program import Program
+from ..model.schema import Argument
+from ..write import File
+from . import calling, functions, naming, translate
+from .environment import render
 
 _TESTS = {
     "int": "is_int",

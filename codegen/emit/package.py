@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import absent_modules, namespaces, public_modules
-from codegen.emit.environment import render
-from codegen.model.program import Program
-from codegen.write import File
+from .. import library
+from ..model.program import Program
+from ..write import File
+from . import absent_modules, namespaces, public_modules
+from .environment import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +18,23 @@ class Facade:
 
     path: str
     source: str
+    """The hand-written module, below the runtime."""
     doc: str
     submodules: tuple[str, ...] = ()
     has_switches: bool = False
     """Whether users set names of the module, so that it must be the hand-written module itself."""
     shadowed: tuple[str, ...] = ()
     """Submodules whose names stand for something else here: they load before that is named."""
+
+    @property
+    def module(self) -> str:
+        """The hand-written module's full name."""
+        return f"{library.RUNTIME}.{self.source}"
+
+    @property
+    def comes_first(self) -> bool:
+        """Whether its own package sorts before the hand-written module."""
+        return self.package < self.module
 
     @property
     def package(self) -> str:
@@ -78,7 +90,7 @@ DISTRIBUTIONS = {
     "weibull.py": "Weibull distributions.",
     "wishart.py": "Wishart distributions.",
 }
-"""Modules of `torch.distributions`, each a module of `runtime.distributions`, and what it holds."""
+"""Modules of `torch.distributions`, each a hand-written one, and what it holds."""
 
 TORCH_NAMES = (
     "_assert",
@@ -105,124 +117,269 @@ PRIVATE_NAMES = (
 FACADES = (
     Facade(
         "autograd/__init__.py",
-        "runtime.autograd.namespace",
+        "autograd.namespace",
         "Gradients.",
         ("functional", "profiler"),
         shadowed=("gradcheck",),
     ),
-    Facade("autograd/gradcheck.py", "runtime.autograd.gradcheck", "Gradients by differences."),
-    Facade("autograd/functional.py", "runtime.autograd.functional", "Jacobians and Hessians."),
-    Facade("autograd/graph.py", "runtime.autograd.graph_access", "Nodes and saved tensors."),
-    Facade("autograd/function.py", "runtime.autograd.function", "Functions with own gradients."),
-    Facade("autograd/grad_mode.py", "runtime.autograd.grad_mode", "Whether calls are recorded."),
-    Facade("nn/init.py", "runtime.nn.init", "Initial values of parameters."),
-    Facade("nn/utils/parametrizations.py", "runtime.nn.parametrizations", "Ready ones."),
-    Facade("nn/utils/parametrize.py", "runtime.nn.parametrize", "Tensors computed from others."),
+    Facade(
+        "autograd/gradcheck.py",
+        "autograd.gradcheck",
+        "Gradients by differences.",
+    ),
+    Facade(
+        "autograd/functional.py",
+        "autograd.functional",
+        "Jacobians and Hessians.",
+    ),
+    Facade(
+        "autograd/graph.py",
+        "autograd.graph_access",
+        "Nodes and saved tensors.",
+    ),
+    Facade(
+        "autograd/function.py",
+        "autograd.function",
+        "Functions with own gradients.",
+    ),
+    Facade(
+        "autograd/grad_mode.py",
+        "autograd.grad_mode",
+        "Whether calls are recorded.",
+    ),
+    Facade("nn/init.py", "library.nn.init", "Initial values of parameters."),
+    Facade(
+        "nn/utils/parametrizations.py",
+        "library.nn.parametrizations",
+        "Ready ones.",
+    ),
+    Facade(
+        "nn/utils/parametrize.py",
+        "library.nn.parametrize",
+        "Tensors computed from others.",
+    ),
     Facade(
         "utils/data/__init__.py",
-        "runtime.data",
+        "library.data",
         "Data sets and loaders.",
         ("dataloader", "dataset", "distributed", "sampler"),
     ),
-    Facade("utils/data/dataloader.py", "runtime.data.dataloader", "Loaders."),
-    Facade("utils/data/dataset.py", "runtime.data.dataset", "Data sets."),
-    Facade("utils/data/distributed.py", "runtime.data.distributed", "Samplers of replicas."),
-    Facade("utils/data/sampler.py", "runtime.data.sampler", "Orders of visits."),
+    Facade("utils/data/dataloader.py", "library.data.dataloader", "Loaders."),
+    Facade("utils/data/dataset.py", "library.data.dataset", "Data sets."),
+    Facade(
+        "utils/data/distributed.py",
+        "library.data.distributed",
+        "Samplers of replicas.",
+    ),
+    Facade("utils/data/sampler.py", "library.data.sampler", "Orders of visits."),
     Facade(
         "distributions/__init__.py",
-        "runtime.distributions",
+        "library.distributions",
         "Distributions to sample from and to fit.",
         tuple(sorted([*(name.removesuffix(".py") for name in DISTRIBUTIONS), "utils"])),
     ),
     *(
-        Facade(f"distributions/{name}", f"runtime.distributions.{name.removesuffix('.py')}", doc)
+        Facade(
+            f"distributions/{name}",
+            f"library.distributions.{name.removesuffix('.py')}",
+            doc,
+        )
         for name, doc in DISTRIBUTIONS.items()
     ),
     Facade(
-        "distributions/utils.py", "runtime.distributions.parameters", "What distributions share."
+        "distributions/utils.py",
+        "library.distributions.parameters",
+        "What distributions share.",
     ),
-    Facade("autograd/profiler.py", "runtime.programs.autograd_profiler", "Where the time goes."),
-    Facade("version.py", "runtime.core.version", "Which PyTorch this is."),
-    Facade("torch_version.py", "runtime.core.version", "Versions that compare."),
+    Facade(
+        "autograd/profiler.py",
+        "library.programs.autograd_profiler",
+        "Where the time goes.",
+    ),
+    Facade("version.py", "core.version", "Which PyTorch this is."),
+    Facade("torch_version.py", "core.version", "Versions that compare."),
     Facade(
         "_C/__init__.py",
-        "runtime.programs.internals",
+        "library.programs.internals",
         "What programs ask of PyTorch's C++.",
         ("_nn",),
     ),
-    Facade("_C/_nn.py", "runtime.programs.internals_nn", "How arguments are read."),
+    Facade(
+        "_C/_nn.py",
+        "library.programs.internals_nn",
+        "How arguments are read.",
+    ),
     Facade(
         "_dynamo/__init__.py",
-        "runtime.programs.dynamo",
+        "library.programs.dynamo",
         "The compiler's switches.",
         ("eval_frame",),
     ),
-    Facade("_dynamo/eval_frame.py", "runtime.programs.dynamo", "Compiled modules."),
-    Facade("__config__.py", "runtime.programs.configuration", "What the library computes with."),
-    Facade("_utils.py", "runtime.programs.tensor_lists", "Lists of tensors."),
-    Facade("functional.py", "runtime.programs.functional_names", "Functions of the package."),
-    Facade("nn/common_types.py", "runtime.programs.argument_types", "Types of arguments."),
-    Facade("_tensor_str.py", "runtime.programs.tensor_text", "Tensors as text."),
-    Facade("accelerator.py", "runtime.programs.accelerator", "The GPU, of whatever make."),
-    Facade("compiler.py", "runtime.programs.compiling", "Running functions as they are."),
+    Facade(
+        "_dynamo/eval_frame.py",
+        "library.programs.dynamo",
+        "Compiled modules.",
+    ),
+    Facade(
+        "__config__.py",
+        "library.programs.configuration",
+        "What the library computes with.",
+    ),
+    Facade("_utils.py", "library.programs.tensor_lists", "Lists of tensors."),
+    Facade(
+        "functional.py",
+        "library.programs.functional_names",
+        "Functions of the package.",
+    ),
+    Facade(
+        "nn/common_types.py",
+        "library.programs.argument_types",
+        "Types of arguments.",
+    ),
+    Facade("_tensor_str.py", "library.programs.tensor_text", "Tensors as text."),
+    Facade(
+        "accelerator.py",
+        "library.programs.accelerator",
+        "The GPU, of whatever make.",
+    ),
+    Facade(
+        "compiler.py",
+        "library.programs.compiling",
+        "Running functions as they are.",
+    ),
     Facade(
         "distributed/__init__.py",
-        "runtime.programs.distributed",
+        "library.programs.distributed",
         "Whether there are other processes.",
     ),
-    Facade("func.py", "runtime.programs.transforms", "Functions of functions."),
-    Facade("futures.py", "runtime.programs.futures", "Results that come later."),
-    Facade("hub.py", "runtime.programs.hub", "Models from folders, files from the net."),
+    Facade("func.py", "library.programs.transforms", "Functions of functions."),
+    Facade("futures.py", "library.programs.futures", "Results that come later."),
     Facade(
-        "jit/__init__.py", "runtime.programs.jit", "Functions that stay Python.", ("annotations",)
+        "hub.py",
+        "library.programs.hub",
+        "Models from folders, files from the net.",
     ),
-    Facade("jit/annotations.py", "runtime.programs.jit_annotations", "Types for a compiler."),
-    Facade("_jit_internal.py", "runtime.programs.jit_internals", "Marks for a compiler."),
-    Facade("library.py", "runtime.programs.library", "Operators that programs bring."),
-    Facade("ops.py", "runtime.programs.aten", "Operators by namespace and overload."),
-    Facade("profiler.py", "runtime.programs.profiler", "Where the time goes."),
-    Facade("storage.py", "runtime.programs.storage_namespace", "The memory of tensors."),
-    Facade("torch_names.py", "runtime.programs.torch_names", "Names of the package itself."),
-    Facade("private_names.py", "runtime.programs.private_names", "Names with an underscore."),
-    Facade("types.py", "runtime.programs.types_namespace", "Names of types for annotations."),
-    Facade("utils/_pytree.py", "runtime.programs.pytree_maps", "Trees of containers."),
-    Facade("utils/collect_env.py", "runtime.programs.collect_env", "What the machine is."),
-    Facade("utils/model_zoo.py", "runtime.programs.hub", "Weights from the net."),
+    Facade(
+        "jit/__init__.py",
+        "library.programs.jit",
+        "Functions that stay Python.",
+        ("annotations",),
+    ),
+    Facade(
+        "jit/annotations.py",
+        "library.programs.jit_annotations",
+        "Types for a compiler.",
+    ),
+    Facade(
+        "_jit_internal.py",
+        "library.programs.jit_internals",
+        "Marks for a compiler.",
+    ),
+    Facade(
+        "library.py",
+        "library.programs.library",
+        "Operators that programs bring.",
+    ),
+    Facade(
+        "ops.py",
+        "library.programs.aten",
+        "Operators by namespace and overload.",
+    ),
+    Facade("profiler.py", "library.programs.profiler", "Where the time goes."),
+    Facade(
+        "storage.py",
+        "library.programs.storage_namespace",
+        "The memory of tensors.",
+    ),
+    Facade(
+        "torch_names.py",
+        "library.programs.torch_names",
+        "Names of the package itself.",
+    ),
+    Facade(
+        "private_names.py",
+        "library.programs.private_names",
+        "Names with an underscore.",
+    ),
+    Facade(
+        "types.py",
+        "library.programs.types_namespace",
+        "Names of types for annotations.",
+    ),
+    Facade(
+        "utils/_pytree.py",
+        "library.programs.pytree_maps",
+        "Trees of containers.",
+    ),
+    Facade(
+        "utils/collect_env.py",
+        "library.programs.collect_env",
+        "What the machine is.",
+    ),
+    Facade("utils/model_zoo.py", "library.programs.hub", "Weights from the net."),
     Facade(
         "utils/tensorboard/__init__.py",
-        "runtime.programs.tensorboard",
+        "library.programs.tensorboard",
         "Logs for TensorBoard.",
         ("writer",),
     ),
-    Facade("utils/tensorboard/writer.py", "runtime.programs.tensorboard", "The writer of logs."),
-    Facade("utils/checkpoint.py", "runtime.autograd.checkpoint", "Recomputing in backward."),
-    Facade("utils/dlpack.py", "runtime.ops.dlpack", "Tensors of other libraries."),
-    Facade("utils/hooks.py", "runtime.autograd.hooks", "Hooks that can be removed."),
-    Facade("multiprocessing.py", "runtime.multiprocessing", "Processes that share tensors."),
-    Facade("overrides.py", "runtime.tools.overrides", "Classes that answer calls."),
-    Facade("random.py", "runtime.ops.random_namespace", "Default generators."),
-    Facade("testing/__init__.py", "runtime.programs.testing_namespace", "Tensors in tests."),
-    Facade("serialization.py", "runtime.serialization", "Saving and loading."),
-    Facade("cpu.py", "runtime.ops.cpu_namespace", "The CPU and the memory it keeps."),
+    Facade(
+        "utils/tensorboard/writer.py",
+        "library.programs.tensorboard",
+        "The writer of logs.",
+    ),
+    Facade(
+        "utils/checkpoint.py",
+        "autograd.checkpoint",
+        "Recomputing in backward.",
+    ),
+    Facade("utils/dlpack.py", "tensor_api.dlpack", "Tensors of other libraries."),
+    Facade("utils/hooks.py", "autograd.hooks", "Hooks that can be removed."),
+    Facade(
+        "multiprocessing.py",
+        "library.multiprocessing",
+        "Processes that share tensors.",
+    ),
+    Facade(
+        "overrides.py",
+        "library.tools.overrides",
+        "Classes that answer calls.",
+    ),
+    Facade("random.py", "namespaces.random_names", "Default generators."),
+    Facade(
+        "testing/__init__.py",
+        "library.programs.testing_namespace",
+        "Tensors in tests.",
+    ),
+    Facade("serialization.py", "library.serialization", "Saving and loading."),
+    Facade("cpu.py", "namespaces.cpu_names", "The CPU and the memory it keeps."),
     Facade(
         "cuda/__init__.py",
-        "runtime.ops.cuda_namespace",
+        "namespaces.cuda_names",
         "Devices, streams and memory of CUDA.",
         ("amp", "nvtx"),
     ),
-    Facade("cuda/amp.py", "runtime.optim.mixed_precision_cuda", "Mixed precision on CUDA."),
-    Facade("cuda/nvtx.py", "runtime.backends.cuda.nvtx", "Ranges on a profiler's timeline."),
+    Facade(
+        "cuda/amp.py",
+        "library.optim.mixed_precision_cuda",
+        "Mixed precision on CUDA.",
+    ),
+    Facade(
+        "cuda/nvtx.py",
+        "backends.cuda.nvtx",
+        "Ranges on a profiler's timeline.",
+    ),
     Facade(
         "amp/__init__.py",
-        "runtime.optim.mixed_precision",
+        "library.optim.mixed_precision",
         "Mixed precision.",
         ("autocast_mode", "grad_scaler"),
     ),
-    Facade("amp/autocast_mode.py", "runtime.autograd.autocast_mode", "Lower precision."),
-    Facade("amp/grad_scaler.py", "runtime.optim.grad_scaler", "Scaled losses."),
+    Facade("amp/autocast_mode.py", "autograd.autocast_mode", "Lower precision."),
+    Facade("amp/grad_scaler.py", "library.optim.grad_scaler", "Scaled losses."),
     Facade(
         "backends/__init__.py",
-        "runtime.backends.flags",
+        "backends.flags",
         "Switches of numerical libraries.",
         (
             "cuda",
@@ -236,11 +393,16 @@ FACADES = (
             "xnnpack",
         ),
     ),
-    Facade("backends/cuda.py", "runtime.backends.flags.cuda", "CUDA.", has_switches=True),
-    Facade("backends/cudnn.py", "runtime.backends.flags.cudnn", "cuDNN.", has_switches=True),
-    Facade("backends/mkl.py", "runtime.backends.flags.mkl", "Intel MKL."),
-    Facade("backends/mkldnn.py", "runtime.backends.flags.mkldnn", "oneDNN."),
-    Facade("backends/mps.py", "runtime.backends.flags.mps", "Apple Metal."),
+    Facade("backends/cuda.py", "backends.flags.cuda", "CUDA.", has_switches=True),
+    Facade(
+        "backends/cudnn.py",
+        "backends.flags.cudnn",
+        "cuDNN.",
+        has_switches=True,
+    ),
+    Facade("backends/mkl.py", "backends.flags.mkl", "Intel MKL."),
+    Facade("backends/mkldnn.py", "backends.flags.mkldnn", "oneDNN."),
+    Facade("backends/mps.py", "backends.flags.mps", "Apple Metal."),
 )
 
 NAMES = {
@@ -282,6 +444,8 @@ def _library() -> Iterator[File]:
     )
     yield from public_modules.emit()
     yield from absent_modules.emit()
+    for name, folder in library.LINKED.items():
+        yield render(f"{name}/__init__.py", "linked_package.py.jinja", folder=folder)
     yield render("as_torch.py", "as_torch.py.jinja")
     for facade in FACADES:
         yield render(facade.path, "facade.py.jinja", facade=facade)

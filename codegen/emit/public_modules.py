@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from codegen.emit import absent_modules
-from codegen.emit.environment import render
-from codegen.write import File
+from .. import library
+from ..write import File
+from . import absent_modules
+from .environment import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class PublicModule:
     """Its dotted name within the package: `nn.modules.conv`."""
     doc: str
     sources: Mapping[str, str] = field(default_factory=dict)
-    """The names, divided by blanks, of each hand-written module."""
+    """The names, divided by blanks, of each hand-written module below the runtime."""
     gathers: tuple[str, ...] = ()
     """Packages whose modules' classes are found here, too."""
     submodules: tuple[str, ...] = ()
@@ -31,20 +32,22 @@ class PublicModule:
 
     def names(self) -> dict[str, list[str]]:
         """What is imported from each hand-written module."""
-        return {source: text.split() for source, text in self.sources.items()}
+        return {
+            f"{library.RUNTIME}.{source}": text.split() for source, text in self.sources.items()
+        }
 
 
 MODULES = (
     PublicModule(
         "quasirandom",
         "Points that fill the unit cube evenly.",
-        {"runtime.quasirandom": "SobolEngine"},
+        {"library.quasirandom": "SobolEngine"},
     ),
     PublicModule(
         "nn.grad",
         "Gradients of convolutions as functions.",
         {
-            "runtime.nn.convolution_gradients": "conv1d_input conv1d_weight conv2d_input "
+            "library.nn.convolution_gradients": "conv1d_input conv1d_weight conv2d_input "
             "conv2d_weight conv3d_input conv3d_weight",
         },
     ),
@@ -52,9 +55,9 @@ MODULES = (
         "nn",
         "Building blocks of neural networks.",
         {
-            "runtime.nn.lazy": "UninitializedBuffer UninitializedParameter",
-            "runtime.nn.parallel": "DataParallel",
-            "runtime.nn.parameter": "Buffer Parameter",
+            "library.nn.lazy": "UninitializedBuffer UninitializedParameter",
+            "library.nn.parallel": "DataParallel",
+            "library.nn.parameter": "Buffer Parameter",
         },
         gathers=("nn.modules",),
         submodules=("common_types", "functional", "init"),
@@ -62,7 +65,7 @@ MODULES = (
     PublicModule(
         "nn.attention",
         "Kernels of attention.",
-        {"runtime.nn.attention_kernels": "SDPBackend sdpa_kernel"},
+        {"library.nn.attention_kernels": "SDPBackend sdpa_kernel"},
         submodules=("flex_attention",),
     ),
     PublicModule("nn.modules", "Modules, by PyTorch's files.", gathers=("nn.modules",)),
@@ -70,106 +73,112 @@ MODULES = (
         "nn.modules.activation",
         "Activations and attention.",
         {
-            "runtime.nn.activation": "CELU ELU GELU GLU SELU Hardshrink Hardsigmoid Hardswish "
+            "library.nn.activation": "CELU ELU GELU GLU SELU Hardshrink Hardsigmoid Hardswish "
             "Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish PReLU ReLU ReLU6 RReLU Sigmoid SiLU "
             "Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh Tanhshrink Threshold",
-            "runtime.nn.attention": "MultiheadAttention",
+            "library.nn.attention": "MultiheadAttention",
         },
     ),
     PublicModule(
         "nn.modules.adaptive",
         "Softmax over many classes.",
-        {"runtime.nn.adaptive_softmax": "AdaptiveLogSoftmaxWithLoss"},
+        {"library.nn.adaptive_softmax": "AdaptiveLogSoftmaxWithLoss"},
     ),
     PublicModule(
         "nn.modules.batchnorm",
         "Normalisation over the batch.",
         {
-            "runtime.nn.lazy_layers": "_LazyNormBase LazyBatchNorm1d LazyBatchNorm2d "
+            "library.nn.lazy_layers": "_LazyNormBase LazyBatchNorm1d LazyBatchNorm2d "
             "LazyBatchNorm3d",
-            "runtime.nn.normalization": "_BatchNorm _NormBase BatchNorm1d BatchNorm2d BatchNorm3d "
+            "library.nn.normalization": "_BatchNorm _NormBase BatchNorm1d BatchNorm2d BatchNorm3d "
             "SyncBatchNorm",
         },
     ),
     PublicModule(
         "nn.modules.channelshuffle",
         "Channels dealt out to groups.",
-        {"runtime.nn.rearranging": "ChannelShuffle"},
+        {"library.nn.rearranging": "ChannelShuffle"},
     ),
     PublicModule(
         "nn.modules.container",
         "Modules that hold modules or parameters.",
         {
-            "runtime.nn.containers": "Container ModuleDict ModuleList Sequential",
-            "runtime.nn.module": "_addindent",
-            "runtime.nn.parameter_containers": "ParameterDict ParameterList",
+            "library.nn.containers": "Container ModuleDict ModuleList Sequential",
+            "library.nn.module": "_addindent",
+            "library.nn.parameter_containers": "ParameterDict ParameterList",
         },
     ),
     PublicModule(
         "nn.modules.conv",
         "Convolutions.",
         {
-            "runtime.nn.convolution": "_ConvNd _ConvTransposeNd Conv1d Conv2d Conv3d "
+            "library.nn.convolution": "_ConvNd _ConvTransposeNd Conv1d Conv2d Conv3d "
             "ConvTranspose1d ConvTranspose2d ConvTranspose3d",
-            "runtime.nn.lazy_layers": "_LazyConvXdMixin LazyConv1d LazyConv2d LazyConv3d "
+            "library.nn.lazy_layers": "_LazyConvXdMixin LazyConv1d LazyConv2d LazyConv3d "
             "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d",
         },
     ),
     PublicModule(
         "nn.modules.distance",
         "Distances between vectors.",
-        {"runtime.nn.embedding": "CosineSimilarity PairwiseDistance"},
+        {"library.nn.embedding": "CosineSimilarity PairwiseDistance"},
     ),
     PublicModule(
         "nn.modules.dropout",
         "Random zeros.",
         {
-            "runtime.nn.dropout": "_DropoutNd AlphaDropout Dropout Dropout1d Dropout2d Dropout3d "
+            "library.nn.dropout": "_DropoutNd AlphaDropout Dropout Dropout1d Dropout2d Dropout3d "
             "FeatureAlphaDropout",
         },
     ),
     PublicModule(
-        "nn.modules.flatten", "Dims merged and split.", {"runtime.nn.linear": "Flatten Unflatten"}
+        "nn.modules.flatten",
+        "Dims merged and split.",
+        {"library.nn.linear": "Flatten Unflatten"},
     ),
-    PublicModule("nn.modules.fold", "Sliding blocks.", {"runtime.nn.rearranging": "Fold Unfold"}),
+    PublicModule(
+        "nn.modules.fold",
+        "Sliding blocks.",
+        {"library.nn.rearranging": "Fold Unfold"},
+    ),
     PublicModule(
         "nn.modules.instancenorm",
         "Normalisation over each instance.",
         {
-            "runtime.nn.normalization": "_InstanceNorm InstanceNorm1d InstanceNorm2d "
+            "library.nn.normalization": "_InstanceNorm InstanceNorm1d InstanceNorm2d "
             "InstanceNorm3d",
-            "runtime.nn.lazy_layers": "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d",
+            "library.nn.lazy_layers": "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d",
         },
     ),
     PublicModule(
         "nn.modules.lazy",
         "Modules initialised by their first input.",
-        {"runtime.nn.lazy": "LazyModuleMixin"},
+        {"library.nn.lazy": "LazyModuleMixin"},
     ),
     PublicModule(
         "nn.modules.linear",
         "Linear layers.",
         {
-            "runtime.nn.attention": "NonDynamicallyQuantizableLinear",
-            "runtime.nn.lazy_layers": "LazyLinear",
-            "runtime.nn.linear": "Bilinear Identity Linear",
+            "library.nn.attention": "NonDynamicallyQuantizableLinear",
+            "library.nn.lazy_layers": "LazyLinear",
+            "library.nn.linear": "Bilinear Identity Linear",
         },
     ),
     PublicModule(
         "nn.modules.linear_cross_entropy_options",
         "How `linear_cross_entropy` goes through its samples.",
-        {"runtime.nn.functional.linear_cross_entropy": "LinearCrossEntropyOptions"},
+        {"library.nn.functional.linear_cross_entropy": "LinearCrossEntropyOptions"},
     ),
     PublicModule(
         "nn.modules.loss",
         "Losses.",
         {
-            "runtime.nn.loss": "_Loss _WeightedLoss BCELoss BCEWithLogitsLoss CrossEntropyLoss "
+            "library.nn.loss": "_Loss _WeightedLoss BCELoss BCEWithLogitsLoss CrossEntropyLoss "
             "CTCLoss GaussianNLLLoss HuberLoss KLDivLoss L1Loss MSELoss MultiLabelMarginLoss "
             "MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d PoissonNLLLoss "
             "SmoothL1Loss SoftMarginLoss",
-            "runtime.nn.linear_cross_entropy": "LinearCrossEntropyLoss",
-            "runtime.nn.margin_loss": "CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss "
+            "library.nn.linear_cross_entropy": "LinearCrossEntropyLoss",
+            "library.nn.margin_loss": "CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss "
             "TripletMarginLoss TripletMarginWithDistanceLoss",
         },
     ),
@@ -177,28 +186,28 @@ MODULES = (
         "nn.modules.module",
         "The base class of modules.",
         {
-            "runtime.nn.global_hooks": "register_module_backward_hook "
+            "library.nn.global_hooks": "register_module_backward_hook "
             "register_module_buffer_registration_hook register_module_forward_hook "
             "register_module_forward_pre_hook register_module_full_backward_hook "
             "register_module_full_backward_pre_hook register_module_module_registration_hook "
             "register_module_parameter_registration_hook",
-            "runtime.nn.module": "_addindent Module",
-            "runtime.nn.module_state": "_IncompatibleKeys",
+            "library.nn.module": "_addindent Module",
+            "library.nn.module_state": "_IncompatibleKeys",
         },
     ),
     PublicModule(
         "nn.modules.normalization",
         "Normalisation over a layer, groups or channels.",
         {
-            "runtime.nn.cross_map": "CrossMapLRN2d",
-            "runtime.nn.normalization": "GroupNorm LayerNorm LocalResponseNorm RMSNorm",
+            "library.nn.cross_map": "CrossMapLRN2d",
+            "library.nn.normalization": "GroupNorm LayerNorm LocalResponseNorm RMSNorm",
         },
     ),
     PublicModule(
         "nn.modules.padding",
         "Padding.",
         {
-            "runtime.nn.padding": "_CircularPadNd _ConstantPadNd CircularPad1d CircularPad2d "
+            "library.nn.padding": "_CircularPadNd _ConstantPadNd CircularPad1d CircularPad2d "
             "CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d ReflectionPad1d "
             "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d "
             "ZeroPad1d ZeroPad2d ZeroPad3d",
@@ -207,38 +216,38 @@ MODULES = (
     PublicModule(
         "nn.modules.pixelshuffle",
         "Channels as pixels.",
-        {"runtime.nn.rearranging": "PixelShuffle PixelUnshuffle"},
+        {"library.nn.rearranging": "PixelShuffle PixelUnshuffle"},
     ),
     PublicModule(
         "nn.modules.pooling",
         "Pooling.",
         {
-            "runtime.nn.fractional_pooling": "FractionalMaxPool2d FractionalMaxPool3d",
-            "runtime.nn.pooling": "_AdaptiveMaxPoolNd _AvgPoolNd _LPPoolNd _MaxPoolNd "
+            "library.nn.fractional_pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+            "library.nn.pooling": "_AdaptiveMaxPoolNd _AvgPoolNd _LPPoolNd _MaxPoolNd "
             "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
             "AdaptiveMaxPool2d AdaptiveMaxPool3d AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d "
             "LPPool3d MaxPool1d MaxPool2d MaxPool3d",
-            "runtime.nn.unpooling": "_MaxUnpoolNd MaxUnpool1d MaxUnpool2d MaxUnpool3d",
+            "library.nn.unpooling": "_MaxUnpoolNd MaxUnpool1d MaxUnpool2d MaxUnpool3d",
         },
     ),
     PublicModule(
         "nn.modules.rnn",
         "Recurrent layers.",
         {
-            "runtime.nn.rnn": "GRU LSTM RNN RNNBase",
-            "runtime.nn.rnn_cells": "GRUCell LSTMCell RNNCell RNNCellBase",
+            "library.nn.rnn": "GRU LSTM RNN RNNBase",
+            "library.nn.rnn_cells": "GRUCell LSTMCell RNNCell RNNCellBase",
         },
     ),
     PublicModule(
         "nn.modules.sparse",
         "Tables of vectors.",
-        {"runtime.nn.embedding": "Embedding EmbeddingBag"},
+        {"library.nn.embedding": "Embedding EmbeddingBag"},
     ),
     PublicModule(
         "nn.modules.transformer",
         "Transformers.",
         {
-            "runtime.nn.transformer": "_get_activation_fn _get_clones Transformer "
+            "library.nn.transformer": "_get_activation_fn _get_clones Transformer "
             "TransformerDecoder TransformerDecoderLayer TransformerEncoder "
             "TransformerEncoderLayer",
         },
@@ -246,13 +255,13 @@ MODULES = (
     PublicModule(
         "nn.modules.upsampling",
         "Images resized.",
-        {"runtime.nn.rearranging": "Upsample UpsamplingBilinear2d UpsamplingNearest2d"},
+        {"library.nn.rearranging": "Upsample UpsamplingBilinear2d UpsamplingNearest2d"},
     ),
     PublicModule(
         "nn.modules.utils",
         "One value per dim.",
         {
-            "runtime.nn.per_dim": "_list_with_default _ntuple _pair _quadruple "
+            "library.nn.per_dim": "_list_with_default _ntuple _pair _quadruple "
             "_reverse_repeat_tuple _single _triple consume_prefix_in_state_dict_if_present",
         },
     ),
@@ -260,56 +269,56 @@ MODULES = (
         "nn.parallel",
         "Modules on one of several devices.",
         {
-            "runtime.nn.parallel": "DataParallel DistributedDataParallel data_parallel gather "
+            "library.nn.parallel": "DataParallel DistributedDataParallel data_parallel gather "
             "parallel_apply replicate scatter",
         },
     ),
     PublicModule(
         "nn.parallel.data_parallel",
         "Batches split among devices.",
-        {"runtime.nn.parallel": "DataParallel data_parallel"},
+        {"library.nn.parallel": "DataParallel data_parallel"},
     ),
     PublicModule(
         "nn.parallel.distributed",
         "Training by several processes.",
-        {"runtime.nn.parallel": "DistributedDataParallel"},
+        {"library.nn.parallel": "DistributedDataParallel"},
     ),
     PublicModule(
         "nn.parallel.parallel_apply",
         "Modules called with inputs of their own.",
-        {"runtime.nn.parallel": "parallel_apply"},
+        {"library.nn.parallel": "parallel_apply"},
     ),
     PublicModule(
         "nn.parallel.replicate",
         "Copies of a module.",
-        {"runtime.nn.parallel": "replicate"},
+        {"library.nn.parallel": "replicate"},
     ),
     PublicModule(
         "nn.parallel.scatter_gather",
         "Tensors split among devices and joined.",
-        {"runtime.nn.parallel": "gather scatter scatter_kwargs"},
+        {"library.nn.parallel": "gather scatter scatter_kwargs"},
     ),
     PublicModule(
         "nn.parameter",
         "Parameters.",
         {
-            "runtime.nn.lazy": "UninitializedBuffer UninitializedParameter "
+            "library.nn.lazy": "UninitializedBuffer UninitializedParameter "
             "UninitializedTensorMixin is_lazy",
-            "runtime.nn.parameter": "Buffer Parameter",
+            "library.nn.parameter": "Buffer Parameter",
         },
     ),
     PublicModule(
         "nn.utils",
         "Gradient clipping, vectors, normalised weights.",
         {
-            "runtime.nn.bare_construction": "convert_conv2d_weight_memory_format "
+            "library.nn.bare_construction": "convert_conv2d_weight_memory_format "
             "convert_conv3d_weight_memory_format skip_init",
-            "runtime.nn.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval "
+            "library.nn.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval "
             "fuse_linear_bn_weights",
-            "runtime.nn.parameter_sets": "clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
+            "library.nn.parameter_sets": "clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
             "get_total_norm parameters_to_vector vector_to_parameters",
-            "runtime.nn.parameter_tools": "clip_grad_norm",
-            "runtime.nn.weight_hooks": "remove_spectral_norm remove_weight_norm spectral_norm "
+            "library.nn.parameter_tools": "clip_grad_norm",
+            "library.nn.weight_hooks": "remove_spectral_norm remove_weight_norm spectral_norm "
             "weight_norm",
         },
         submodules=("parametrizations", "parametrize"),
@@ -318,34 +327,34 @@ MODULES = (
         "nn.utils.clip_grad",
         "Gradients limited.",
         {
-            "runtime.nn.parameter_sets": "clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
+            "library.nn.parameter_sets": "clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
             "get_total_norm",
-            "runtime.nn.parameter_tools": "clip_grad_norm",
+            "library.nn.parameter_tools": "clip_grad_norm",
         },
     ),
     PublicModule(
         "nn.utils.convert_parameters",
         "Parameters as one vector.",
-        {"runtime.nn.parameter_sets": "parameters_to_vector vector_to_parameters"},
+        {"library.nn.parameter_sets": "parameters_to_vector vector_to_parameters"},
     ),
     PublicModule(
         "nn.utils.fusion",
         "Batch normalisation folded into layers.",
         {
-            "runtime.nn.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval "
+            "library.nn.fusion": "fuse_conv_bn_eval fuse_conv_bn_weights fuse_linear_bn_eval "
             "fuse_linear_bn_weights",
         },
     ),
     PublicModule(
         "nn.utils.init",
         "Modules without initial values.",
-        {"runtime.nn.bare_construction": "skip_init"},
+        {"library.nn.bare_construction": "skip_init"},
     ),
     PublicModule(
         "nn.utils.memory_format",
         "Weights in another memory format.",
         {
-            "runtime.nn.bare_construction": "convert_conv2d_weight_memory_format "
+            "library.nn.bare_construction": "convert_conv2d_weight_memory_format "
             "convert_conv3d_weight_memory_format",
         },
     ),
@@ -353,7 +362,7 @@ MODULES = (
         "nn.utils.prune",
         "Pruning.",
         {
-            "runtime.nn.prune": "BasePruningMethod CustomFromMask Identity L1Unstructured "
+            "library.nn.prune": "BasePruningMethod CustomFromMask Identity L1Unstructured "
             "LnStructured PruningContainer RandomStructured RandomUnstructured custom_from_mask "
             "global_unstructured identity is_pruned l1_unstructured ln_structured "
             "random_structured random_unstructured remove",
@@ -363,124 +372,167 @@ MODULES = (
         "nn.utils.rnn",
         "Sequences of several lengths.",
         {
-            "runtime.nn.packing": "PackedSequence invert_permutation pack_padded_sequence "
+            "library.nn.packing": "PackedSequence invert_permutation pack_padded_sequence "
             "pack_sequence pad_packed_sequence pad_sequence unpack_sequence unpad_sequence",
         },
     ),
     PublicModule(
         "nn.utils.spectral_norm",
         "Spectral normalisation by hooks.",
-        {"runtime.nn.weight_hooks": "SpectralNorm remove_spectral_norm spectral_norm"},
+        {"library.nn.weight_hooks": "SpectralNorm remove_spectral_norm spectral_norm"},
     ),
     PublicModule(
         "nn.utils.stateless",
         "Modules with other parameters than their own.",
-        {"runtime.nn.stateless": "functional_call"},
+        {"library.nn.stateless": "functional_call"},
     ),
     PublicModule(
         "nn.utils.weight_norm",
         "Weight normalisation by hooks.",
-        {"runtime.nn.weight_hooks": "WeightNorm remove_weight_norm weight_norm"},
+        {"library.nn.weight_hooks": "WeightNorm remove_weight_norm weight_norm"},
     ),
     PublicModule(
         "optim",
         "Optimizers.",
-        {"runtime.optim.adafactor": "Adafactor", "runtime.optim.muon": "Muon"},
+        {
+            "library.optim.adafactor": "Adafactor",
+            "library.optim.muon": "Muon",
+        },
         gathers=("optim",),
     ),
     PublicModule(
         "optim._adafactor",
         "Adafactor.",
-        {"runtime.optim.functional": "adafactor", "runtime.optim.adafactor": "Adafactor"},
+        {
+            "library.optim.functional": "adafactor",
+            "library.optim.adafactor": "Adafactor",
+        },
     ),
-    PublicModule("optim._muon", "Muon.", {"runtime.optim.muon": "Muon"}),
+    PublicModule("optim._muon", "Muon.", {"library.optim.muon": "Muon"}),
     PublicModule(
         "optim.adadelta",
         "Adadelta.",
-        {"runtime.optim.functional": "adadelta", "runtime.optim.adaptive": "Adadelta"},
+        {
+            "library.optim.functional": "adadelta",
+            "library.optim.adaptive": "Adadelta",
+        },
     ),
     PublicModule(
         "optim.adagrad",
         "Adagrad.",
-        {"runtime.optim.functional": "adagrad", "runtime.optim.adaptive": "Adagrad"},
+        {
+            "library.optim.functional": "adagrad",
+            "library.optim.adaptive": "Adagrad",
+        },
     ),
     PublicModule(
         "optim.adam",
         "Adam.",
-        {"runtime.optim.functional": "adam", "runtime.optim.adam": "Adam"},
+        {
+            "library.optim.functional": "adam",
+            "library.optim.adam": "Adam",
+        },
     ),
     PublicModule(
         "optim.adamax",
         "Adamax.",
-        {"runtime.optim.functional": "adamax", "runtime.optim.adaptive": "Adamax"},
+        {
+            "library.optim.functional": "adamax",
+            "library.optim.adaptive": "Adamax",
+        },
     ),
     PublicModule(
         "optim.adamw",
         "AdamW.",
-        {"runtime.optim.functional": "adamw", "runtime.optim.adam": "AdamW"},
+        {
+            "library.optim.functional": "adamw",
+            "library.optim.adam": "AdamW",
+        },
     ),
     PublicModule(
         "optim.asgd",
         "Averaged descent.",
-        {"runtime.optim.functional": "asgd", "runtime.optim.averaged": "ASGD"},
+        {
+            "library.optim.functional": "asgd",
+            "library.optim.averaged": "ASGD",
+        },
     ),
-    PublicModule("optim.lbfgs", "L-BFGS.", {"runtime.optim.lbfgs": "LBFGS"}),
+    PublicModule("optim.lbfgs", "L-BFGS.", {"library.optim.lbfgs": "LBFGS"}),
     PublicModule(
         "optim.nadam",
         "NAdam.",
-        {"runtime.optim.functional": "nadam", "runtime.optim.adam_variants": "NAdam"},
+        {
+            "library.optim.functional": "nadam",
+            "library.optim.adam_variants": "NAdam",
+        },
     ),
     PublicModule(
         "optim.lr_scheduler",
         "Schedules of learning rates.",
         {
-            "runtime.optim.lr_scheduler.combined": "ChainedScheduler SequentialLR",
-            "runtime.optim.lr_scheduler.cosine": "CosineAnnealingLR CosineAnnealingWarmRestarts",
-            "runtime.optim.lr_scheduler.cyclic": "CyclicLR",
-            "runtime.optim.lr_scheduler.decay": "ConstantLR ExponentialLR LambdaLR LinearLR "
+            "library.optim.lr_scheduler.combined": "ChainedScheduler SequentialLR",
+            "library.optim.lr_scheduler.cosine": "CosineAnnealingLR CosineAnnealingWarmRestarts",
+            "library.optim.lr_scheduler.cyclic": "CyclicLR",
+            "library.optim.lr_scheduler.decay": "ConstantLR ExponentialLR LambdaLR LinearLR "
             "MultiplicativeLR MultiStepLR PolynomialLR StepLR",
-            "runtime.optim.lr_scheduler.one_cycle": "OneCycleLR",
-            "runtime.optim.lr_scheduler.plateau": "ReduceLROnPlateau",
-            "runtime.optim.lr_scheduler.scheduler": "LRScheduler _LRScheduler",
+            "library.optim.lr_scheduler.one_cycle": "OneCycleLR",
+            "library.optim.lr_scheduler.plateau": "ReduceLROnPlateau",
+            "library.optim.lr_scheduler.scheduler": "LRScheduler _LRScheduler",
         },
     ),
     PublicModule(
         "optim.optimizer",
         "The base class of optimizers.",
         {
-            "runtime.optim.third_party": "_default_to_fused_or_foreach "
+            "library.optim.third_party": "_default_to_fused_or_foreach "
             "_disable_dynamo_if_unsupported _get_capturable_supported_devices _get_scalar_dtype "
             "_get_value _stack_if_compiling _use_grad_for_differentiable _view_as_real",
-            "runtime.optim.optimizer": "_params_t _RequiredParameter Optimizer ParamsT "
+            "library.optim.optimizer": "_params_t _RequiredParameter Optimizer ParamsT "
             "register_optimizer_step_post_hook register_optimizer_step_pre_hook required",
         },
     ),
     PublicModule(
         "optim.radam",
         "RAdam.",
-        {"runtime.optim.functional": "radam", "runtime.optim.adam_variants": "RAdam"},
+        {
+            "library.optim.functional": "radam",
+            "library.optim.adam_variants": "RAdam",
+        },
     ),
     PublicModule(
         "optim.rmsprop",
         "RMSprop.",
-        {"runtime.optim.functional": "rmsprop", "runtime.optim.adaptive": "RMSprop"},
+        {
+            "library.optim.functional": "rmsprop",
+            "library.optim.adaptive": "RMSprop",
+        },
     ),
     PublicModule(
         "optim.rprop",
         "Rprop.",
-        {"runtime.optim.functional": "rprop", "runtime.optim.by_sign": "Rprop"},
+        {
+            "library.optim.functional": "rprop",
+            "library.optim.rprop": "Rprop",
+        },
     ),
-    PublicModule("optim.sparse_adam", "SparseAdam.", {"runtime.optim.sparse_adam": "SparseAdam"}),
+    PublicModule(
+        "optim.sparse_adam",
+        "SparseAdam.",
+        {"library.optim.sparse_adam": "SparseAdam"},
+    ),
     PublicModule(
         "optim.sgd",
         "SGD.",
-        {"runtime.optim.functional": "sgd", "runtime.optim.sgd": "SGD"},
+        {
+            "library.optim.functional": "sgd",
+            "library.optim.sgd": "SGD",
+        },
     ),
     PublicModule(
         "optim.swa_utils",
         "Averages of weights.",
         {
-            "runtime.optim.weight_averaging": "AveragedModel SWALR get_ema_avg_fn "
+            "library.optim.weight_averaging": "AveragedModel SWALR get_ema_avg_fn "
             "get_ema_multi_avg_fn get_swa_avg_fn get_swa_multi_avg_fn update_bn",
         },
     ),
@@ -488,7 +540,7 @@ MODULES = (
     PublicModule(
         "utils.data._utils.collate",
         "Samples as a batch.",
-        {"runtime.data.collate": "default_collate default_convert"},
+        {"library.data.collate": "default_collate default_convert"},
     ),
 )
 """Modules by PyTorch's paths. Of a class that stands in several, the first is its place; packages

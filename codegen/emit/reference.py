@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen import formula as formulas
-from codegen.emit import naming
-from codegen.emit.environment import render
-from codegen.model.derivative import Gradient, GradientKind
-from codegen.model.operator import Operator, Pointwise
-from codegen.model.program import Program
-from codegen.model.vocabulary import NAMESPACES
-from codegen.write import File
+from .. import formula as formulas
+from ..model.derivative import Gradient, GradientKind
+from ..model.operator import Operator, Pointwise
+from ..model.program import Program
+from ..model.vocabulary import NAMESPACES
+from ..write import File
+from . import naming
+from .environment import render
 
 PAGES = ("torch", "Tensor", "nn.functional", *NAMESPACES)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codegen.model.operator import FunctionReference, Operator
-from codegen.model.vocabulary import FUNCTION_FOLDERS
+from .. import library
+from ..model.operator import FunctionReference, Operator
+from ..model.vocabulary import FUNCTION_FOLDERS
 
 IMPORTED = ("bodies", "shapes", "views")
 """Kernels are not: the backend finds them by name when a call first needs them."""
@@ -36,8 +37,8 @@ def statement(module: str, alias: str) -> str:
 
 
 def _alias(module: str, what: str) -> str:
-    """What a module is called: below `runtime` its last name tells enough."""
+    """What a module is called: below the runtime its last name tells enough."""
     if module == FUNCTION_FOLDERS[what]:
         return what
-    own = module.startswith("runtime.")
+    own = module.startswith(f"{library.RUNTIME}.")
     return f"{module.rpartition('.')[2] if own else module.replace('.', '_')}_{what}"

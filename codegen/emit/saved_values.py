@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.emit import automatic, translate
-from codegen.model.derivative import Derivative
-from codegen.model.expression import Save, SavedValue
-from codegen.model.operator import Operator
+from ..model.derivative import Derivative
+from ..model.expression import Save, SavedValue
+from ..model.operator import Operator
+from . import automatic, translate
 
 _PARTS = {
     Save.DTYPE: "{}.dtype",

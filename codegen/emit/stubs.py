@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import functions, methods, naming, translate
-from codegen.emit.environment import render
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.write import File
+from ..model.operator import Operator
+from ..model.program import Program
+from ..write import File
+from . import functions, methods, naming, translate
+from .environment import render
 
 _BUILTINS = re.compile(r"(?<![.\w])(bool|int|float|complex|tuple|str|object)(?!\w)")
 _TYPES = re.compile(r"(?<![.\w])(dtype|layout|device|memory_format)\b")

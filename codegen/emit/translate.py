@@ -8,9 +8,9 @@ import keyword
 import math
 import tokenize
 
-from codegen.emit import collisions
-from codegen.model.operator import Operator
-from codegen.model.schema import Argument, Default, Return, Symbol, Type
+from ..model.operator import Operator
+from ..model.schema import Argument, Default, Return, Symbol, Type
+from . import collisions
 
 _SCALARS = {
     "Tensor": "Tensor",

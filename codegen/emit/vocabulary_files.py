@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from codegen.emit import calling, naming
-from codegen.emit.environment import render
-from codegen.model.program import Program
-from codegen.model.vocabulary import DTYPE_SETS, SYNONYMS
-from codegen.write import File
+from ..model.program import Program
+from ..model.vocabulary import DTYPE_SETS, SYNONYMS
+from ..write import File
+from . import calling, naming
+from .environment import render
 
 
 @dataclass(frozen=True, slots=True)

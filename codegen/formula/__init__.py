@@ -37,14 +37,14 @@ E711 None, E712 not a number, E713 derivative not known, E714 beyond 64 bits, E7
 operator's scalars, all of kind "tensor" or "scalar".
 """
 
-from codegen.formula.differentiate import backward, is_identically_zero, partial
-from codegen.formula.latex import latex
-from codegen.formula.parse import parse_formula
-from codegen.formula.printer import parameter_name
-from codegen.formula.python import python_function
-from codegen.formula.simplify import simplify
-from codegen.formula.specialize import specialize, with_scalars
-from codegen.formula.tensor_expression import tensor_expressions, tensor_function
+from .differentiate import backward, is_identically_zero, partial
+from .latex import latex
+from .parse import parse_formula
+from .printer import parameter_name
+from .python import python_function
+from .simplify import simplify
+from .specialize import specialize, with_scalars
+from .tensor_expression import tensor_expressions, tensor_function
 
 __all__ = [
     "backward",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.formula.expressions import ONE, ZERO, call, is_call
-from codegen.formula.fold import constant, value_of
-from codegen.model.formula import Call, Expression, children
+from ..model.formula import Call, Expression, children
+from .expressions import ONE, ZERO, call, is_call
+from .fold import constant, value_of
 
 
 def collect_terms(node: Call) -> Expression | None:

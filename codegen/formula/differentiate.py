@@ -11,13 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from codegen.errors import CodegenError, Diagnostic, SourceLocation
-from codegen.formula.expressions import ONE, ZERO, call, is_call, select, substitute
-from codegen.formula.parse import parse_formula
-from codegen.formula.primitives import PRIMITIVES
-from codegen.formula.result import cheapest
-from codegen.formula.simplify import Simplifier, simplify
-from codegen.model.formula import (
+from ..errors import CodegenError, Diagnostic, SourceLocation
+from ..model.formula import (
     Argument,
     Call,
     Expression,
@@ -28,6 +23,11 @@ from codegen.model.formula import (
     type_of,
     walk,
 )
+from .expressions import ONE, ZERO, call, is_call, select, substitute
+from .parse import parse_formula
+from .primitives import PRIMITIVES
+from .result import cheapest
+from .simplify import Simplifier, simplify
 
 _MINUS_ONE = call("neg", ONE)
 _NOWHERE = SourceLocation("<formula>", 1, 1)

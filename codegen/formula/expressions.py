@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.formula.primitives import PRIMITIVES
-from codegen.model.formula import (
+from ..model.formula import (
     Call,
     Constant,
     Expression,
@@ -13,6 +12,7 @@ from codegen.model.formula import (
     children,
     type_of,
 )
+from .primitives import PRIMITIVES
 
 ZERO = Constant(0)
 ONE = Constant(1)

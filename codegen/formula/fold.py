@@ -6,8 +6,8 @@ import math
 import operator
 from collections.abc import Callable
 
-from codegen.formula.primitives import PRIMITIVES
-from codegen.model.formula import Call, Constant, Expression, Named
+from ..model.formula import Call, Constant, Expression, Named
+from .primitives import PRIMITIVES
 
 Number = int | float | complex
 

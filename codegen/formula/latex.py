@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.formula.printer import enclose
-from codegen.model.formula import (
+from ..model.formula import (
     Argument,
     Call,
     Constant,
@@ -15,6 +14,7 @@ from codegen.model.formula import (
     Named,
     Select,
 )
+from .printer import enclose
 
 _SYMBOLS = {"self": "x", "input": "x", "other": "y", "grad": r"\bar{r}", "result": "r"}
 _GREEK = frozenset(

@@ -5,12 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from codegen.errors import CodegenError, Diagnostic, SourceLocation, did_you_mean
-from codegen.formula import python_text
-from codegen.formula.expressions import ZERO, as_condition, call, select
-from codegen.formula.fold import exceeds, is_too_large
-from codegen.formula.primitives import CONSTANTS, FUNCTIONS, PRIMITIVES
-from codegen.model.formula import (
+from ..errors import CodegenError, Diagnostic, SourceLocation, did_you_mean
+from ..model.formula import (
     Argument,
     Constant,
     Expression,
@@ -21,6 +17,10 @@ from codegen.model.formula import (
     type_of,
     written_size,
 )
+from . import python_text
+from .expressions import ZERO, as_condition, call, select
+from .fold import exceeds, is_too_large
+from .primitives import CONSTANTS, FUNCTIONS, PRIMITIVES
 
 _BINARY = {
     ast.Add: "add",

@@ -6,7 +6,7 @@ where they need parentheses.
 
 from __future__ import annotations
 
-from codegen.model.formula import Primitive
+from ..model.formula import Primitive
 
 ADDITION, PRODUCT, UNARY, POWER, ATOM = 10, 11, 12, 13, 14
 """Precedences; what binds more tightly has a larger one."""

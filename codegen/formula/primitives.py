@@ -8,7 +8,8 @@ backward pass of tanh read the output instead of the input.
 
 from __future__ import annotations
 
-from codegen.formula.primitive_forms import (
+from ..model.formula import Primitive
+from .primitive_forms import (
     ADDITION,
     ATOM,
     POWER,
@@ -21,7 +22,6 @@ from codegen.formula.primitive_forms import (
     infix,
     predicate,
 )
-from codegen.model.formula import Primitive
 
 _EXTREMUM = ("0 if x {0} y else 0.5 if x == y else 1", "0 if x {1} y else 0.5 if x == y else 1")
 

@@ -7,8 +7,8 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from codegen.formula.primitives import CONSTANTS, PRIMITIVES
-from codegen.model.formula import Call, Expression, Formula, Select, children, walk
+from ..model.formula import Call, Expression, Formula, Select, children, walk
+from .primitives import CONSTANTS, PRIMITIVES
 
 LINE_LENGTH = 100
 _INDENT = "    "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.formula.printer import Printer, defined_name, enclose, parameter_name
-from codegen.model.formula import (
+from ..model.formula import (
     Argument,
     Call,
     Constant,
@@ -13,6 +12,7 @@ from codegen.model.formula import (
     Named,
     Select,
 )
+from .printer import Printer, defined_name, enclose, parameter_name
 
 
 def python_function(formula: Formula, name: str) -> str:

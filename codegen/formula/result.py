@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from codegen.formula.expressions import call, is_call, substitute
-from codegen.formula.fold import value_of
-from codegen.formula.simplify import simplify
-from codegen.model.formula import Argument, Call, Expression, Formula, Select, children, walk
+from ..model.formula import Argument, Call, Expression, Formula, Select, children, walk
+from .expressions import call, is_call, substitute
+from .fold import value_of
+from .simplify import simplify
 
 COST_OF_TENSOR = 36
 """Reading one more saved tensor, in multiplications: about three evaluations of exp. Measured on a

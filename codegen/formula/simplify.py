@@ -9,9 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from codegen.errors import CodegenError, Diagnostic, SourceLocation
-from codegen.formula.collect import collect_terms
-from codegen.formula.expressions import (
+from ..errors import CodegenError, Diagnostic, SourceLocation
+from ..model.formula import (
+    Call,
+    Constant,
+    Expression,
+    Formula,
+    Select,
+    children,
+    walk,
+)
+from .collect import collect_terms
+from .expressions import (
     FALSE,
     ONE,
     TRUE,
@@ -22,16 +31,7 @@ from codegen.formula.expressions import (
     substitute,
     with_children,
 )
-from codegen.formula.fold import fold, is_power_of_two, value_of
-from codegen.model.formula import (
-    Call,
-    Constant,
-    Expression,
-    Formula,
-    Select,
-    children,
-    walk,
-)
+from .fold import fold, is_power_of_two, value_of
 
 _COMMUTATIVE = frozenset({"add", "mul", "min", "max", "eq", "ne", "logical_and", "logical_or"})
 _LARGEST_UNROLLED_POWER = 4

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from codegen.formula.expressions import FALSE, TRUE, substitute
-from codegen.formula.simplify import simplify
-from codegen.model.formula import Expression, Formula, IsNone
+from ..model.formula import Expression, Formula, IsNone
+from .expressions import FALSE, TRUE, substitute
+from .simplify import simplify
 
 
 def specialize(formula: Formula, absent: Collection[str] = ()) -> Formula:

@@ -10,10 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codegen.formula.expressions import call, is_call, select, with_children
-from codegen.formula.printer import Printer, enclose, parameter_name
-from codegen.formula.simplify import simplify
-from codegen.model.formula import (
+from ..model.formula import (
     Argument,
     Call,
     Constant,
@@ -25,6 +22,9 @@ from codegen.model.formula import (
     children,
     walk,
 )
+from .expressions import call, is_call, select, with_children
+from .printer import Printer, enclose, parameter_name
+from .simplify import simplify
 
 _TENSORS_ONLY = frozenset({"min", "max", "fmin", "fmax", "atan2", "nextafter", "copysign"})
 _ON_MASKS = {"logical_and": ("&", 8), "logical_or": ("|", 6), "logical_not": ("~", 12)}

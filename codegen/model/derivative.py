@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
-from codegen.errors import SourceLocation
-from codegen.model.expression import Expression, SavedValue
-from codegen.model.operator import Places
-from codegen.model.schema import Schema
+from ..errors import SourceLocation
+from .expression import Expression, SavedValue
+from .operator import Places
+from .schema import Schema
 
 
 class GradientKind(enum.Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
-from codegen.errors import SourceLocation
+from ..errors import SourceLocation
 
 
 class Save(enum.Enum):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from codegen.errors import SourceLocation
+from ..errors import SourceLocation
 
 Kind = Literal["tensor", "scalar", "int", "bool"]
 """What an argument is. Tensors, scalars and ints reach a kernel in the compute type T."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from codegen.errors import SourceLocation
-from codegen.model.expression import Expression
-from codegen.model.formula import Formula
-from codegen.model.schema import TENSOR, Argument, Schema
-from codegen.model.variants import inplace_schema, out_schema
-from codegen.model.vocabulary import (
+from .. import library
+from ..errors import SourceLocation
+from .expression import Expression
+from .formula import Formula
+from .schema import TENSOR, Argument, Schema
+from .variants import inplace_schema, out_schema
+from .vocabulary import (
     DTYPE_SETS,
     FUNCTION_FOLDERS,
     OUT_RULES,
@@ -61,7 +62,7 @@ class FunctionReference:
         """The module's full name; what: a key of vocabulary.FUNCTION_FOLDERS."""
         if self.is_absolute:
             return self.module
-        folder = FUNCTION_FOLDERS.get(what, "runtime")
+        folder = FUNCTION_FOLDERS.get(what, library.RUNTIME)
         return f"{folder}.{self.module}" if self.module else folder
 
     def __str__(self) -> str:
@@ -323,7 +324,7 @@ class Operator:
 
     @property
     def out_overlap(self) -> str:
-        """Which operands `out=` may show elements of: as runtime.dispatch.operator.Dispatch says.
+        """Which operands `out=` may show elements of: as dispatch.operator.Dispatch says.
 
         An operator with a rule of promotion works element by element: what it reads there it has
         not written yet, unless `out=` is moved against the operand.
@@ -332,7 +333,7 @@ class Operator:
             return "apart"
         kind, rule = self.kind, self.promotion.rule
         by_element = isinstance(kind, Dispatch) and rule not in ("same", "none")
-        return "whole" if by_element or self.has_tag("whole_out") else "any"
+        return "whole" if by_element or self.has_tag("whole_out") else "anything"
 
     @property
     def inplace_rule(self) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from codegen.model.derivative import Derivative
-from codegen.model.operator import Operator
+from .derivative import Derivative
+from .operator import Operator
 
 
 @dataclass(frozen=True, slots=True)

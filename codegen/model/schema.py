@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from codegen.errors import SourceLocation
+from ..errors import SourceLocation
 
 TENSOR = "Tensor"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.model.schema import Schema
+from .schema import Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.model.schema import TENSOR, Alias, Argument, Return, Schema, Type
+from .schema import TENSOR, Alias, Argument, Return, Schema, Type
 
 _SETS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .. import library
+
 _INTEGRAL = ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")
 _FLOAT8 = (
     *("float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu"),
@@ -142,11 +144,11 @@ def in_place_dunder(name: str) -> bool:
 
 
 FUNCTION_FOLDERS: dict[str, str] = {
-    "bodies": "runtime.ops.composite",
-    "shapes": "runtime.ops.shapes",
-    "views": "runtime.ops.views",
-    "CPU": "runtime.kernels.cpu",
-    "CUDA": "runtime.kernels.cuda",
+    "bodies": f"{library.RUNTIME}.ops.composite",
+    "shapes": f"{library.RUNTIME}.ops.shapes",
+    "views": f"{library.RUNTIME}.ops.views",
+    "CPU": f"{library.RUNTIME}.kernels.cpu",
+    "CUDA": f"{library.RUNTIME}.kernels.cuda",
 }
 """Where a hand-written function named without a package is: by what it is, or by backend."""
 

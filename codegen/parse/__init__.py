@@ -1,5 +1,5 @@
 """From YAML text to the model: `read_program` is the door."""
 
-from codegen.parse.program import read_program
+from .program import read_program
 
 __all__ = ["read_program"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.model.expression import Expression
-from codegen.model.operator import (
+from ..model.expression import Expression
+from ..model.operator import (
     COPY,
     FUNCTION,
     METHOD,
@@ -15,9 +15,9 @@ from codegen.model.operator import (
     Samples,
     View,
 )
-from codegen.model.variants import copy_schema
-from codegen.parse.expressions import Scope, read_expression
-from codegen.parse.scopes import argument_scope
+from ..model.variants import copy_schema
+from .expressions import Scope, read_expression
+from .scopes import argument_scope
 
 
 def has_copy(operator: Operator) -> bool:

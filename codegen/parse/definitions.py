@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from codegen.errors import did_you_mean
-from codegen.model.operator import NamedFunction, Operator
-from codegen.model.vocabulary import FUNCTION_FOLDERS
-from codegen.parse.report import Report
+from .. import library
+from ..errors import did_you_mean
+from ..model.operator import NamedFunction, Operator
+from ..model.vocabulary import FUNCTION_FOLDERS
+from .report import Report
 
 _DEFINITION = re.compile(r"^(?:(?:def|class) (\w+)|([\w.]+)(?:: [^=\n]+)? = )", re.MULTILINE)
 _OWN_FUNCTION = (
@@ -45,10 +46,9 @@ def _imported(path: Path) -> frozenset[str]:
 
 def files_of(module: str, roots: Sequence[Path]) -> list[Path] | None:
     """The files of a module, several for a package; None if its package is nowhere below roots."""
-    parts = module.split(".")
     for root in roots:
-        if (root / parts[0]).exists() or (root / f"{parts[0]}.py").exists():
-            path = root.joinpath(*parts)
+        path = library.path_of(module, root)
+        if path is not None:
             files = [path.with_suffix(".py"), *sorted(path.glob("*.py"))]
             return [file for file in files if file.is_file()]
     return None
@@ -89,6 +89,11 @@ def _check(
         close = did_you_mean(name, [known for file in files for known in definitions(file)])
         hint = close or f"define it in {files[0].name}"
     else:
-        hint = f"it would be {module.replace('.', '/')}.py"
+        hint = f"it would be {_shown_file(module)}"
     where, width = operator.places.value(*function.keys), len(str(function.reference))
     report.add("E324", where, f"{operator.name}: {message}", hint=hint, width=width)
+
+
+def _shown_file(module: str) -> str:
+    """The file that a module would be, in a checkout."""
+    return module.replace(library.RUNTIME, "runtime", 1).replace(".", "/") + ".py"

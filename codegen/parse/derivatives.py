@@ -6,20 +6,20 @@ import re
 from collections.abc import Collection
 from collections.abc import Mapping as MappingType
 
-from codegen.errors import CodegenError, SourceLocation, did_you_mean
-from codegen.model.derivative import Derivative, Gradient, GradientKind, Tangent, TangentKind
-from codegen.model.expression import Expression, SavedValue
-from codegen.model.operator import Operator
-from codegen.model.program import Program
-from codegen.model.schema import Schema
-from codegen.parse.expressions import Scope, read_expression
-from codegen.parse.keys import DERIVATIVE_KEYS
-from codegen.parse.places import NodePlaces
-from codegen.parse.report import Report
-from codegen.parse.schema import base_name_of, parse_schema
-from codegen.parse.scopes import argument_scope, result_scope
-from codegen.parse.values import described, text_of
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+from ..errors import CodegenError, SourceLocation, did_you_mean
+from ..model.derivative import Derivative, Gradient, GradientKind, Tangent, TangentKind
+from ..model.expression import Expression, SavedValue
+from ..model.operator import Operator
+from ..model.program import Program
+from ..model.schema import Schema
+from .expressions import Scope, read_expression
+from .keys import DERIVATIVE_KEYS
+from .places import NodePlaces
+from .report import Report
+from .schema import base_name_of, parse_schema
+from .scopes import argument_scope, result_scope
+from .values import described, text_of
+from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 _NOT_IMPLEMENTED = re.compile(r"""not_implemented\(\s*(?:"([^"]*)"|'([^']*)')\s*\)""")
 _NAME = re.compile(r"""\bname: *["']?(?:\w+::)?(\w+)""")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 
-from codegen.errors import CodegenError, did_you_mean
-from codegen.model.operator import FUNCTION, METHOD, Operator, Promotion
-from codegen.model.schema import Schema
-from codegen.parse.copies import copy_of, has_copy
-from codegen.parse.keys import KINDS, OPERATOR_KEYS
-from codegen.parse.kinds import read_kind
-from codegen.parse.places import NodePlaces
-from codegen.parse.report import Report
-from codegen.parse.samples import read_samples
-from codegen.parse.schema import base_name_of, parse_schema
-from codegen.parse.values import check_keys, described, sentences_of, text_of, words_of
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+from ..errors import CodegenError, did_you_mean
+from ..model.operator import FUNCTION, METHOD, Operator, Promotion
+from ..model.schema import Schema
+from .copies import copy_of, has_copy
+from .keys import KINDS, OPERATOR_KEYS
+from .kinds import read_kind
+from .places import NodePlaces
+from .report import Report
+from .samples import read_samples
+from .schema import base_name_of, parse_schema
+from .values import check_keys, described, sentences_of, text_of, words_of
+from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")

@@ -7,14 +7,14 @@ import operator
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
-from codegen.errors import CodegenError, Diagnostic, SourceLocation
-from codegen.formula import python_text
-from codegen.formula.fold import is_too_large, power
-from codegen.model.expression import Call, Expression, Save, SavedValue, Use
-from codegen.model.vocabulary import EXPRESSION_BUILTINS
-from codegen.parse.brackets import unbalanced
-from codegen.parse.parts import PARTS, Part
-from codegen.parse.python_subset import refused
+from ..errors import CodegenError, Diagnostic, SourceLocation
+from ..formula import python_text
+from ..formula.fold import is_too_large, power
+from ..model.expression import Call, Expression, Save, SavedValue, Use
+from ..model.vocabulary import EXPRESSION_BUILTINS
+from .brackets import unbalanced
+from .parts import PARTS, Part
+from .python_subset import refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen.model.operator import (
+from ..model.operator import (
     Composite,
     Dispatch,
     FunctionReference,

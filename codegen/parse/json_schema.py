@@ -9,8 +9,8 @@ import json
 import re
 from pathlib import Path
 
-from codegen.model.vocabulary import BACKENDS, PROMOTIONS
-from codegen.parse.keys import DERIVATIVE_KEYS, KINDS, OPERATOR_KEYS, REDUCTION_KEYS, Key, Shape
+from ..model.vocabulary import BACKENDS, PROMOTIONS
+from .keys import DERIVATIVE_KEYS, KINDS, OPERATOR_KEYS, REDUCTION_KEYS, Key, Shape
 
 Json = dict[str, object]
 

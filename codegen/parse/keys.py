@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from codegen.model import vocabulary
+from ..model import vocabulary
 
 
 class Shape(enum.Enum):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from codegen.errors import CodegenError, Related, SourceLocation
-from codegen.formula.parse import parse_formula
-from codegen.model import formula as ir
-from codegen.model.expression import Expression
-from codegen.model.formula import Formula
-from codegen.model.operator import (
+from ..errors import CodegenError, Related, SourceLocation
+from ..formula.parse import parse_formula
+from ..model import formula as ir
+from ..model.expression import Expression
+from ..model.formula import Formula
+from ..model.operator import (
     Composite,
     Dispatch,
     FunctionReference,
@@ -19,13 +19,13 @@ from codegen.model.operator import (
     Reduction,
     View,
 )
-from codegen.model.schema import Argument, Schema
-from codegen.parse.expressions import Scope, read_expression
-from codegen.parse.keys import REDUCTION_KEYS
-from codegen.parse.report import Report
-from codegen.parse.scopes import argument_scope
-from codegen.parse.values import check_keys, described, text_of, words_of
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar
+from ..model.schema import Argument, Schema
+from .expressions import Scope, read_expression
+from .keys import REDUCTION_KEYS
+from .report import Report
+from .scopes import argument_scope
+from .values import check_keys, described, text_of, words_of
+from .yaml_nodes import AnyNode, Mapping, Scalar
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _ABSOLUTE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
 
-from codegen.model.operator import Operator
-from codegen.parse.report import Report
+from .. import library
+from ..model.operator import Operator
+from .report import Report
 
-_FILES = ("runtime/core/tensor.py", "runtime/ops/tensor_api.py", "runtime/autograd/members.py")
+_FILES = ("core/tensor.py", "tensor_api/methods.py", "autograd/tensor_attributes.py")
 _MEMBER = re.compile(r"^(?:    def |Tensor\.)(\w+)(?:\(| = )", re.MULTILINE)
 
 
-def check_members(operators: Sequence[Operator], roots: Sequence[Path], report: Report) -> None:
+def check_members(operators: Sequence[Operator], report: Report) -> None:
     """Report every method that would take the place of a hand-written member of tensors."""
-    taken = {name for root in roots for name in _members(root)}
+    taken = _members()
     for operator in operators:
         for name in _methods(operator):
             if name in taken:
@@ -27,8 +27,8 @@ def check_members(operators: Sequence[Operator], roots: Sequence[Path], report: 
 
 
 @cache
-def _members(root: Path) -> frozenset[str]:
-    texts = [path.read_text(encoding="utf-8") for f in _FILES if (path := root / f).is_file()]
+def _members() -> frozenset[str]:
+    texts = [(library.RUNTIME_FOLDER / file).read_text(encoding="utf-8") for file in _FILES]
     return frozenset(name for text in texts for name in _MEMBER.findall(text))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.model.expression import Save
+from ..model.expression import Save
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from codegen.errors import SourceLocation
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+from ..errors import SourceLocation
+from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 
 class NodePlaces:

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.check import check
-from codegen.errors import SourceLocation
-from codegen.model.program import Program
-from codegen.parse.definitions import check_functions
-from codegen.parse.derivatives import read_derivatives
-from codegen.parse.entries import read_operators
-from codegen.parse.functions import read_functions
-from codegen.parse.implementations import Implementations
-from codegen.parse.members import check_members
-from codegen.parse.report import Report
-from codegen.parse.yaml_nodes import AnyNode, Source
-from codegen.parse.yaml_reader import read_yaml
+from .. import library
+from ..check import check
+from ..errors import SourceLocation
+from ..model.program import Program
+from .definitions import check_functions
+from .derivatives import read_derivatives
+from .entries import read_operators
+from .functions import read_functions
+from .implementations import Implementations
+from .members import check_members
+from .report import Report
+from .yaml_nodes import AnyNode, Source
+from .yaml_reader import read_yaml
 
 PathLike = str | os.PathLike[str]
 
@@ -78,7 +79,7 @@ def _read_program(
     report.extend(check(program, functions, broken, unread))
     check_functions(program.operators, roots, report, outside=base is not None)
     if base is not None:
-        check_members(program.operators, roots, report)
+        check_members(program.operators, report)
     report.raise_if_any()
     return program
 
@@ -89,7 +90,7 @@ def _read(path: PathLike, report: Report) -> list[AnyNode] | None:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        hint = "`python -m codegen new NAME` with the same options begins it"
+        hint = f"`{library.COMMAND} new NAME` with the same options begins it"
         report.add("E100", SourceLocation(file, 1, 1), "there is no such file", hint=hint)
         return None
     except OSError as error:

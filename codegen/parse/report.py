@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codegen.errors import CodegenError, Diagnostic, Related, SourceLocation
+from ..errors import CodegenError, Diagnostic, Related, SourceLocation
 
 
 class Report:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from codegen.model.operator import Choices, Domain, SampleCall, Samples, SourceText
-from codegen.model.schema import Argument, Schema
-from codegen.parse.report import Report
-from codegen.parse.values import described
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+from ..model.operator import Choices, Domain, SampleCall, Samples, SourceText
+from ..model.schema import Argument, Schema
+from .report import Report
+from .values import described
+from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 _LITERALS = {"true": "True", "false": "False", "null": "None", "~": "None", "none": "None"}
 

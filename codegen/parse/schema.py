@@ -15,8 +15,8 @@ import re
 from functools import lru_cache
 from typing import NoReturn
 
-from codegen.errors import CodegenError, Diagnostic, SourceLocation, did_you_mean
-from codegen.model.schema import (
+from ..errors import CodegenError, Diagnostic, SourceLocation, did_you_mean
+from ..model.schema import (
     BASE_TYPES,
     Alias,
     Argument,

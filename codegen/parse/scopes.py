@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.model.expression import Save, SavedValue
-from codegen.model.schema import Schema, Type
+from ..model.expression import Save, SavedValue
+from ..model.schema import Schema, Type
 
 
 def argument_scope(schema: Schema) -> dict[str, SavedValue]:

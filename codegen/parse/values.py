@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from codegen.errors import did_you_mean
-from codegen.parse.keys import Key
-from codegen.parse.report import Report
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+from ..errors import did_you_mean
+from .keys import Key
+from .report import Report
+from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 _WORD = re.compile(r"[^,\s]+(?: +[^,\s]+)*")
 

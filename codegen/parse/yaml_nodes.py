@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-from codegen.errors import SourceLocation
+from ..errors import SourceLocation
 
 _PLAIN, _BLOCK = "", ("|", ">")
 _ESCAPE_LENGTHS = {"x": 4, "u": 6, "U": 10}

@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 from yaml._yaml import CParser
 
-from codegen.errors import Related, SourceLocation
-from codegen.parse.report import Report
-from codegen.parse.yaml_nodes import AnyNode, Mapping, Scalar, Sequence, Source
+from ..errors import Related, SourceLocation
+from .report import Report
+from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence, Source
 
 _TEXT = "text"
 _TAB = re.compile(r"^ *\t", re.MULTILINE)

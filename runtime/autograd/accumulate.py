@@ -9,16 +9,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from runtime.autograd import grad_mode, hooks
-from runtime.autograd.twin import TwinStorage
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core.memory_format import contiguous_format
-from runtime.core.size import Size
-from runtime.core.storage import Storage
-from runtime.core.tensor import AutogradMeta, Tensor, build
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd import grad_mode, hooks
+from torchgen_out._runtime.autograd.detached_storage import TwinStorage
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.memory_format import contiguous_format
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import AutogradMeta, Tensor, build
+from torchgen_out._runtime.dispatch import ops
 
 FRESH = 1 << 30
 """References allowed to a sum that was just made: nobody else can have it."""

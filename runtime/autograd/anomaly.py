@@ -5,10 +5,10 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
-from runtime.autograd.node import Node
-from runtime.core import public
-from runtime.core.user_warnings import warn
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd.node import Node
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import ops
 
 is_on = False
 checks_nan = True

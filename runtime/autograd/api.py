@@ -6,15 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from runtime import errors
-from runtime.autograd import engine, graph
-from runtime.autograd.node import LEAF, AccumulateGrad, Edge, MultiOutputNode, Node, accumulator
-from runtime.backends.cuda import streams
-from runtime.core import key as keys
-from runtime.core import public
-from runtime.core.tensor import Tensor, build
-from runtime.core.user_warnings import warn
-from runtime.dispatch import ops
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import engine, graph
+from torchgen_out._runtime.autograd.node import (
+    LEAF,
+    AccumulateGrad,
+    Edge,
+    MultiOutputNode,
+    Node,
+    accumulator,
+)
+from torchgen_out._runtime.backends.cuda import streams
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import ops
 
 _OFF_HOST = keys.DEVICE_MASK << keys.DEVICE_SHIFT
 """The bits of a key that are set for tensors of a device."""

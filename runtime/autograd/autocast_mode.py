@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import public
-from runtime.core.tensor import Tensor
-from runtime.core.user_warnings import warn
-from runtime.dispatch import autocast as rules
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import autocast as rules
 
 __all__ = [
     "autocast",

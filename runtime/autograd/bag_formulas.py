@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 MEAN, MAX = 1, 2
 """Modes of `_embedding_bag`, besides sums."""

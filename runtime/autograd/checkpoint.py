@@ -13,11 +13,11 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.autograd import api, engine, grad_mode, saved
-from runtime.autograd.function import Function
-from runtime.core import generator, public
-from runtime.core.tensor import Tensor
-from runtime.core.user_warnings import warn
+from torchgen_out._runtime.autograd import api, engine, grad_mode, saved
+from torchgen_out._runtime.autograd.function import Function
+from torchgen_out._runtime.core import generator, public
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.user_warnings import warn
 
 __all__ = [
     "CheckpointError",

@@ -15,16 +15,16 @@ from heapq import heappop, heappush, heappushpop
 from operator import attrgetter
 from typing import Any
 
-from runtime import errors
-from runtime.autograd import accumulate, anomaly, grad_mode, hooks
-from runtime.autograd.fitting import fit
-from runtime.autograd.node import LEAF, Edge, Node
-from runtime.backends.cuda import streams
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import tensor as tensors
-from runtime.core.tensor import Tensor
-from runtime.dispatch import overrides
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import accumulate, anomaly, grad_mode, hooks
+from torchgen_out._runtime.autograd.node import LEAF, Edge, Node
+from torchgen_out._runtime.autograd.sum_to_size import fit
+from torchgen_out._runtime.backends.cuda import streams
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import tensor as tensors
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import overrides
 
 _SAME = keys.GRAD - 1 & ~keys.ZERO_DIM  # the bits of the key in which a gradient must agree
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autograd import grad_mode
-from runtime.autograd.rerun_formulas import through
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.autograd.rerun_formulas import through
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 
 def _half(matrix: Tensor) -> Any:

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.autograd import grad_mode
-from runtime.autograd.bag_formulas import embedding_bag_backward  # noqa: F401 - shown to the same
-from runtime.autograd.factorisation_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.autograd.bag_formulas import embedding_bag_backward  # noqa: F401 - shown to the same
+from torchgen_out._runtime.autograd.factorisation_formulas import (  # noqa: F401 - shown to derivatives.yaml
     cholesky_backward,
     cholesky_inverse_backward,
     cholesky_solve_backward,
@@ -29,11 +29,11 @@ from runtime.autograd.factorisation_formulas import (  # noqa: F401 - shown to d
     solve_backward,
     solve_triangular_backward,
 )
-from runtime.autograd.fourier_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from torchgen_out._runtime.autograd.fourier_formulas import (  # noqa: F401 - shown to derivatives.yaml
     fft_c2r_backward,
     fft_r2c_backward,
 )
-from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from torchgen_out._runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivatives.yaml
     adaptive_avg_pool_like,
     avg_pool_like,
     batch_norm_backward,
@@ -48,7 +48,7 @@ from runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivativ
     opposite,
     softmax_double_backward,
 )
-from runtime.autograd.matrix_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from torchgen_out._runtime.autograd.matrix_formulas import (  # noqa: F401 - shown to derivatives.yaml
     linear_grad_input,
     linear_grad_weight,
     mm_grad_mat2,
@@ -60,7 +60,7 @@ from runtime.autograd.matrix_formulas import (  # noqa: F401 - shown to derivati
     var_mean_backward,
     vector_norm_backward,
 )
-from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from torchgen_out._runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivatives.yaml
     cat_backward,
     cumprod_backward,
     cumsum_backward,
@@ -76,25 +76,25 @@ from runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivativ
     scatter_reduce_backward,
     scatter_source_backward,
 )
-from runtime.autograd.rerun_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from torchgen_out._runtime.autograd.rerun_formulas import (  # noqa: F401 - shown to derivatives.yaml
     attention_backward,
     grid_sampler_backward,
     gru_layer_backward,
     lstm_layer_backward,
     rnn_layer_backward,
 )
-from runtime.autograd.spectrum_formulas import (  # noqa: F401 - shown to derivatives.yaml
+from torchgen_out._runtime.autograd.spectrum_formulas import (  # noqa: F401 - shown to derivatives.yaml
     eig_backward,
     eigh_backward,
     matrix_exp_backward,
     svd_backward,
 )
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core import tensor as tensors
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core import tensor as tensors
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 _COMPLEX = [each.index for each in dtypes.ALL if each.is_complex]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 
 def fft_r2c_backward(

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.autograd import accumulate, anomaly, grad_mode, graph, hooks, saved
-from runtime.autograd.node import MultiOutputNode, Node, next_sequence_nr
-from runtime.core import key as keys
-from runtime.core import public
-from runtime.core.tensor import Tensor, alias
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import accumulate, anomaly, grad_mode, graph, hooks, saved
+from torchgen_out._runtime.autograd.node import MultiOutputNode, Node, next_sequence_nr
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor, alias
 
 __all__ = [
     "BackwardFunction",

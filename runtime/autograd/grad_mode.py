@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Generator
 from typing import Any
 
-from runtime import errors
-from runtime.core import public
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import public
 
 __all__ = [
     "enable_grad",

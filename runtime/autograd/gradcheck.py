@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.autograd import api, engine, graph
-from runtime.core import dtype as dtypes
-from runtime.core import public
-from runtime.core.tensor import Tensor, from_array
-from runtime.core.user_warnings import warn
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd import api, engine, graph
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor, from_array
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import ops
 
 __all__ = [
     "GradcheckError",

@@ -12,12 +12,12 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.autograd import anomaly, grad_mode, hooks, view_history
-from runtime.autograd.node import LEAF, Edge, MultiOutputNode, Node, next_sequence_nr
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import anomaly, grad_mode, hooks, view_history
+from torchgen_out._runtime.autograd.node import LEAF, Edge, MultiOutputNode, Node, next_sequence_nr
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.tensor import Tensor
 
 _GRAD = keys.GRAD
 

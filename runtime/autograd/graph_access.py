@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.autograd import engine, hooks
-from runtime.autograd.api import GradientEdge, get_gradient_edge
-from runtime.autograd.graph import bump_version, gradient_edges
-from runtime.autograd.node import Node
-from runtime.autograd.saved import disable_saved_tensors_hooks, saved_tensors_hooks
-from runtime.core import public
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.autograd import engine, hooks
+from torchgen_out._runtime.autograd.api import GradientEdge, get_gradient_edge
+from torchgen_out._runtime.autograd.graph import bump_version, gradient_edges
+from torchgen_out._runtime.autograd.node import Node
+from torchgen_out._runtime.autograd.saved import disable_saved_tensors_hooks, saved_tensors_hooks
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
 
 __all__ = [
     "GradientEdge",

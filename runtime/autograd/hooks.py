@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from runtime import errors
-from runtime.core import public
-from runtime.core.tensor import AutogradMeta, Tensor
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import AutogradMeta, Tensor
 
 __all__ = ["RemovableHandle"]
 

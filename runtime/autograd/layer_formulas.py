@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from runtime.autograd import grad_mode
-from runtime.autograd.matrix_formulas import _with_reduced_dims
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.autograd.matrix_formulas import _with_reduced_dims
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 # -- softmax -----------------------------------------------------------------------------------
 

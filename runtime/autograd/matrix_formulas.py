@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from math import inf, prod
 from typing import Any
 
-from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor
 
 # -- matrix products ---------------------------------------------------------------------------
 

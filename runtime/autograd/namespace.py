@@ -1,12 +1,16 @@
 """The public names of autograd, which the generated facade `torchgen_out.autograd` re-exports."""
 
-from runtime.autograd import anomaly as anomaly_mode
-from runtime.autograd import function, grad_mode, variable
-from runtime.autograd import graph_access as graph
-from runtime.autograd.anomaly import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
-from runtime.autograd.api import backward, grad
-from runtime.autograd.function import Function
-from runtime.autograd.grad_mode import (
+from torchgen_out._runtime.autograd import anomaly as anomaly_mode
+from torchgen_out._runtime.autograd import function, grad_mode, variable
+from torchgen_out._runtime.autograd import graph_access as graph
+from torchgen_out._runtime.autograd.anomaly import (
+    detect_anomaly,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
+from torchgen_out._runtime.autograd.api import backward, grad
+from torchgen_out._runtime.autograd.function import Function
+from torchgen_out._runtime.autograd.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -15,8 +19,8 @@ from runtime.autograd.grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
-from runtime.autograd.variable import Variable
+from torchgen_out._runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
+from torchgen_out._runtime.autograd.variable import Variable
 
 __all__ = [
     "Function",

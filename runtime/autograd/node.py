@@ -14,8 +14,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from runtime.autograd import hooks
-from runtime.core import public
+from torchgen_out._runtime.autograd import hooks
+from torchgen_out._runtime.core import public
 
 Edge = tuple[Any, int, Any, int, int | None]
 

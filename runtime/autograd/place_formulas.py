@@ -9,12 +9,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.autograd import grad_mode
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.core.finfo import finfo
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.finfo import finfo
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 # -- joining and rearranging ------------------------------------------------------------------
 

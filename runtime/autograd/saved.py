@@ -11,14 +11,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.autograd import grad_mode, graph
-from runtime.autograd.node import Edge, Node
-from runtime.core import key as keys
-from runtime.core import public
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, alias
-from runtime.dispatch import ops
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode, graph
+from torchgen_out._runtime.autograd.node import Edge, Node
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, alias
+from torchgen_out._runtime.dispatch import ops
 
 
 class _Hooks(threading.local):

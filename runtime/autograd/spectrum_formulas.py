@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 TURNED = (
     "{}: the vectors in the complex case are unique up to e^(i phi) only, and the function "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autograd import engine
-from runtime.core import public
-from runtime.core.tensor import Tensor
-from runtime.core.user_warnings import warn
+from torchgen_out._runtime.autograd import engine
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.user_warnings import warn
 
 
 class _Engine:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.autograd.node import Edge, Node
-from runtime.core import shape as shapes
-from runtime.core.memory_format import contiguous_format
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd.node import Edge, Node
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.memory_format import contiguous_format
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 Geometry = tuple[Sequence[int], tuple[int, ...], int]
 

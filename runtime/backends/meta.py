@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.backends import pointwise_signature
-from runtime.backends.cpu.dispatch import common_dtype
-from runtime.backends.cpu.reduction import reduction_types
-from runtime.backends.cpu.reduction_plan import plan_dims
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import promotion
-from runtime.core.tensor import Tensor, make_tensor
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.backends import register_backend
-from runtime.dispatch.operator import FUNCTION, OUT, Call, Dispatch, Operator, Pointwise, Reduction
-from runtime.kernels import plan as plans
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.cpu.dispatch import common_dtype
+from torchgen_out._runtime.backends.cpu.reduction import reduction_types
+from torchgen_out._runtime.backends.cpu.reduction_plan import plan_dims
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.tensor import Tensor, make_tensor
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.backends import register_backend
+from torchgen_out._runtime.dispatch.operator import (
+    FUNCTION,
+    OUT,
+    Call,
+    Dispatch,
+    Operator,
+    Pointwise,
+    Reduction,
+)
+from torchgen_out._runtime.kernels import plan as plans
 
 
 def meta_tensor(sizes: Any, dtype: dtypes.dtype) -> Tensor:

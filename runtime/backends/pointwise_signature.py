@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import number as numbers
-from runtime.core import promotion
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import Pointwise
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import number as numbers
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import Pointwise
 
 SMALL = 2**53
 """Ints below it are floats."""

@@ -1,9 +1,9 @@
-"""What `runtime.autograd.members` puts on `Tensor`, for type checkers and editors."""
+"""What `runtime.autograd.tensor_attributes` puts on `Tensor`, for type checkers and editors."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.tensor import Tensor
 
 class AutogradMembers:
     requires_grad: bool

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core.size import Size
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size
 
 
 class DenseLayout:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.core.user_warnings import warn
+from torchgen_out._runtime.core.user_warnings import warn
 
 _told: set[str] = set()
 

@@ -8,7 +8,7 @@ import threading
 from types import TracebackType
 from typing import Any, Protocol
 
-from runtime import errors
+from torchgen_out._runtime import errors
 
 # The number of a device type is three bits of a tensor's key; `register_type` gives out the rest.
 CPU, CUDA, META = 0, 1, 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 from math import ceil, log10
 
-from runtime.core import dtype as dtypes
-from runtime.core.dtype import dtype
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.dtype import dtype
 
 # (bits of the significand, largest exponent) of each real floating-point dtype.
 _FORMATS = {

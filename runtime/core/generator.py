@@ -16,10 +16,10 @@ import threading
 
 import numpy as np
 
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core.device import device
-from runtime.core.tensor import Tensor, make_tensor
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.tensor import Tensor, make_tensor
 
 DEFAULT_SEED = 67280421310721  # PyTorch's
 _WORD = 1 << 64

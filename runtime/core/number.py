@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core.dtype import dtype
-from runtime.core.finfo import finfo, iinfo
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.finfo import finfo, iinfo
 
 Range = tuple[float, float]
 

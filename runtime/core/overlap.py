@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from runtime import errors
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core.shape import Placed
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.shape import Placed
+from torchgen_out._runtime.core.tensor import Tensor
 
 
 def check_self(name: str, out: Tensor) -> None:

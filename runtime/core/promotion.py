@@ -10,9 +10,9 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core.dtype import dtype
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.dtype import dtype
 
 DIMENSIONED, ZERO_DIM, NUMBER = 2, 1, 0
 Entry = tuple[dtype, int]

@@ -1,6 +1,6 @@
 """Under which module public classes say that they stand: the one in which users find them.
 
-A class of `runtime.data.dataset` is one of `torchgen_out.utils.data.dataset` for users, for pickles
+A class of `library.data.dataset` is one of `torchgen_out.utils.data.dataset` for users, for pickles
 and for programs that recognise a library by its classes' modules. Where `torchgen_out` goes by the
 name `torch`, its classes do, too.
 """

@@ -7,7 +7,7 @@ from math import prod as numel
 from operator import index as _as_index
 from typing import SupportsIndex, TypeAlias, cast
 
-from runtime import errors
+from torchgen_out._runtime import errors
 
 __all__ = [
     "broadcast_shapes",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core import mapped_file, public, shared_memory
+from torchgen_out._runtime.core import mapped_file, public, shared_memory
 
 
 class Storage:

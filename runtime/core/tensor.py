@@ -1,7 +1,7 @@
 """The tensor record: a geometry over a shared storage, a dispatch key, and a place in the graph.
 
 The record knows neither operators nor gradients. Generated code puts the operators on the class,
-`runtime.ops.tensor_api` the Python-only methods.
+`runtime.tensor_api.methods` the Python-only methods.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import layout as layouts
-from runtime.core import memory_format as memory_formats
-from runtime.core import shape as shapes
-from runtime.core.size import Size
-from runtime.core.storage import Storage
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import layout as layouts
+from torchgen_out._runtime.core import memory_format as memory_formats
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.storage import Storage
 
 if TYPE_CHECKING:
     # Types only: a checker sees the methods that generated and hand-written code put on the class.
-    from runtime.core.autograd_members import AutogradMembers
-    from runtime.ops.tensor_api import TensorAPI
+    from torchgen_out._runtime.core.autograd_members import AutogradMembers
+    from torchgen_out._runtime.tensor_api.methods import TensorAPI
     from torchgen_out.tensor_methods import TensorMethods
 
     class _Methods(TensorMethods, TensorAPI, AutogradMembers): ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-_LIBRARY = ("runtime", "torchgen_out")
+_LIBRARY = __name__.partition(".")[0]
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
@@ -16,6 +16,6 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
 def _level_of_user() -> int:
     """The stack level, as `warn` counts it, of the first line outside the library."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARY:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == _LIBRARY:
         level, frame = level + 1, frame.f_back
     return level

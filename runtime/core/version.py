@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from runtime import config
-from runtime.core import public
+from torchgen_out._runtime import config
+from torchgen_out._runtime.core import public
 
 __all__ = ["TorchVersion", "__version__", "cuda", "debug", "git_version", "hip", "torchgen", "xpu"]
 

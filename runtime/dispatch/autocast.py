@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core.tensor import Tensor
-from runtime.dispatch import signature as signatures
-from runtime.dispatch import tables
-from runtime.dispatch.operator import Call, Operator, wrap_calls
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch import tables
+from torchgen_out._runtime.dispatch.operator import Call, Operator, wrap_calls
 
 LOWER, FLOAT32, FLOAT32_ON_CUDA, WIDEST = "lower", "float32", "float32_on_cuda", "widest"
 ELIGIBLE = (dtypes.float32, dtypes.float16, dtypes.bfloat16)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from runtime import errors
-from runtime.core import device as devices
-from runtime.dispatch.tables import forget_calls
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.dispatch.tables import forget_calls
 
 _backends: dict[int, Any] = {}
 _backend_modules: dict[int, str] = {}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.core import memory_format as formats
-from runtime.core import shape
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.core import memory_format as formats
+from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.core.tensor import Tensor
 
 
 def keep_channels_last(meta: Callable[..., Any], places: Sequence[int], several: bool) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.core import promotion
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor, from_array
-from runtime.dispatch import ops, overrides
-from runtime.dispatch import signature as signatures
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor, from_array
+from torchgen_out._runtime.dispatch import ops, overrides
+from torchgen_out._runtime.dispatch import signature as signatures
 
 if TYPE_CHECKING:
-    from runtime.dispatch.operator import CallTable
+    from torchgen_out._runtime.dispatch.operator import CallTable
 
 
 def answer(table: CallTable, args: tuple[Any, ...]) -> Any:

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from runtime import errors
-from runtime.core import device as devices
-from runtime.core.tensor import Tensor
-from runtime.dispatch import misses, ops, overrides, tables
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.backends import backend_of
-from runtime.dispatch.channels_last import keep_channels_last
-from runtime.dispatch.int64 import take_int64
-from runtime.dispatch.view_call import make_view_call
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import misses, ops, overrides, tables
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.backends import backend_of
+from torchgen_out._runtime.dispatch.channels_last import keep_channels_last
+from torchgen_out._runtime.dispatch.int64 import take_int64
+from torchgen_out._runtime.dispatch.view_call import make_view_call
 
 FUNCTION, INPLACE, OUT = "function", "inplace", "out"
 
@@ -441,7 +441,7 @@ class Dispatch(Operator):
         meta: Call | None,
         half_is_raw: bool = False,
         aliasing: tuple[str, ...] = (),
-        out_overlap: str = "any",
+        out_overlap: str = "anything",
         memory_format: tuple[str, ...] = (),
         across_devices: bool = False,
         host_lists: bool = False,

@@ -14,15 +14,15 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from runtime import errors
-from runtime.core import key as keys
-from runtime.core import public
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops, tables
-from runtime.dispatch import signature as signatures
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops, tables
+from torchgen_out._runtime.dispatch import signature as signatures
 
 if TYPE_CHECKING:
-    from runtime.dispatch.operator import Call, CallTable, Operator
+    from torchgen_out._runtime.dispatch.operator import Call, CallTable, Operator
 
 
 class _State(threading.local):

@@ -10,12 +10,12 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from runtime import errors
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import promotion
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.tensor import Tensor
 
 Entry = Any
 """int (a tensor's key), type (a Python number), None, or a tuple of entries."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import dtype as dtypes
 
 _tables: list[dict[Any, Any]] = []
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from runtime import errors
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core.size import Size, make_size
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size, make_size
+from torchgen_out._runtime.core.tensor import Tensor
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -7,13 +7,13 @@ of its subject and into the list here.
 
 # ruff: noqa: F401 - names are shown here, not used
 
-from runtime.errors.absent import (
+from torchgen_out._runtime.errors.absent import (
     cannot_load_library,
     no_attribute,
     not_provided,
     real_torch_loaded,
 )
-from runtime.errors.arguments import (
+from torchgen_out._runtime.errors.arguments import (
     arguments_missing,
     bool_expected,
     bound_outside_dtype,
@@ -38,7 +38,7 @@ from runtime.errors.arguments import (
     unexpected_keyword,
     wrong_argument_type,
 )
-from runtime.errors.backends import (
+from torchgen_out._runtime.errors.backends import (
     absent_device,
     absent_dtype,
     dtype_not_supported,
@@ -55,7 +55,7 @@ from runtime.errors.backends import (
     wrong_kernel_result,
     wrong_shape_answer,
 )
-from runtime.errors.backward import (
+from torchgen_out._runtime.errors.backward import (
     both_grad_arguments,
     edge_needs_gradient,
     edge_without_grad,
@@ -78,7 +78,7 @@ from runtime.errors.backward import (
     raise_not_differentiable,
     unused_input,
 )
-from runtime.errors.cuda import (
+from torchgen_out._runtime.errors.cuda import (
     AcceleratorError,
     LibraryError,
     OutOfMemoryError,
@@ -104,12 +104,12 @@ from runtime.errors.cuda import (
     unknown_compiler,
     wait_during_capture,
 )
-from runtime.errors.dtype_names import (
+from torchgen_out._runtime.errors.dtype_names import (
     c_name,
     fixed_width_name,
     scalar_type_name,
 )
-from runtime.errors.dtypes import (
+from torchgen_out._runtime.errors.dtypes import (
     cannot_cast,
     complex_of,
     complex_parts_differ,
@@ -130,7 +130,7 @@ from runtime.errors.dtypes import (
     real_out_expected,
     scalar_type_mismatch,
 )
-from runtime.errors.elements import (
+from torchgen_out._runtime.errors.elements import (
     ambiguous_bool,
     invert_of_numbers,
     item_of_many,
@@ -141,7 +141,7 @@ from runtime.errors.elements import (
     not_contained,
     one_element_expected,
 )
-from runtime.errors.exchange import (
+from torchgen_out._runtime.errors.exchange import (
     array_needs_copy,
     bfloat16_needs_package,
     buffer_offset,
@@ -160,7 +160,7 @@ from runtime.errors.exchange import (
     read_only_device_memory,
     unsupported_numpy_dtype,
 )
-from runtime.errors.factorisations import (
+from torchgen_out._runtime.errors.factorisations import (
     check_info,
     driver_needs_cuda,
     ldl_pivots,
@@ -180,14 +180,14 @@ from runtime.errors.factorisations import (
     unknown_word,
     unsolvable,
 )
-from runtime.errors.foreach import (
+from torchgen_out._runtime.errors.foreach import (
     foreach_lengths,
     foreach_number_has_dims,
     foreach_of_nothing,
     foreach_packed_dims,
     foreach_packed_length,
 )
-from runtime.errors.fourier import (
+from torchgen_out._runtime.errors.fourier import (
     fft_dtype,
     no_axis,
     no_data_points,
@@ -197,7 +197,7 @@ from runtime.errors.fourier import (
     shape_too_long,
     unknown_norm,
 )
-from runtime.errors.grad_members import (
+from torchgen_out._runtime.errors.grad_members import (
     assigned_grad_device,
     assigned_grad_dtype,
     assigned_grad_size,
@@ -214,7 +214,7 @@ from runtime.errors.grad_members import (
     requires_grad_of_non_leaf,
     retain_without_grad,
 )
-from runtime.errors.indexing import (
+from torchgen_out._runtime.errors.indexing import (
     bag_index,
     bag_offsets,
     cannot_assign,
@@ -238,7 +238,7 @@ from runtime.errors.indexing import (
     too_many_indices,
     values_do_not_broadcast,
 )
-from runtime.errors.layers import (
+from torchgen_out._runtime.errors.layers import (
     class_weights_do_not_fit,
     ctc_length,
     ctc_targets,
@@ -250,7 +250,7 @@ from runtime.errors.layers import (
     target_out_of_bounds,
     transpose_ndim,
 )
-from runtime.errors.linalg import (
+from torchgen_out._runtime.errors.linalg import (
     LinAlgError,
     addmv_dtypes_differ,
     baddbmm_dtypes_differ,
@@ -274,7 +274,7 @@ from runtime.errors.linalg import (
     vectors_differ_in_dtype,
     vectors_differ_in_size,
 )
-from runtime.errors.masked import (
+from torchgen_out._runtime.errors.masked import (
     masked_mask_dims,
     masked_mean_dtype,
     masked_median_of_nothing,
@@ -282,7 +282,7 @@ from runtime.errors.masked import (
     window_layout,
     window_length,
 )
-from runtime.errors.recording import (
+from torchgen_out._runtime.errors.recording import (
     backward_and_vjp,
     creator_is_grad_fn,
     dirty_not_argument,
@@ -297,14 +297,14 @@ from runtime.errors.recording import (
     saved_tensors_released,
     unpack_hook_result,
 )
-from runtime.errors.reductions import (
+from torchgen_out._runtime.errors.reductions import (
     empty_extremum,
     empty_reduction,
     empty_reduction_dim,
     histogram_weights,
     nanmean_of_integers,
 )
-from runtime.errors.shapes import (
+from torchgen_out._runtime.errors.shapes import (
     broadcast_mismatch,
     diagonal_of_one_dim,
     dim_of_scalar,
@@ -325,7 +325,7 @@ from runtime.errors.shapes import (
     too_many_elements,
     view_incompatible,
 )
-from runtime.errors.writes import (
+from torchgen_out._runtime.errors.writes import (
     inplace_shape,
     no_shared_event,
     not_resizable,

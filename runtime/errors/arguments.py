@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.errors.dtype_names import c_name
+from torchgen_out._runtime.errors.dtype_names import c_name
 
 
 def wrong_argument_type(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.errors.dtype_names import scalar_type_name
+from torchgen_out._runtime.errors.dtype_names import scalar_type_name
+
+_BACKENDS = f"{__name__.rpartition('.errors.')[0]}.dispatch.backends"
 
 
 def unknown_device_type(text: str, known: Sequence[str]) -> RuntimeError:
@@ -51,7 +53,7 @@ def no_backend(device_type: str) -> NotImplementedError:
     """No backend is registered for a device type."""
     return NotImplementedError(
         f"device type '{device_type}' has no backend; import the package that brings it, or "
-        "register one with runtime.dispatch.backends.register_backend"
+        f"register one with {_BACKENDS}.register_backend"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.errors.dtype_names import c_name, fixed_width_name, scalar_type_name
+from torchgen_out._runtime.errors.dtype_names import c_name, fixed_width_name, scalar_type_name
 
 
 def no_complex_dtype(dtype: object) -> RuntimeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.errors.dtype_names import scalar_type_name
+from torchgen_out._runtime.errors.dtype_names import scalar_type_name
 
 
 def item_of_many(count: int) -> RuntimeError:

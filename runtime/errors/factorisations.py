@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.errors.dtype_names import scalar_type_name
-from runtime.errors.linalg import LinAlgError
+from torchgen_out._runtime.errors.dtype_names import scalar_type_name
+from torchgen_out._runtime.errors.linalg import LinAlgError
 
 
 def matrix_expected(operator: str, name: str, ndim: int) -> RuntimeError:

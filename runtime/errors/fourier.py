@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.errors.dtype_names import scalar_type_name
+from torchgen_out._runtime.errors.dtype_names import scalar_type_name
 
 
 def no_data_points(count: int) -> RuntimeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.errors.dtype_names import scalar_type_name
+from torchgen_out._runtime.errors.dtype_names import scalar_type_name
 
 _DIM_WANTED = (
     "Expected reduction dim to be specified for input.numel() == 0. "

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import compiling_once, interrupts, machine_code, native, store
+from torchgen_out._runtime.kernels import compiling_once, interrupts, machine_code, native, store
 
 DECORATORS = """\
 inner = njit(forceinline=True, no_cpython_wrapper=True, **options)

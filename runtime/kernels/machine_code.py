@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from runtime.kernels import store
+from torchgen_out._runtime.kernels import store
 
 SIMPLE = "none boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 "
 SIMPLE += "complex128"

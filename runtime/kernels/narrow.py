@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from runtime.core.dtype import dtype
+from torchgen_out._runtime.core.dtype import dtype
 
 
 def is_narrow(own: dtype) -> bool:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runtime.core import shape as shapes
-from runtime.core.size import Size
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of one operand."""

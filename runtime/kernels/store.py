@@ -20,8 +20,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from runtime import config
-from runtime.core.user_warnings import warn
+from torchgen_out._runtime import config
+from torchgen_out._runtime.core.user_warnings import warn
 
 log = logging.getLogger("torchgen_out.kernels")
 """What the kernel cache does besides loading: at level INFO, so that it is silent by default."""

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
-from runtime import config
-from runtime.kernels import native, openblas, workers
+from torchgen_out._runtime import config
+from torchgen_out._runtime.kernels import native, openblas, workers
 
 GRAIN = 1 << 15
 """Elements of element-wise work below which one thread is as fast."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import build
-from runtime.kernels.vecmath import compose
+from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.vecmath import compose
 
 STRICT = '"fastmath": {"contract"}'
 REASSOCIATED = '"fastmath": {"reassoc", "nsz", "contract"}'

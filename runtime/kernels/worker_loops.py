@@ -12,8 +12,8 @@ import os
 from functools import cache
 from typing import Any
 
-from runtime.kernels import build
-from runtime.kernels.native import Kind, word_count
+from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.native import Kind, word_count
 
 AWAKE, READY, ASLEEP, STOPPED = range(4)
 """States of a worker. Whether a task is done is another word: it may sleep before anyone looks."""

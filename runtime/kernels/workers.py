@@ -17,9 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import worker_loops
-from runtime.kernels.native import Native
-from runtime.kernels.worker_loops import CAN_MOVE, CROWDED, DENIED, FAILED, SLEEPING, STOPPED
+from torchgen_out._runtime.kernels import worker_loops
+from torchgen_out._runtime.kernels.native import Native
+from torchgen_out._runtime.kernels.worker_loops import (
+    CAN_MOVE,
+    CROWDED,
+    DENIED,
+    FAILED,
+    SLEEPING,
+    STOPPED,
+)
 
 HEADS = {"split_rows": (), "split_range": (0,), "split_numbered": (0, 0)}
 """How the arguments of a part that is all begin, before the count."""

@@ -1,1 +1,1 @@
-"""Floor 6: view arithmetic, shape functions, composite bodies and factories."""
+"""Floor 6: operators' bodies, a family each: composites, shape functions, view arithmetic."""

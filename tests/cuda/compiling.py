@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from runtime.kernels.cuda.compiling import compiler, primitives
-from runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.compiling import compiler, primitives
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 
 CAPABILITY = (9, 0)
 
 needs_extra = pytest.mark.skipif(
-    not compiler.is_installed(), reason="needs the extra: pip install 'torchgen[cuda]'"
+    not compiler.is_installed(), reason="needs the extra: pip install 'torchgen-out[cuda]'"
 )
 
 

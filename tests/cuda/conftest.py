@@ -9,7 +9,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from runtime.backends.cuda import (
+from tests.cuda.emulated_driver import EmulatedDriver
+from tests.cuda.library_standins import STAND_INS, stand_ins
+from tests.cuda.recording_driver import RecordingDriver
+from torchgen_out._runtime.backends.cuda import (
     allocator,
     availability,
     driver,
@@ -21,12 +24,9 @@ from runtime.backends.cuda import (
     queue,
     streams,
 )
-from runtime.backends.cuda.libraries import loading
-from runtime.core import device as devices
-from runtime.dispatch import backends, tables
-from tests.cuda.emulated_driver import EmulatedDriver
-from tests.cuda.library_standins import STAND_INS, stand_ins
-from tests.cuda.recording_driver import RecordingDriver
+from torchgen_out._runtime.backends.cuda.libraries import loading
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.dispatch import backends, tables
 
 T = TypeVar("T", bound=RecordingDriver)
 

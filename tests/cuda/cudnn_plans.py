@@ -17,10 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from runtime.backends.cuda.libraries import convolutions, cudnn
-from runtime.backends.cuda.libraries.cudnn import Attribute, Kind
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.convolution.convolution_plans import Convolution, Operand
+from torchgen_out._runtime.backends.cuda.libraries import convolutions, cudnn
+from torchgen_out._runtime.backends.cuda.libraries.cudnn import Attribute, Kind
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.conv.conv_plans import Convolution, Operand
 
 H100 = {
     "deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900, "driverVer": 13000, "cudaDeviceId": 0,

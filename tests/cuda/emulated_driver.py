@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends.cuda.driver import Grid, Values
 from tests.cuda import emulator
 from tests.cuda.emulated_memory import Pointer
 from tests.cuda.recording_driver import RecordingDriver, Refused
 from tests.cuda.timeline import Mark, Timeline
+from torchgen_out._runtime.backends.cuda.driver import Grid, Values
 
 ALIGNMENT = 512
 UNDEFINED = 0xC3

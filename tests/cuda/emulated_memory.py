@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from runtime.kernels.cuda.compiling import vectors
 from tests.cuda.watching import Moment, Watch
+from torchgen_out._runtime.kernels.cuda.compiling import vectors
 
 
 class OutOfBounds(Exception):

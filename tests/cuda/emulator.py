@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from runtime.kernels.cuda.compiling import vectors
-from runtime.kernels.cuda.compiling.compiler import Source
 from tests.cuda.emulated_memory import Pointer, Shared, atomic_add, load, store, watch_pointers
 from tests.cuda.watching import WARP, Moment
+from torchgen_out._runtime.kernels.cuda.compiling import vectors
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 
 FULL_WARP = 0xFFFFFFFF
 

@@ -11,9 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends.cuda.driver import DeviceProperties, Grid, MemoryExhausted, Values
-from runtime.backends.cuda.parameters import Parameters
-from runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.backends.cuda.driver import (
+    DeviceProperties,
+    Grid,
+    MemoryExhausted,
+    Values,
+)
+from torchgen_out._runtime.backends.cuda.parameters import Parameters
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 
 PROPERTIES = DeviceProperties(
     name="Recorded",

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import cache
 
 import torchgen_out  # noqa: F401 - registers the operators
-from runtime.backends import pointwise_signature
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.dispatch.operator import Pointwise, operators
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.dispatch.operator import Pointwise, operators
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
 
 
 def pointwise_operators() -> list[Pointwise]:

@@ -11,10 +11,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from runtime.backends.cuda.libraries.convolution_graphs import OPERATIONS
-from runtime.backends.cuda.libraries.cudnn import Attribute, Kind, NotSupportedError, Type
-from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT
 from tests.cuda.standin_memory import StandIn
+from torchgen_out._runtime.backends.cuda.libraries.convolution_graphs import OPERATIONS
+from torchgen_out._runtime.backends.cuda.libraries.cudnn import (
+    Attribute,
+    Kind,
+    NotSupportedError,
+    Type,
+)
+from torchgen_out._runtime.kernels.cuda.conv.conv_plans import FORWARD, INPUT
 
 NUMPY_TYPES = {0: np.float32, 1: np.float64, 2: np.float16, 9: ml_dtypes.bfloat16}
 """By cudnnDataType_t."""

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import memory
-from runtime.backends.cuda.allocator import SMALLEST, Allocator, size_class
 from tests.cuda.recording_driver import RecordingDriver
+from torchgen_out._runtime.backends.cuda import memory
+from torchgen_out._runtime.backends.cuda.allocator import SMALLEST, Allocator, size_class
 
 FLOAT = np.dtype(np.float32)
 

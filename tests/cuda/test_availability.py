@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import availability, driver
 from tests.cuda.recording_driver import RecordingDriver
+from torchgen_out._runtime.backends.cuda import availability, driver
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
 DRIVER_ANSWER = availability.driver_answer.__wrapped__

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from runtime import errors
-from runtime.backends.cuda import availability
-from runtime.backends.cuda.driver import MemoryExhausted
-from runtime.kernels.cuda.compiling import compiler
 from tests.cuda.compiling import needs_extra
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import availability
+from torchgen_out._runtime.backends.cuda.driver import MemoryExhausted
+from torchgen_out._runtime.kernels.cuda.compiling import compiler
 
 pathfinder = pytest.importorskip("cuda.pathfinder")
-bindings = pytest.importorskip("runtime.backends.cuda.bindings")
+bindings = pytest.importorskip("torchgen_out._runtime.backends.cuda.bindings")
 pytestmark = needs_extra
 
 SEVERAL = {

@@ -9,17 +9,17 @@ import re
 
 import pytest
 
-from runtime import config
-from runtime.core import dtype as dtypes
-from runtime.dispatch.operator import Pointwise, operators
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
-from runtime.kernels.cuda.compiling import compiler
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.cuda.loops import pointwise
-from runtime.kernels.cuda.random import filling
 from tests import test_layering as layering
 from tests.cuda import specs
 from tests.cuda.compiling import CAPABILITY, check, needs_extra
+from torchgen_out._runtime import config
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch.operator import Pointwise, operators
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cuda.compiling import compiler
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.loops import pointwise
+from torchgen_out._runtime.kernels.cuda.random import filling
 
 pytestmark = needs_extra
 
@@ -190,7 +190,7 @@ def test_one_module_knows_a_compiler():
         }
         for package in ("numba.cuda", "numba_cuda_mlir")
     }
-    folder = "runtime.kernels.cuda.compiling"
+    folder = "torchgen_out._runtime.kernels.cuda.compiling"
     assert homes == {
         "numba.cuda": {f"{folder}.numba_front_end", f"{folder}.vectors"},
         "numba_cuda_mlir": {f"{folder}.mlir_front_end"},

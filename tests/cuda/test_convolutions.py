@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.convolution import lattice_product
-from runtime.kernels.cuda.convolution import products as convolution
-from runtime.kernels.cuda.convolution.lattice_product import Form
 from tests import harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.conv import convolution, lattice_product
+from torchgen_out._runtime.kernels.cuda.conv.lattice_product import Form
 
 NAMES = ("convolution", "_convolution_grad_input", "_convolution_grad_weight")
 F = torch.nn.functional

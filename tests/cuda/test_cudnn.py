@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime import errors
-from runtime.backends.cuda import allocator, availability
-from runtime.backends.cuda.libraries import convolutions, cudnn, loading, workspace
-from runtime.backends.flags import cudnn as switches
 from tests.cuda import standin_cudnn
 from tests.cuda.standin_cudnn import ATOMIC, PLAIN, REFUSED, TENSOR_CORES, StandInCudnn
 from tests.cuda.test_convolutions import GEOMETRIES, randn
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import allocator, availability
+from torchgen_out._runtime.backends.cuda.libraries import convolutions, cudnn, loading, workspace
+from torchgen_out._runtime.backends.flags import cudnn as switches
 
 F = torch.nn.functional
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from runtime.kernels.cuda.compiling.compiler import Source
 from tests.cuda import emulator
 from tests.cuda.emulated_memory import OutOfBounds, Pointer
 from tests.cuda.watching import Race
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 
 THREADS = 64
 

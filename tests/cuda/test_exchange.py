@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.ops import dlpack
+from torchgen_out._runtime.tensor_api import dlpack
 
 CUDA = (2, 0)
 

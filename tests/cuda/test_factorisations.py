@@ -8,14 +8,14 @@ import pytest
 
 import torchgen_out as torch
 from codegen.model.operator import Dispatch
-from runtime.backends.cuda.libraries import cusolver, workspace
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.compiling import typed
-from runtime.kernels.cuda.linalg import matrix_parts, small_matrices
 from tests import harness
 from tests.cuda import standin_cusolver
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device
+from torchgen_out._runtime.backends.cuda.libraries import cusolver, workspace
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.compiling import typed
+from torchgen_out._runtime.kernels.cuda.linalg import matrix_parts, small_matrices
 
 FAMILY = "linalg"
 

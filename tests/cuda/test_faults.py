@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import faults
-from runtime.kernels.cuda.faults import RECORDS
 from tests.cuda.compiling import check, needs_extra
+from torchgen_out._runtime.backends.cuda import faults
+from torchgen_out._runtime.kernels.cuda.faults import RECORDS
 
 F = torch.nn.functional
 pytestmark = pytest.mark.usefixtures("emulated")

@@ -8,9 +8,9 @@ import threading
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import memory, random
 from tests.cuda.standin_cublas import StandInCublas
 from tests.cuda.standin_memory import LibraryFailure
+from torchgen_out._runtime.backends.cuda import memory, random
 
 pytestmark = pytest.mark.usefixtures("emulated")
 

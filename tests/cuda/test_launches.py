@@ -8,9 +8,9 @@ import struct
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import launching
-from runtime.backends.cuda.parameters import SLOT, Parameters
-from runtime.kernels import plan as plans
+from torchgen_out._runtime.backends.cuda import launching
+from torchgen_out._runtime.backends.cuda.parameters import SLOT, Parameters
+from torchgen_out._runtime.kernels import plan as plans
 
 pytestmark = pytest.mark.usefixtures("recording")
 

@@ -20,20 +20,21 @@ from typing import Any
 
 import pytest
 
-from runtime.backends.cuda.libraries import (
+from tests.cuda.library_standins import STAND_INS
+from tests.cuda.standin_cublas import StandInCublasLt, bytes_of
+from tests.cuda.standin_memory import StandIn
+from torchgen_out._runtime.backends.cuda.libraries import (
     convolution_graphs,
     convolutions,
     cublaslt,
     cudnn,
     loading,
 )
-from runtime.kernels.cuda.convolution.convolution_plans import FORWARD, INPUT, WEIGHT
-from tests.cuda.library_standins import STAND_INS
-from tests.cuda.standin_cublas import StandInCublasLt, bytes_of
-from tests.cuda.standin_memory import StandIn
+from torchgen_out._runtime.kernels.cuda.conv.conv_plans import FORWARD, INPUT, WEIGHT
 
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("nvmath") is None, reason="needs the extra: pip install torchgen[cuda]"
+    importlib.util.find_spec("nvmath") is None,
+    reason="needs the extra: pip install torchgen-out[cuda]",
 )
 
 

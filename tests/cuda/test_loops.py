@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.core import dtype as dtypes
-from runtime.kernels import plan as plans
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
-from runtime.kernels.cuda.compiling import vectors
-from runtime.kernels.cuda.loops import pointwise
 from tests.cuda.emulated_memory import OutOfBounds, Pointer
 from tests.cuda.emulator import run
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cuda.compiling import vectors
+from torchgen_out._runtime.kernels.cuda.loops import pointwise
 
 
 def weighted(a, b):

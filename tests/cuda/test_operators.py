@@ -16,10 +16,10 @@ import pytest
 import torchgen_out as torch
 from codegen.model.derivative import GradientKind
 from codegen.model.operator import Operator
-from runtime import dispatch
 from tests import calls, harness, tolerances
 from tests.calls import Call
 from tests.harness import Case, is_pointwise
+from torchgen_out._runtime import dispatch
 
 OURS = calls.Session(torch, dispatch.ops)
 POINTWISE = [each for each in harness.program().operators if is_pointwise(each)]

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda.libraries import cublaslt
-from runtime.kernels.cuda import rows
-from runtime.kernels.cuda.compiling import compiler
-from runtime.kernels.cuda.products import matrix_plans
 from tests import harness
 from tests.cuda.compiling import check
 from tests.cuda.standin_cublas import NOT_SUPPORTED, StandInCublasLt
 from tests.cuda.test_operators import OURS, compare, on_device
+from torchgen_out._runtime.backends.cuda.libraries import cublaslt
+from torchgen_out._runtime.kernels.cuda import rows
+from torchgen_out._runtime.kernels.cuda.compiling import compiler
+from torchgen_out._runtime.kernels.cuda.matmul import matrix_plans
 
 NAMES = ("mm", "mv", "dot", "vdot", "bmm", "addmm", "addmv", "baddbmm", "addbmm", "addr", "linear",
          "matmul")  # fmt: skip

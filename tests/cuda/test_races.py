@@ -13,17 +13,17 @@ import pytest
 
 import torchgen_out as torch
 from codegen.model.operator import Operator
-from runtime import dispatch
-from runtime.backends.cuda import reduction
-from runtime.kernels.cuda import rows
-from runtime.kernels.cuda.convolution import products
-from runtime.kernels.cuda.normalization import channels
-from runtime.kernels.cuda.ordering import radix
-from runtime.kernels.cuda.reductions import scan
 from tests import calls, harness
 from tests.cuda import emulator
 from tests.cuda.test_operators import compare, on_device
 from tests.gpu import kernel_families
+from torchgen_out._runtime import dispatch
+from torchgen_out._runtime.backends.cuda import reduction
+from torchgen_out._runtime.kernels.cuda import rows
+from torchgen_out._runtime.kernels.cuda.conv import convolution
+from torchgen_out._runtime.kernels.cuda.normalization import channels
+from torchgen_out._runtime.kernels.cuda.scan import scan
+from torchgen_out._runtime.kernels.cuda.sort import radix
 
 OURS = calls.Session(torch, dispatch.ops)
 WAYS: dict[str, dict[Any, dict[str, int]]] = {
@@ -33,17 +33,17 @@ WAYS: dict[str, dict[Any, dict[str, int]]] = {
         rows: {"LEAST_PER_SLICE": 2},
         channels: {"LEAST_PER_THREAD": 2},
         reduction: {"LEAST_PER_SLICE": 2},
-        products: {"LEAST_OF_SLICE": 2},
+        convolution: {"LEAST_OF_SLICE": 2},
     },
     "in slices by blocks": {rows: {"SHORT": 0, "LEAST_PER_THREAD": 0, "LEAST_PER_SLICE": 2}},
     "by digits": {radix: {"SHORT_ROW": 0}},
 }
 FAMILIES = {
-    "by threads": ("reductions", "random"),
-    "by blocks": ("reductions", "normalization", "losses"),
-    "in slices": ("reduction", "reductions", "normalization", "convolution"),
-    "in slices by blocks": ("reductions", "normalization"),
-    "by digits": ("ordering", "indexing", "pooling"),
+    "by threads": ("reduction", "scan", "random"),
+    "by blocks": ("reduction", "scan", "normalization", "softmax", "loss"),
+    "in slices": ("reduction", "scan", "normalization", "softmax", "conv"),
+    "in slices by blocks": ("reduction", "scan", "normalization", "softmax"),
+    "by digits": ("sort", "indexing", "scatter", "embedding", "pooling", "sampling"),
 }
 USUAL = ("sum.dim_IntList", "amax", "cumsum", "logcumsumexp", "cummax", "max.dim", "var.correction",
          "linalg_vector_norm", "softmax.int", "native_layer_norm", "native_batch_norm",

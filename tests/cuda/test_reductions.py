@@ -7,17 +7,17 @@ import itertools
 import pytest
 
 import torchgen_out as torch
-from runtime import dispatch
-from runtime.backends.cuda import reduction as calls_of
-from runtime.backends.cuda.reduction import Fold, Geometry, plan_walk, slices
-from runtime.core import dtype as dtypes
-from runtime.dispatch.operator import Reduction, operators
-from runtime.kernels.cuda.compiling import compiler
-from runtime.kernels.cuda.loops import reduction
-from runtime.kernels.cuda.loops.reduction import Walk
 from tests import calls, harness, tolerances
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import compare, on_device
+from torchgen_out._runtime import dispatch
+from torchgen_out._runtime.backends.cuda import reduction as calls_of
+from torchgen_out._runtime.backends.cuda.reduction import Fold, Geometry, plan_walk, slices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch.operator import Reduction, operators
+from torchgen_out._runtime.kernels.cuda.compiling import compiler
+from torchgen_out._runtime.kernels.cuda.loops import reduction
+from torchgen_out._runtime.kernels.cuda.loops.reduction import Walk
 
 REDUCTIONS = [each for each in operators.values() if isinstance(each, Reduction)]
 OURS = calls.Session(torch, dispatch.ops)

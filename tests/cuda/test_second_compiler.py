@@ -7,19 +7,19 @@ import importlib.util
 import pytest
 
 import torchgen_out  # noqa: F401 - registers the operators
-from runtime.core import dtype as dtypes
-from runtime.dispatch.operator import operators
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
-from runtime.kernels.cuda.compiling import compiler
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.cuda.convolution import lattice_product
-from runtime.kernels.cuda.convolution.lattice_product import Form
-from runtime.kernels.cuda.copying import copy
-from runtime.kernels.cuda.linalg import matrix_parts
-from runtime.kernels.cuda.loops import pointwise, transpose
-from runtime.kernels.cuda.ordering import radix
-from runtime.kernels.cuda.reductions import selection
 from tests.cuda.compiling import CAPABILITY
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cuda.compiling import compiler
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.conv import lattice_product
+from torchgen_out._runtime.kernels.cuda.conv.lattice_product import Form
+from torchgen_out._runtime.kernels.cuda.copy import copy
+from torchgen_out._runtime.kernels.cuda.linalg import matrix_parts
+from torchgen_out._runtime.kernels.cuda.loops import pointwise, transpose
+from torchgen_out._runtime.kernels.cuda.reduction import selection
+from torchgen_out._runtime.kernels.cuda.sort import radix
 
 needs_it = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda_mlir") is None, reason="needs numba-cuda-mlir"

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import streams
+from torchgen_out._runtime.backends.cuda import streams
 
 pytestmark = pytest.mark.usefixtures("recording")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda.driver import MemoryExhausted
-from runtime.dispatch.operator import operators
 from tests.cuda.compiling import check, needs_extra
+from torchgen_out._runtime.backends.cuda.driver import MemoryExhausted
+from torchgen_out._runtime.dispatch.operator import operators
 
 pytestmark = pytest.mark.usefixtures("emulated")
 

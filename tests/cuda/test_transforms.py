@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda.libraries import cufft
 from tests.cuda import standin_cufft
+from torchgen_out._runtime.backends.cuda.libraries import cufft
 
 pytestmark = pytest.mark.usefixtures("emulated")
 

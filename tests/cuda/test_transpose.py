@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import launching
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.copying import copy
-from runtime.kernels.cuda.loops import transpose
 from tests.cuda.compiling import check, needs_extra
+from torchgen_out._runtime.backends.cuda import launching
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.copy import copy
+from torchgen_out._runtime.kernels.cuda.loops import transpose
 
 CASES = {
     "two dims": ((40, 50), lambda x: x.t()),

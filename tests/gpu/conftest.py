@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cuda import availability
 from tests.cuda.conftest import emulated
+from torchgen_out._runtime.backends.cuda import availability
 
 __all__ = ["emulated"]
 
-PACKAGES = ("torchgen", "numba-cuda", "cuda-core", "cuda-bindings", "nvmath-python",
+PACKAGES = ("torchgen-out", "numba-cuda", "cuda-core", "cuda-bindings", "nvmath-python",
             "nvidia-cublas", "nvidia-cufft", "nvidia-cusolver", "nvidia-cudnn-cu13",
             "nvidia-cuda-sanitizer-api", "numpy", "torch")  # fmt: skip
 

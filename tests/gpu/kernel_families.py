@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import torchgen_out as torch
 from codegen.model.operator import Dispatch, Operator, Reduction
-from runtime import dispatch
 from tests import calls, harness
+from torchgen_out._runtime import dispatch
 
 OURS = calls.Session(torch, dispatch.ops)
 POINTWISE = ("add.Tensor", "exp", "where.self", "pow.Tensor_Tensor", "remainder.Tensor")

@@ -11,7 +11,7 @@ import pytest
 import torch as pytorch
 
 import torchgen_out
-from runtime.data.worker import seed_numpy
+from torchgen_out._runtime.library.data.worker import seed_numpy
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import dtype as dtypes
 
 reference = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings(

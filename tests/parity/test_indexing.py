@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torchgen_out
-from runtime.ops import from_data
+from torchgen_out._runtime.factories import from_data
 
 theirs = pytest.importorskip("torch")
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.convolution import products as convolution
-from runtime.kernels.cpu.losses import classes as losses
-from runtime.kernels.cpu.normalization import batch_norm as batch_normalization
-from runtime.kernels.cpu.normalization import layer_norm as normalization
-from runtime.kernels.cpu.normalization import softmax
-from runtime.kernels.cpu.pooling import fixed as pooling
-from runtime.kernels.cpu.reductions import statistics
+from torchgen_out._runtime.kernels.cpu.conv import convolution
+from torchgen_out._runtime.kernels.cpu.loss import nll_loss as losses
+from torchgen_out._runtime.kernels.cpu.normalization import batch_norm as batch_normalization
+from torchgen_out._runtime.kernels.cpu.normalization import layer_norm as normalization
+from torchgen_out._runtime.kernels.cpu.pooling import fixed as pooling
+from torchgen_out._runtime.kernels.cpu.reduction import statistics
+from torchgen_out._runtime.kernels.cpu.softmax import softmax
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.copying import shaping
-from runtime.kernels.cpu.indexing import masking, scatter
-from runtime.kernels.cpu.indexing import reading as indexing
-from runtime.kernels.cpu.ordering import distinct, searching, sorting
-from runtime.kernels.cpu.reductions import scan, selection
+from torchgen_out._runtime.kernels.cpu.copy import shaping
+from torchgen_out._runtime.kernels.cpu.indexing import masking
+from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
+from torchgen_out._runtime.kernels.cpu.reduction import selection
+from torchgen_out._runtime.kernels.cpu.scan import scan
+from torchgen_out._runtime.kernels.cpu.scatter import scatter
+from torchgen_out._runtime.kernels.cpu.sort import searchsorted, sort, unique
 
 torch = pytest.importorskip("torch")
 
@@ -263,7 +265,7 @@ def test_sort(
     for x in layouts(with_nan(rng, shape, dtype)):
         for dim in range(-x.ndim, x.ndim):
             expected = theirs(x).sort(dim=dim, descending=descending, stable=True)
-            check(sorting.sort, x, dim, descending, expected=tuple(expected))
+            check(sort.sort, x, dim, descending, expected=tuple(expected))
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -272,7 +274,7 @@ def test_sort_of_full_range(rng: np.random.Generator, descending: bool) -> None:
     x = rng.integers(-(2**63), 2**63 - 1, 50)
     x = np.concatenate([x, x, [2**63 - 1, -(2**63)]])
     expected = theirs(x).sort(descending=descending, stable=True)
-    check(sorting.sort, x, 0, descending, expected=tuple(expected))
+    check(sort.sort, x, 0, descending, expected=tuple(expected))
 
 
 @pytest.mark.parametrize("largest", [False, True])
@@ -295,15 +297,15 @@ def test_order_statistics(rng: np.random.Generator, dtype: str, largest: bool) -
         for dim in (0, 1, -1):
             for k in {1, 2, x.shape[dim] // 2, x.shape[dim]}:
                 expected = theirs(x).topk(k, dim, largest)
-                compare(sorting.topk, x, dim, k, dim, largest, expected=expected)
+                compare(sort.topk, x, dim, k, dim, largest, expected=expected)
                 expected = theirs(x).kthvalue(k, dim, True)
-                compare(sorting.kthvalue, x, dim, k, dim, True, expected=expected)
-            compare(sorting.median_dim, x, dim, dim, expected=theirs(x).median(dim))
-            compare(sorting.nanmedian_dim, x, dim, dim, expected=theirs(x).nanmedian(dim))
+                compare(sort.kthvalue, x, dim, k, dim, True, expected=expected)
+            compare(sort.median_dim, x, dim, dim, expected=theirs(x).median(dim))
+            compare(sort.nanmedian_dim, x, dim, dim, expected=theirs(x).nanmedian(dim))
             if x.dtype.kind != "f":  # PyTorch's order of NaN here depends on the sort
-                compare(sorting.mode, x, dim, dim, expected=theirs(x).mode(dim))
-        check(sorting.median, x, expected=theirs(x).median())
-        check(sorting.nanmedian, x, expected=theirs(x).nanmedian())
+                compare(sort.mode, x, dim, dim, expected=theirs(x).mode(dim))
+        check(sort.median, x, expected=theirs(x).median())
+        check(sort.nanmedian, x, expected=theirs(x).nanmedian())
 
 
 @pytest.mark.parametrize("dtype", [*ORDERED, "bool"])
@@ -311,13 +313,13 @@ def test_distinct(rng: np.random.Generator, dtype: str) -> None:
     for x in layouts(make(rng, (4, 3, 2), dtype)):
         both = {"return_inverse": True, "return_counts": True}
         pairs = [
-            (distinct.unique2(x, True, True, True), theirs(x).unique(**both)),
-            (distinct.unique_consecutive(x, True, True), theirs(x).unique_consecutive(**both)),
+            (unique.unique2(x, True, True, True), theirs(x).unique(**both)),
+            (unique.unique_consecutive(x, True, True), theirs(x).unique_consecutive(**both)),
         ]
         for dim in range(x.ndim):
             run = theirs(x).unique_consecutive(dim=dim, **both)
-            pairs.append((distinct.unique_consecutive(x, True, True, dim), run))
-            pairs.append((distinct.unique_dim(x, dim), theirs(x).unique(dim=dim, **both)))
+            pairs.append((unique.unique_consecutive(x, True, True, dim), run))
+            pairs.append((unique.unique_dim(x, dim), theirs(x).unique(dim=dim, **both)))
         for got, expected in pairs:
             for ours, want in zip(got, expected, strict=True):
                 np.testing.assert_array_equal(ours, want.numpy())
@@ -330,16 +332,16 @@ def test_searching(rng: np.random.Generator, dtype: str, right: bool) -> None:
     values = with_nan(rng, (3, 7), dtype)
     for bounds in (sequence, sequence[0]):
         expected = torch.searchsorted(theirs(bounds), theirs(values), right=right)
-        check(searching.searchsorted, bounds, values, False, right, expected=expected)
+        check(searchsorted.searchsorted, bounds, values, False, right, expected=expected)
     expected = torch.bucketize(theirs(values), theirs(sequence[1]), right=right, out_int32=True)
-    check(searching.bucketize, values, sequence[1], True, right, expected=expected)
+    check(searchsorted.bucketize, values, sequence[1], True, right, expected=expected)
     order = rng.permutation(20)
     shuffled = np.empty(20, dtype)
     shuffled[order] = sequence[0]
     expected = torch.searchsorted(theirs(shuffled), theirs(values), sorter=theirs(order))
-    check(searching.searchsorted, shuffled, values, False, False, None, order, expected=expected)
+    check(searchsorted.searchsorted, shuffled, values, False, False, None, order, expected=expected)
     expected = torch.isin(theirs(values), theirs(sequence), invert=right)
-    check(searching.isin, values, sequence, False, right, expected=expected)
+    check(searchsorted.isin, values, sequence, False, right, expected=expected)
 
 
 # Picking, counting, scanning.

@@ -16,7 +16,6 @@ torch = pytest.importorskip("torch")
 
 import torchgen_out  # noqa: E402
 from codegen.model.operator import Composite  # noqa: E402
-from runtime import dispatch  # noqa: E402
 from tests import calls, harness, inputs, op_samples, tolerances  # noqa: E402
 from tests.harness import Case  # noqa: E402
 from tests.large_calls import labels, large_call, may_grow, may_repeat, most_elements  # noqa: E402
@@ -36,6 +35,7 @@ from tests.parity.large_comparison import (  # noqa: E402
     assert_as_close,
     measured,
 )
+from torchgen_out._runtime import dispatch  # noqa: E402
 
 OTHER_DTYPES = ("bfloat16", "int64", "bool")
 

@@ -10,7 +10,7 @@ import pytest
 import torch as reference
 
 import torchgen_out as torch
-from runtime.dispatch.operator import Dispatch, operators
+from torchgen_out._runtime.dispatch.operator import Dispatch, operators
 
 FORMATS = {4: "channels_last", 5: "channels_last_3d"}
 

@@ -19,9 +19,9 @@ torch = pytest.importorskip("torch")
 
 import torchgen_out  # noqa: E402
 from codegen.model.operator import Operator, Reduction, View  # noqa: E402
-from runtime import dispatch  # noqa: E402
 from tests import calls, harness, inputs, op_samples, tolerances  # noqa: E402
 from tests.harness import Case, is_pointwise  # noqa: E402
+from torchgen_out._runtime import dispatch  # noqa: E402
 
 OURS, THEIRS = calls.Session(torchgen_out, dispatch.ops), calls.Session(torch)
 OPERATORS = harness.program().operators

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import torchgen_out
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core.tensor import alias, from_array, make_tensor
-from runtime.ops import printing
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.tensor import alias, from_array, make_tensor
+from torchgen_out._runtime.tensor_api import printing
 
 torch = pytest.importorskip("torch")
 

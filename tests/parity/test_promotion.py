@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from runtime.core import dtype as dtypes
-from runtime.core import promotion
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")

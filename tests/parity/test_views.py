@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.core import dtype as dtypes
-from runtime.core.tensor import Tensor, alias, from_array
-from runtime.ops import views
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.tensor import Tensor, alias, from_array
+from torchgen_out._runtime.ops import views
 
 torch = pytest.importorskip("torch")
 

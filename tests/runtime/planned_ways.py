@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cpu import planned_calls
-from runtime.dispatch.tables import forget_calls
+from torchgen_out._runtime.backends.cpu import planned_calls
+from torchgen_out._runtime.dispatch.tables import forget_calls
 
 SHAPE = (6, 5, 7)
 

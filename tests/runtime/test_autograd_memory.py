@@ -3,7 +3,7 @@
 import pytest
 
 import torchgen_out as torch
-from runtime.autograd import accumulate
+from torchgen_out._runtime.autograd import accumulate
 
 
 def leaf(values):

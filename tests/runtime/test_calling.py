@@ -18,9 +18,9 @@ from codegen.emit import calling, functions
 from codegen.model.operator import Operator
 from codegen.model.schema import Schema
 from codegen.model.vocabulary import SYNONYMS
-from runtime import errors
 from tests import calls, harness, tolerances
 from tests.runtime.test_operators import OURS, base_dtype, first_case, is_random
+from torchgen_out._runtime import errors
 
 OPERATORS = harness.program().operators
 NUMBERS = {"alpha": 2, "beta": 3, "value": 4}

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.data.worker import seed_numpy
 from tests.runtime.worker_loading import Items, Stream, is_there, lists, loader, nothing_is_left
+from torchgen_out._runtime.library.data.worker import seed_numpy
 from torchgen_out.utils import data
 
 __all__ = ["nothing_is_left"]

@@ -4,9 +4,9 @@ import pickle
 
 import pytest
 
-from runtime.core import device as devices
-from runtime.core import generator
-from runtime.core.device import device
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import generator
+from torchgen_out._runtime.core.device import device
 
 
 def test_parsing():

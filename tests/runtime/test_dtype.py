@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.core import dtype as dtypes
-from runtime.core import finfo as limits
-from runtime.core import layout, memory_format, promotion
-from runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import finfo as limits
+from torchgen_out._runtime.core import layout, memory_format, promotion
+from torchgen_out._runtime.kernels.cpu import narrow_arrays
 
 
 @pytest.mark.parametrize("dtype", dtypes.ALL, ids=str)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import torchgen_out as torch
-from runtime import errors
+from torchgen_out._runtime import errors
 
 MODULES = [path for path in Path(errors.__file__).parent.glob("*.py") if path.stem != "__init__"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cpu.fourier import transforms as fourier
-from runtime.kernels.cpu.linalg import lu
 from tests import harness
 from tests.runtime.test_operators import OURS
+from torchgen_out._runtime.kernels.cpu.fft import transforms as fourier
+from torchgen_out._runtime.kernels.cpu.linalg import lu
 
 MODULES = ("linalg", "fft")
 CASES = [

@@ -6,7 +6,7 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.backends.cudnn as cudnn
-from runtime.backends.flags import cudnn as switches
+from torchgen_out._runtime.backends.flags import cudnn as switches
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_what_there_is():
 
 
 def test_precision_of_products():
-    from runtime.backends.flags import cuda as read
+    from torchgen_out._runtime.backends.flags import cuda as read
 
     assert torch.backends.cuda.matmul.allow_tf32 is False
     try:

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from runtime.kernels import compiling_once, store
-from runtime.kernels.cpu.loops import pointwise
+from torchgen_out._runtime.kernels import compiling_once, store
+from torchgen_out._runtime.kernels.cpu.loops import pointwise
 from torchgen_out.operators import pointwise as operators
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 SCRIPT = """
 import torchgen_out as torch
-from runtime.kernels import build, compiling_once
+from torchgen_out._runtime.kernels import build, compiling_once
 x = torch.linspace(0, 1, 24, dtype=torch.float64).view(4, 6).requires_grad_()
 y = torch.nn.functional.softplus(x) + x[0]
 y.sum().backward()
@@ -98,7 +98,7 @@ def test_all_lock_the_file_of_whoever_keeps_a_text_first(
 def test_texts_of_other_operators_do_not_depend_on_an_entry() -> None:
     def text_of(name: str) -> str:
         operator = getattr(operators, name)
-        from runtime.core import dtype as dtypes
+        from torchgen_out._runtime.core import dtype as dtypes
 
         spec = pointwise.PointwiseSpec(
             operator.formulas[()],

@@ -70,7 +70,7 @@ def test_interrupts_while_numba_is_imported_and_kernels_are_compiled_or_loaded(
 
 WAITING = """
 import os, signal, threading, time
-from runtime.kernels import interrupts
+from torchgen_out._runtime.kernels import interrupts
 signal.signal(signal.SIGINT, signal.default_int_handler)
 done = []
 def work():

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import runtime.kernels.cpu
+import torchgen_out._runtime.kernels.cpu
 
-FILES = sorted(Path(runtime.kernels.cpu.__path__[0]).glob("*.py"))
+FILES = sorted(Path(torchgen_out._runtime.kernels.cpu.__path__[0]).glob("*.py"))
 MAKERS = ("empty", "zeros")
 
 

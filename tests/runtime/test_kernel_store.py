@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from runtime import config
-from runtime.kernels import build, machine_code, store
+from torchgen_out._runtime import config
+from torchgen_out._runtime.kernels import build, machine_code, store
 
 NAME, KEY, PARTS = "probe.kernel", "probe(int64)", [b"{}", b"machine code", b""]
 STRANGER = 54321
@@ -74,7 +74,7 @@ def test_damaged_files_are_made_again_with_a_line_in_the_log(
 
 PROBE = """
 import json, sys
-from runtime.kernels import build
+from torchgen_out._runtime.kernels import build
 found = [build.entry_point("probe", text, (int,))(1) for text in json.load(sys.stdin)]
 found += [build.compile_text("probe", build.HEADER.format(title="") + '''
 @entry
@@ -106,7 +106,7 @@ def test_a_damaged_cache_is_rebuilt(home: Path) -> None:
 
 FIND_NO_CLASS = """
 import json, sys
-from runtime.kernels import build
+from torchgen_out._runtime.kernels import build
 build.import_numba()
 def look(event, found):
     if event == "pickle.find_class":

@@ -10,7 +10,7 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.nn.functional as F
-from runtime.kernels.cpu.sequences import attention
+from torchgen_out._runtime.kernels.cpu.attention import attention
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 SIZES = [

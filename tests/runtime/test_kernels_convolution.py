@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels import scratch, threads
-from runtime.kernels.cpu.convolution import columns as column_convolution
-from runtime.kernels.cpu.convolution import direct as direct_convolution
-from runtime.kernels.cpu.convolution import flat as flat_convolution
-from runtime.kernels.cpu.convolution import implicit as implicit_convolution
-from runtime.kernels.cpu.convolution import planes, sliding
-from runtime.kernels.cpu.convolution import products as convolution
 from tests.guarded_memory import guarded, guarded_copy
+from torchgen_out._runtime.kernels import scratch, threads
+from torchgen_out._runtime.kernels.cpu.conv import columns as column_convolution
+from torchgen_out._runtime.kernels.cpu.conv import convolution, im2col, planes
+from torchgen_out._runtime.kernels.cpu.conv import direct as direct_convolution
+from torchgen_out._runtime.kernels.cpu.conv import flat as flat_convolution
+from torchgen_out._runtime.kernels.cpu.conv import implicit as implicit_convolution
 
 LAYERS = [
     ((64, 33, (17, 29)), (3, 3), {"padding": 1}),
@@ -193,10 +192,10 @@ def test_flat_convolutions(size: Any, kernel: Any, padding: Any, dilation: Any, 
     wide = x.astype(np.float64), w.astype(np.float64)
     expected = reference(*wide, places, stride, padding, dilation, groups)
     expected += bias.reshape(-1, 1, 1, 1)
-    sliding = stride, padding, dilation
+    im2col = stride, padding, dilation
     for y in (np.full((*expected.shape[:-1], places[-1] * n), 7, dtype)[..., ::n] for n in (1, 2)):
-        assert flat_convolution.suits(y, x, w, sliding, groups)
-        flat_convolution.convolve(y, x, w, bias, sliding, groups)
+        assert flat_convolution.suits(y, x, w, im2col, groups)
+        flat_convolution.convolve(y, x, w, bias, im2col, groups)
         tolerance = 1e-5 if dtype == "float32" else 1e-13
         np.testing.assert_allclose(y, expected, tolerance, tolerance)
 
@@ -271,12 +270,12 @@ def test_unfold_and_fold() -> None:
     x = rng.standard_normal((2, 3, 6, 5))
     numbers = ((3, 2), (1, 1), (1, 0), (2, 1))
     columns = np.empty((2, 18, 12))
-    sliding.im2col(columns, x, *numbers)
+    im2col.im2col(columns, x, *numbers)
     padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (0, 0)])
     patch = padded[1, :, 2:5, 1:3].reshape(-1)
     np.testing.assert_array_equal(columns[1, :, 5], patch)
     back = np.empty_like(x)
-    sliding.col2im(back, columns, (6, 5), *numbers)
+    im2col.col2im(back, columns, (6, 5), *numbers)
     np.testing.assert_allclose((back * x).sum(), (columns * columns).sum())
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels import threads
-from runtime.kernels.cpu.fourier import fourier_plans, lane_transforms
-from runtime.kernels.plan import TensorSpec
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.fft import fft_plans, lane_transforms
+from torchgen_out._runtime.kernels.plan import TensorSpec
 
 TOLERANCE = {"f": 5e-7, "d": 2e-15, "F": 5e-7, "D": 2e-15}
 SHAPES = [(64, 64), (3, 32, 128), (100, 64), (64, 100), (2, 5, 16, 64), (19, 256), (16, 4096)]
@@ -116,7 +116,7 @@ def test_which_transforms_are_planned() -> None:
 
     def is_planned(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
         out, x = TensorSpec(complexes, sizes, strides), TensorSpec(numbers, sizes, strides)
-        return fourier_plans.plan_r2c(out, x, (1,), 0, False) is not None
+        return fft_plans.plan_r2c(out, x, (1,), 0, False) is not None
 
     assert is_planned((3, 4), (4, 1))
     assert not is_planned((3, 4), (1, 3))
@@ -125,10 +125,10 @@ def test_which_transforms_are_planned() -> None:
 
 
 def test_roots_of_unity_are_exact_at_quarters() -> None:
-    assert fourier_plans.roots_of_unity(4, True) == [1, 0, 0, -1, -1, 0, 0, 1]
+    assert fft_plans.roots_of_unity(4, True) == [1, 0, 0, -1, -1, 0, 0, 1]
     angle = 8 * np.arctan(np.longdouble(1)) * np.arange(37) / 37
     wanted = np.stack([np.cos(angle), np.sin(angle)], 1).reshape(-1)
-    assert np.abs(np.array(fourier_plans.roots_of_unity(37, False)) - wanted).max() < 3e-16
+    assert np.abs(np.array(fft_plans.roots_of_unity(37, False)) - wanted).max() < 3e-16
 
 
 def test_planes_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:

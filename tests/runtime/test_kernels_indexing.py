@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.indexing import places
-from runtime.kernels.cpu.indexing import reading as indexing
+from torchgen_out._runtime.kernels.cpu.indexing import places
+from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
 
 X = np.arange(60.0).reshape(3, 4, 5)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cpu.products import blas
-from runtime.kernels.cpu.products import dense as linalg
+from torchgen_out._runtime.kernels.cpu.matmul import blas
+from torchgen_out._runtime.kernels.cpu.matmul import matmul as linalg
 
 DTYPES = ["float32", "float64", "complex64", "complex128", "int64"]
 TOLERANCE = {"float32": 1e-5, "complex64": 1e-5}

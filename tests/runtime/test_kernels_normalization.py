@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.normalization import batch_norm as batch_normalization
-from runtime.kernels.cpu.normalization import group_norm as group_normalization
-from runtime.kernels.cpu.normalization import layer_norm as normalization
+from torchgen_out._runtime.kernels.cpu.normalization import batch_norm as batch_normalization
+from torchgen_out._runtime.kernels.cpu.normalization import group_norm as group_normalization
+from torchgen_out._runtime.kernels.cpu.normalization import layer_norm as normalization
 
 EPS = 1e-3
 SHAPES = [(6, 4), (3, 4, 5), (2, 4, 3, 3)]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.dispatch.tables import forget_calls
-from runtime.kernels import plan as plans
-from runtime.kernels import threads
+from torchgen_out._runtime.dispatch.tables import forget_calls
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels import threads
 
 SHAPES = [(65, 130), (9, 8), (7, 200), (3, 70, 9), (2, 3, 64, 10)]
 FLOATS = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32}

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.pooling import adaptive as adaptive_pooling
-from runtime.kernels.cpu.pooling import fixed as pooling
-from runtime.kernels.cpu.pooling import unrolled as unrolled_pooling
+from torchgen_out._runtime.kernels.cpu.pooling import adaptive as adaptive_pooling
+from torchgen_out._runtime.kernels.cpu.pooling import fixed as pooling
+from torchgen_out._runtime.kernels.cpu.pooling import unrolled as unrolled_pooling
 
 SIZES = [((2, 2), (2, 2), (0, 0)), ((3, 2), (2, 1), (1, 1)), ((5, 5), (3, 2), (2, 2))]
 

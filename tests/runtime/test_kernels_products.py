@@ -10,7 +10,7 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.nn.functional as F
-from runtime.kernels.cpu.products import tiled as tiled_products
+from torchgen_out._runtime.kernels.cpu.matmul import tiled as tiled_products
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-13}
 SIZES = [

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from runtime.core.generator import Generator
-from runtime.kernels import threads
-from runtime.kernels.cpu.random import counts, philox
-from runtime.kernels.cpu.random import filling as random
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.random import filling as random
+from torchgen_out._runtime.kernels.cpu.random import philox, poisson_binomial
 
 COUNT = 200_003  # no multiple of four: the last run is cut off
 
@@ -98,7 +98,7 @@ def test_discrete(generator: Generator, dtype: str) -> None:
 def test_counts_of_events(generator: Generator, distribution: Any) -> None:
     name, parameters = distribution.dist.name, distribution.args
     x = np.empty(COUNT)
-    draw = counts.poisson if name == "poisson" else counts.binomial
+    draw = poisson_binomial.poisson if name == "poisson" else poisson_binomial.binomial
     draw(x, *[np.full(COUNT, float(each)) for each in parameters], generator)
     for count in distribution.ppf([0.1, 0.5, 0.9]):
         share = distribution.cdf(count)

@@ -9,7 +9,7 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.nn as nn
-from runtime.kernels import threads
+from torchgen_out._runtime.kernels import threads
 
 TIME, INPUT, SIZE = 4, 5, 7
 

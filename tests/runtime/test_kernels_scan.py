@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.reductions import scan
+from torchgen_out._runtime.kernels.cpu.scan import scan
 
 X = np.random.default_rng(4).standard_normal((3, 4, 5))
 

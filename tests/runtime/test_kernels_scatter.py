@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.indexing import combining, masking, scatter
+from torchgen_out._runtime.kernels.cpu.indexing import masking
+from torchgen_out._runtime.kernels.cpu.scatter import combining, scatter
 
 
 @pytest.fixture

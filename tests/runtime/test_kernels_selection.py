@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.reductions import selection
+from torchgen_out._runtime.kernels.cpu.reduction import selection
 
 RNG = np.random.default_rng(6)
 X = np.round(RNG.standard_normal((4, 5, 6)) * 2)

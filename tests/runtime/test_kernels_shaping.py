@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu import folding
-from runtime.kernels.cpu.copying import shaping
+from torchgen_out._runtime.kernels.cpu import folding
+from torchgen_out._runtime.kernels.cpu.copy import shaping
 
 X = np.arange(24.0).reshape(2, 3, 4)
 

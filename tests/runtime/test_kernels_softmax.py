@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.special
 
-from runtime.kernels.cpu.normalization import softmax
+from torchgen_out._runtime.kernels.cpu.softmax import softmax
 
 SHAPES = [((3, 4), 1), ((3, 4), 0), ((2, 3, 5), 1), ((2, 70), -1), ((), 0), ((0, 3), 1)]
 

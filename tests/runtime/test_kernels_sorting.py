@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.ordering import distinct, searching, sorting
+from torchgen_out._runtime.kernels.cpu.sort import searchsorted, unique
+from torchgen_out._runtime.kernels.cpu.sort import sort as sorting
 
 
 def draw(dtype: str, shape: tuple[int, ...] = (4, 200)) -> Any:
@@ -111,17 +112,17 @@ def test_kthvalue_and_mode() -> None:
 def test_distinct() -> None:
     x = np.array([[3, 1], [3, 2], [3, 1]])
     for dim in (0, -2):
-        values, inverse, counts = distinct.unique_dim(x, dim)
+        values, inverse, counts = unique.unique_dim(x, dim)
         np.testing.assert_array_equal(values, [[3, 1], [3, 2]])
         np.testing.assert_array_equal(inverse, [0, 1, 0])
         np.testing.assert_array_equal(counts, [2, 1])
-    values, inverse, counts = distinct.unique_consecutive(np.array([1, 1, 2, 1]), True, True)
+    values, inverse, counts = unique.unique_consecutive(np.array([1, 1, 2, 1]), True, True)
     np.testing.assert_array_equal(values, [1, 2, 1])
     np.testing.assert_array_equal(inverse, [0, 0, 1, 2])
     np.testing.assert_array_equal(counts, [2, 1, 1])
-    assert distinct.unique2(np.array([np.nan, np.nan, 1.0]))[0].size == 3
+    assert unique.unique2(np.array([np.nan, np.nan, 1.0]))[0].size == 3
     with pytest.raises(RuntimeError, match="0 sized dimensions"):
-        distinct.unique_dim(np.empty((0, 3)), 1)
+        unique.unique_dim(np.empty((0, 3)), 1)
 
 
 @pytest.mark.parametrize("right", [False, True])
@@ -129,7 +130,7 @@ def test_searchsorted(right: bool) -> None:
     sequence = np.sort(draw("int64", (3, 20)), axis=1)
     values = np.append(np.arange(-9, 9), 0)
     out = np.empty((3, values.size), np.int32)
-    searching.searchsorted(out, sequence, np.tile(values, (3, 1)), True, right)
+    searchsorted.searchsorted(out, sequence, np.tile(values, (3, 1)), True, right)
     for row, found in zip(sequence, out, strict=True):
         np.testing.assert_array_equal(found, row.searchsorted(values, "right" if right else "left"))
 
@@ -137,4 +138,4 @@ def test_searchsorted(right: bool) -> None:
 def test_bad_sorter() -> None:
     with pytest.raises(RuntimeError, match="sorter index out of range"):
         arguments = np.arange(3.0), np.ones(1), False, False, None, np.array([0, 1, 3])
-        searching.searchsorted(np.empty(1, np.int64), *arguments)
+        searchsorted.searchsorted(np.empty(1, np.int64), *arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from runtime.kernels.cpu.reductions import statistics
+from torchgen_out._runtime.kernels.cpu.reduction import statistics
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -16,7 +16,6 @@ import pytest
 
 import torchgen_out
 from codegen.model.operator import Operator
-from runtime import dispatch
 from tests import calls, harness, tolerances
 from tests.harness import Case
 from tests.large_calls import may_grow, most_elements
@@ -30,6 +29,7 @@ from tests.large_samples import (
 )
 from tests.layouts import LAYOUTS, LaidOut
 from tests.runtime.test_operators import base_dtype, first_case, is_random
+from torchgen_out._runtime import dispatch
 
 OURS = LaidOut(torchgen_out, dispatch.ops)
 OPERATORS = harness.program().operators

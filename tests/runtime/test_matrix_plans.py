@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.kernels.cpu.linalg import lapack_plans
-from runtime.kernels.plan import TensorSpec
 from tests.runtime.planned_ways import without_plans
+from torchgen_out._runtime.kernels.cpu.linalg import lapack_plans
+from torchgen_out._runtime.kernels.plan import TensorSpec
 
 DTYPES = [torch.float32, torch.float64]
 BATCHES = [(), (2,), (2, 3)]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.backends.cpu import pool
-from runtime.kernels.cpu.aligned import CACHE_LINE
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.kernels.cpu.aligned import CACHE_LINE
 
 FLOAT = np.dtype(np.float32)
 LARGE = 1 << 20

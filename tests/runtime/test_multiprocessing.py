@@ -16,9 +16,9 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.multiprocessing as mp
-from runtime.core import shared_memory
-from runtime.multiprocessing.channel import Channel, ChannelClosed
 from tests.runtime.processes import mapped_memory
+from torchgen_out._runtime.core import shared_memory
+from torchgen_out._runtime.library.multiprocessing.channel import Channel, ChannelClosed
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads, fork
 

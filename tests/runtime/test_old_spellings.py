@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from runtime.core import deprecation
+from torchgen_out._runtime.core import deprecation
 
 
 def test_instances_of_functions_are_shown_the_static_form() -> None:

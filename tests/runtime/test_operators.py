@@ -16,10 +16,10 @@ import pytest
 import torchgen_out
 from codegen.model.derivative import GradientKind
 from codegen.model.operator import Operator, Reduction
-from runtime import dispatch, errors
 from tests import calls, harness, inputs, op_samples, tolerances
 from tests.harness import Case, is_pointwise
 from tests.references import expected_values
+from torchgen_out._runtime import dispatch, errors
 from torchgen_out.autograd import gradcheck, gradgradcheck
 
 OURS = calls.Session(torchgen_out, dispatch.ops)

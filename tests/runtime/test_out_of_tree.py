@@ -13,8 +13,8 @@ import pytest
 
 import torchgen_out as torch
 from codegen.__main__ import main
-from runtime.autograd.gradcheck import gradcheck, gradgradcheck
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
+from torchgen_out._runtime.dispatch import ops
 
 FUNCTIONS = """\
 - func: oot_mish(Tensor self, Scalar beta=1) -> Tensor

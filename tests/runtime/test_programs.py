@@ -44,7 +44,7 @@ def test_public_classes_stand_where_users_find_them() -> None:
             if not inspect.isclass(value) or name.startswith("_"):
                 continue
             place = value.__module__
-            if place.startswith("runtime."):
+            if place.startswith("torchgen_out._runtime."):
                 wrong.append(f"{module.__name__}.{name}: {place}")
             elif place.startswith("torchgen_out"):
                 seen += 1
@@ -155,7 +155,12 @@ def test_operators_of_python_functions() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["runtime.nn.containers", "torch.nn.modules.container", "torchgen_out.nn"]
+    "module",
+    [
+        "torchgen_out._runtime.library.nn.containers",
+        "torch.nn.modules.container",
+        "torchgen_out.nn",
+    ],
 )
 def test_whole_modules_by_all_their_names(module: str) -> None:
     buffer = io.BytesIO()

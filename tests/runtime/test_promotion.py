@@ -2,9 +2,9 @@
 
 import pytest
 
-from runtime.core import dtype as dtypes
-from runtime.core import promotion
-from runtime.core.promotion import DIMENSIONED, NUMBER, ZERO_DIM
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.promotion import DIMENSIONED, NUMBER, ZERO_DIM
 
 
 def test_promote_types():

@@ -45,14 +45,23 @@ sys.exit(" ".join(failed) or 0)
 @pytest.mark.parametrize(
     "first",
     [
-        ["runtime.nn.activation", "runtime.nn.functional", "runtime.optim.adam"],
+        [
+            "torchgen_out._runtime.library.nn.activation",
+            "torchgen_out._runtime.library.nn.functional",
+            "torchgen_out._runtime.library.optim.adam",
+        ],
         pytest.param(None, marks=pytest.mark.full),
     ],
     ids=["some", "all"],
 )
 def test_any_module_may_be_imported_first(first: list[str] | None) -> None:
     if first is None:
-        packages = ("runtime.nn", "runtime.optim", "torchgen_out.nn", "torchgen_out.optim")
+        packages = (
+            "torchgen_out._runtime.library.nn",
+            "torchgen_out._runtime.library.optim",
+            "torchgen_out.nn",
+            "torchgen_out.optim",
+        )
         first = [
             each.name
             for package in packages

@@ -11,7 +11,7 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.nn.functional as F
-from runtime.kernels import threads
+from torchgen_out._runtime.kernels import threads
 
 Tensor = Any
 

@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from runtime.core import shape
-from runtime.core.size import Size, make_size
+from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.core.size import Size, make_size
 
 
 def test_size():

@@ -10,7 +10,7 @@ import pytest
 
 import torchgen_out as torch
 import torchgen_out.nn.functional as F
-from runtime.kernels import openblas, threads
+from torchgen_out._runtime.kernels import openblas, threads
 
 SIZES = [(1, 50, 90, 37), (1, 90, 50, 37), (1, 70, 9, 200), (12, 20, 33, 41), (3, 65, 12, 90)]
 """Matrices, m, n, k."""

@@ -17,9 +17,9 @@ import pytest
 import torchgen_out as torch
 from codegen.commands import lookup
 from codegen.commands.records import record_of as json_of
-from runtime.tools import calling, checks, verify, warm
-from runtime.tools.records import Record, record_of
 from tests import harness
+from torchgen_out._runtime.library.tools import calling, checks, verify, warm
+from torchgen_out._runtime.library.tools.records import Record, record_of
 
 
 def record(name: str) -> Record:

@@ -15,10 +15,10 @@ import pytest
 
 import torchgen_out as torch
 from codegen.model.operator import Operator
-from runtime.dispatch import ops, overrides
 from tests import harness
 from tests.runtime.test_calling import assert_same, function_of, keywords_of, parameter_of
 from tests.runtime.test_operators import first_case
+from torchgen_out._runtime.dispatch import ops, overrides
 
 OPERATORS = harness.program().operators
 

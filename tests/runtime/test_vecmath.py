@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import scipy.special
 
-from runtime.kernels import build
 from tests.runtime.vecmath_running import (
     Array,
     Function,
@@ -23,6 +22,7 @@ from tests.runtime.vecmath_running import (
     worst_error,
 )
 from tests.runtime.vecmath_samples import near_quarter_turns, telling
+from torchgen_out._runtime.kernels import build
 
 EXTENDED = np.longdouble
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from codegen.formula.primitives import BIT_OPERATIONS, FUNCTIONS
-from runtime.kernels.vecmath import complex_source, compose, near, numpy_reference
 from tests.runtime import vecmath_coefficients
 from tests.runtime.test_vecmath import FLOAT32, NEAR
 from tests.runtime.vecmath_running import kernel_text
+from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near, numpy_reference
 
 
 def test_every_primitive_exists() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from runtime.kernels.vecmath import numpy_reference
 from tests.runtime.vecmath_running import Function, float32_line, pairs, run
+from torchgen_out._runtime.kernels.vecmath import numpy_reference
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

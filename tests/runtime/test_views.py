@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import torchgen_out as torch
-from runtime.core.tensor import Tensor, alias, from_array
-from runtime.dispatch.view_call import make_view_call
-from runtime.ops import views
+from torchgen_out._runtime.core.tensor import Tensor, alias, from_array
+from torchgen_out._runtime.dispatch.view_call import make_view_call
+from torchgen_out._runtime.ops import views
 
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from runtime.dispatch.tables import forget_calls
-from runtime.kernels import openblas, threads, workers
-from runtime.kernels.build import kernel
+from torchgen_out._runtime.dispatch.tables import forget_calls
+from torchgen_out._runtime.kernels import openblas, threads, workers
+from torchgen_out._runtime.kernels.build import kernel
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +131,7 @@ def test_the_blas_library_uses_as_many_threads() -> None:
 def test_the_environment_says_how_many_threads(name: str) -> None:
     program = """
 import torchgen_out as torch
-from runtime.kernels import openblas
+from torchgen_out._runtime.kernels import openblas
 assert torch.get_num_threads() == 1
 assert set(openblas.get_num_threads()) <= {1}
 """

@@ -10,8 +10,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from runtime.kernels import build
-from runtime.kernels.vecmath import compose
+from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.vecmath import compose
 
 Array = Any
 Function = Callable[..., Array]

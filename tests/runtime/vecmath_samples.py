@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import mpmath
 import numpy as np
 
-from runtime.kernels.vecmath import compose
 from tests.runtime.vecmath_running import Array
+from torchgen_out._runtime.kernels.vecmath import compose
 
 _NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:e[-+]?\d+)?")
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Indices inside compiled code: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "there is no compiler"
 

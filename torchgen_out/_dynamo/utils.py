@@ -3,7 +3,7 @@
 # Do not edit.
 """What the compiler asks: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 is_compile_supported = absent.answer("torch._dynamo.utils.is_compile_supported", False)
 

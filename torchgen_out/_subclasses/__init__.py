@@ -3,7 +3,7 @@
 # Do not edit.
 """Tensors without memory, for tracing: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 from torchgen_out._subclasses import (  # noqa: F401
     fake_tensor,
     functional_tensor,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Tensors without writes, for tracing: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "nothing is traced; tensors on the device 'meta' have sizes and no memory"
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Quantised modules: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "there are no quantised dtypes; use bfloat16 or float16"
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """OpenMP: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 is_available = absent.answer("torch.backends.openmp.is_available", False)
 

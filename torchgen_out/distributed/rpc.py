@@ -3,7 +3,7 @@
 # Do not edit.
 """Calls to other processes: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "there are no process groups, torch.distributed.is_available() is False"
 

@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Maps of unconstrained numbers onto sets. What is here is written in
-runtime.distributions.constraint_registry."""
+torchgen_out._runtime.library.distributions.constraint_registry."""
 
-from runtime.distributions.constraint_registry import *  # noqa: F403
-from runtime.distributions.constraint_registry import __all__  # noqa: F401
+from torchgen_out._runtime.library.distributions.constraint_registry import *  # noqa: F403
+from torchgen_out._runtime.library.distributions.constraint_registry import __all__  # noqa: F401

@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Continuous Bernoulli distributions. What is here is written in
-runtime.distributions.continuous_bernoulli."""
+torchgen_out._runtime.library.distributions.continuous_bernoulli."""
 
-from runtime.distributions.continuous_bernoulli import *  # noqa: F403
-from runtime.distributions.continuous_bernoulli import __all__  # noqa: F401
+from torchgen_out._runtime.library.distributions.continuous_bernoulli import *  # noqa: F403
+from torchgen_out._runtime.library.distributions.continuous_bernoulli import __all__  # noqa: F401

@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Generalized Pareto distributions. What is here is written in
-runtime.distributions.generalized_pareto."""
+torchgen_out._runtime.library.distributions.generalized_pareto."""
 
-from runtime.distributions.generalized_pareto import *  # noqa: F403
-from runtime.distributions.generalized_pareto import __all__  # noqa: F401
+from torchgen_out._runtime.library.distributions.generalized_pareto import *  # noqa: F403
+from torchgen_out._runtime.library.distributions.generalized_pareto import __all__  # noqa: F401

@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Low-rank multivariate normal distributions. What is here is written in
-runtime.distributions.lowrank_multivariate_normal."""
+torchgen_out._runtime.library.distributions.lowrank_multivariate_normal."""
 
-from runtime.distributions.lowrank_multivariate_normal import *  # noqa: F403
-from runtime.distributions.lowrank_multivariate_normal import __all__  # noqa: F401
+from torchgen_out._runtime.library.distributions.lowrank_multivariate_normal import *  # noqa: F403
+from torchgen_out._runtime.library.distributions.lowrank_multivariate_normal import __all__  # noqa: F401

@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Negative binomial distributions. What is here is written in
-runtime.distributions.negative_binomial."""
+torchgen_out._runtime.library.distributions.negative_binomial."""
 
-from runtime.distributions.negative_binomial import *  # noqa: F403
-from runtime.distributions.negative_binomial import __all__  # noqa: F401
+from torchgen_out._runtime.library.distributions.negative_binomial import *  # noqa: F403
+from torchgen_out._runtime.library.distributions.negative_binomial import __all__  # noqa: F401

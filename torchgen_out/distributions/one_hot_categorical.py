@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Categories as one-hot vectors. What is here is written in
-runtime.distributions.one_hot_categorical."""
+torchgen_out._runtime.library.distributions.one_hot_categorical."""
 
-from runtime.distributions.one_hot_categorical import *  # noqa: F403
-from runtime.distributions.one_hot_categorical import __all__  # noqa: F401
+from torchgen_out._runtime.library.distributions.one_hot_categorical import *  # noqa: F403
+from torchgen_out._runtime.library.distributions.one_hot_categorical import __all__  # noqa: F401

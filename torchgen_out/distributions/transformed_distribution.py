@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Functions of samples. What is here is written in
-runtime.distributions.transformed_distribution."""
+torchgen_out._runtime.library.distributions.transformed_distribution."""
 
-from runtime.distributions.transformed_distribution import *  # noqa: F403
-from runtime.distributions.transformed_distribution import __all__  # noqa: F401
+from torchgen_out._runtime.library.distributions.transformed_distribution import *  # noqa: F403
+from torchgen_out._runtime.library.distributions.transformed_distribution import __all__  # noqa: F401

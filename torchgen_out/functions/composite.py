@@ -8,25 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.core.deprecation import superseded
-from runtime.core.device import device
-from runtime.core.dtype import dtype
-from runtime.core.generator import Generator
-from runtime.core.layout import layout
-from runtime.core.memory_format import contiguous_format, memory_format
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
-from runtime.dispatch.overrides import OPTIONAL_TENSORS, PLAIN, TENSORS, state
-from runtime.dispatch.signature import kind_of
-from runtime.ops import conversion as conversion_bodies
-from runtime.ops import creation as creation_bodies
-from runtime.ops import creation_like as creation_like_bodies
-from runtime.ops import random_creation as random_creation_bodies
-from runtime.ops import range_creation as range_creation_bodies
-from runtime.ops import signal_windows as signal_windows_bodies
-from runtime.ops import window_creation as window_creation_bodies
-from runtime.ops.arguments import (
+from torchgen_out import return_types
+from torchgen_out._runtime.bindings.arguments import (
     Dtype,
     as_dtype,
     as_list,
@@ -37,50 +20,72 @@ from runtime.ops.arguments import (
     store_out,
     store_parts,
 )
-from runtime.ops.calling import holds_others, missing_arguments, overridden, respelled
-from runtime.ops.composite import attention as attention_bodies
-from runtime.ops.composite import broadcasting as broadcasting_bodies
-from runtime.ops.composite import class_losses as class_losses_bodies
-from runtime.ops.composite import complex_parts as complex_parts_bodies
-from runtime.ops.composite import convolutions as convolutions_bodies
-from runtime.ops.composite import differences as differences_bodies
-from runtime.ops.composite import distances as distances_bodies
-from runtime.ops.composite import einstein as einstein_bodies
-from runtime.ops.composite import elementwise as elementwise_bodies
-from runtime.ops.composite import factorisations as factorisations_bodies
-from runtime.ops.composite import fourier as fourier_bodies
-from runtime.ops.composite import frames as frames_bodies
-from runtime.ops.composite import histograms as histograms_bodies
-from runtime.ops.composite import indexing as indexing_bodies
-from runtime.ops.composite import inplace_views as inplace_views_bodies
-from runtime.ops.composite import linalg as linalg_bodies
-from runtime.ops.composite import losses as losses_bodies
-from runtime.ops.composite import lowrank as lowrank_bodies
-from runtime.ops.composite import margin_losses as margin_losses_bodies
-from runtime.ops.composite import masked as masked_bodies
-from runtime.ops.composite import matrix_functions as matrix_functions_bodies
-from runtime.ops.composite import nn as nn_bodies
-from runtime.ops.composite import normalization as normalization_bodies
-from runtime.ops.composite import norms as norms_bodies
-from runtime.ops.composite import pooling as pooling_bodies
-from runtime.ops.composite import quantiles as quantiles_bodies
-from runtime.ops.composite import queries as queries_bodies
-from runtime.ops.composite import random as random_bodies
-from runtime.ops.composite import recurrent as recurrent_bodies
-from runtime.ops.composite import reshaping as reshaping_bodies
-from runtime.ops.composite import sampling as sampling_bodies
-from runtime.ops.composite import segments as segments_bodies
-from runtime.ops.composite import selection as selection_bodies
-from runtime.ops.composite import shaping as shaping_bodies
-from runtime.ops.composite import sorting as sorting_bodies
-from runtime.ops.composite import spectra as spectra_bodies
-from runtime.ops.composite import splitting as splitting_bodies
-from runtime.ops.composite import stacking as stacking_bodies
-from runtime.ops.composite import statistics as statistics_bodies
-from runtime.ops.composite import view_backward as view_backward_bodies
-from runtime.ops.composite import view_scatter as view_scatter_bodies
-from runtime.ops.integers import as_int
-from torchgen_out import return_types
+from torchgen_out._runtime.bindings.calling import (
+    holds_others,
+    missing_arguments,
+    overridden,
+    respelled,
+)
+from torchgen_out._runtime.bindings.integers import as_int
+from torchgen_out._runtime.core.deprecation import superseded
+from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.core.layout import layout
+from torchgen_out._runtime.core.memory_format import contiguous_format, memory_format
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.overrides import OPTIONAL_TENSORS, PLAIN, TENSORS, state
+from torchgen_out._runtime.dispatch.signature import kind_of
+from torchgen_out._runtime.factories import creation as creation_bodies
+from torchgen_out._runtime.factories import creation_like as creation_like_bodies
+from torchgen_out._runtime.factories import random_tensors as random_tensors_bodies
+from torchgen_out._runtime.factories import ranges as ranges_bodies
+from torchgen_out._runtime.factories import signal_windows as signal_windows_bodies
+from torchgen_out._runtime.factories import windows as windows_bodies
+from torchgen_out._runtime.ops.composite import attention as attention_bodies
+from torchgen_out._runtime.ops.composite import conv as conv_bodies
+from torchgen_out._runtime.ops.composite import indexing as indexing_bodies
+from torchgen_out._runtime.ops.composite import normalization as normalization_bodies
+from torchgen_out._runtime.ops.composite import pointwise as pointwise_bodies
+from torchgen_out._runtime.ops.composite import pooling as pooling_bodies
+from torchgen_out._runtime.ops.composite import random as random_bodies
+from torchgen_out._runtime.ops.composite import rnn as rnn_bodies
+from torchgen_out._runtime.ops.composite import sampling as sampling_bodies
+from torchgen_out._runtime.ops.composite import sort as sort_bodies
+from torchgen_out._runtime.ops.composite.copy import pixel_shuffle as pixel_shuffle_bodies
+from torchgen_out._runtime.ops.composite.copy import shaping as shaping_bodies
+from torchgen_out._runtime.ops.composite.copy import stacking as stacking_bodies
+from torchgen_out._runtime.ops.composite.fft import fft as fft_bodies
+from torchgen_out._runtime.ops.composite.fft import stft as stft_bodies
+from torchgen_out._runtime.ops.composite.linalg import cdist as cdist_bodies
+from torchgen_out._runtime.ops.composite.linalg import einsum as einsum_bodies
+from torchgen_out._runtime.ops.composite.linalg import factorisations as factorisations_bodies
+from torchgen_out._runtime.ops.composite.linalg import linalg as linalg_bodies
+from torchgen_out._runtime.ops.composite.linalg import lowrank as lowrank_bodies
+from torchgen_out._runtime.ops.composite.linalg import matrix_functions as matrix_functions_bodies
+from torchgen_out._runtime.ops.composite.linalg import norms as norms_bodies
+from torchgen_out._runtime.ops.composite.linalg import spectra as spectra_bodies
+from torchgen_out._runtime.ops.composite.loss import cross_entropy as cross_entropy_bodies
+from torchgen_out._runtime.ops.composite.loss import losses as losses_bodies
+from torchgen_out._runtime.ops.composite.loss import margin_losses as margin_losses_bodies
+from torchgen_out._runtime.ops.composite.reduction import gradient as gradient_bodies
+from torchgen_out._runtime.ops.composite.reduction import histogram as histogram_bodies
+from torchgen_out._runtime.ops.composite.reduction import masked as masked_bodies
+from torchgen_out._runtime.ops.composite.reduction import quantile as quantile_bodies
+from torchgen_out._runtime.ops.composite.reduction import segment_reduce as segment_reduce_bodies
+from torchgen_out._runtime.ops.composite.reduction import selection as selection_bodies
+from torchgen_out._runtime.ops.composite.reduction import statistics as statistics_bodies
+from torchgen_out._runtime.ops.composite.view import backward as backward_bodies
+from torchgen_out._runtime.ops.composite.view import broadcasting as broadcasting_bodies
+from torchgen_out._runtime.ops.composite.view import complex_parts as complex_parts_bodies
+from torchgen_out._runtime.ops.composite.view import inplace as inplace_bodies
+from torchgen_out._runtime.ops.composite.view import queries as queries_bodies
+from torchgen_out._runtime.ops.composite.view import reshaping as reshaping_bodies
+from torchgen_out._runtime.ops.composite.view import scatter as scatter_bodies
+from torchgen_out._runtime.ops.composite.view import splitting as splitting_bodies
+from torchgen_out._runtime.tensor_api import conversion as conversion_bodies
 from torchgen_out.synonyms import (
     Dim,
     Input,
@@ -709,12 +714,9 @@ def arange__default(
     if out is not None:
         dtype = dtype_for_out("arange", out, dtype)
         return store_in_shape(
-            "arange",
-            out,
-            range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory),
-            "exact",
+            "arange", out, ranges_bodies.arange_to(end, dtype, layout, device, pin_memory), "exact"
         )
-    result = range_creation_bodies.arange_to(end, dtype, layout, device, pin_memory)
+    result = ranges_bodies.arange_to(end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -737,7 +739,7 @@ def arange__start(
         _answer = overridden(arange__start, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = range_creation_bodies.arange_from(start, end, dtype, layout, device, pin_memory)
+    result = ranges_bodies.arange_from(start, end, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -767,10 +769,10 @@ def arange__start_step(
         return store_in_shape(
             "arange",
             out,
-            range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory),
+            ranges_bodies.arange(start, end, step, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = range_creation_bodies.arange(start, end, step, dtype, layout, device, pin_memory)
+    result = ranges_bodies.arange(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -800,10 +802,10 @@ def range(
         return store_in_shape(
             "range",
             out,
-            range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory),
+            ranges_bodies.range_to(start, end, step, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = range_creation_bodies.range_to(start, end, step, dtype, layout, device, pin_memory)
+    result = ranges_bodies.range_to(start, end, step, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -835,10 +837,10 @@ def linspace(
         return store_in_shape(
             "linspace",
             out,
-            range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory),
+            ranges_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = range_creation_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory)
+    result = ranges_bodies.linspace(start, end, steps, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -871,14 +873,10 @@ def logspace(
         return store_in_shape(
             "logspace",
             out,
-            range_creation_bodies.logspace(
-                start, end, steps, base, dtype, layout, device, pin_memory
-            ),
+            ranges_bodies.logspace(start, end, steps, base, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = range_creation_bodies.logspace(
-        start, end, steps, base, dtype, layout, device, pin_memory
-    )
+    result = ranges_bodies.logspace(start, end, steps, base, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -1035,10 +1033,10 @@ def rand(
         return store_out(
             "rand",
             out,
-            random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory),
+            random_tensors_bodies.rand(size, generator, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = random_creation_bodies.rand(size, generator, dtype, layout, device, pin_memory)
+    result = random_tensors_bodies.rand(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -1069,10 +1067,10 @@ def randn(
         return store_out(
             "randn",
             out,
-            random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory),
+            random_tensors_bodies.randn(size, generator, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = random_creation_bodies.randn(size, generator, dtype, layout, device, pin_memory)
+    result = random_tensors_bodies.randn(size, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -1104,12 +1102,12 @@ def randint__default(
         return store_out(
             "randint",
             out,
-            random_creation_bodies.randint_to(
+            random_tensors_bodies.randint_to(
                 high, size, generator, dtype, layout, device, pin_memory
             ),
             "exact",
         )
-    result = random_creation_bodies.randint_to(
+    result = random_tensors_bodies.randint_to(
         high, size, generator, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -1146,12 +1144,12 @@ def randint__low(
         return store_out(
             "randint",
             out,
-            random_creation_bodies.randint(
+            random_tensors_bodies.randint(
                 low, high, size, generator, dtype, layout, device, pin_memory
             ),
             "exact",
         )
-    result = random_creation_bodies.randint(
+    result = random_tensors_bodies.randint(
         low, high, size, generator, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -1184,10 +1182,10 @@ def randperm(
         return store_out(
             "randperm",
             out,
-            random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory),
+            random_tensors_bodies.randperm(n, generator, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = random_creation_bodies.randperm(n, generator, dtype, layout, device, pin_memory)
+    result = random_tensors_bodies.randperm(n, generator, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -1214,7 +1212,7 @@ def rand_like(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("rand_like", ("self", 0, "tensor", input))
-    result = random_creation_bodies.rand_like(
+    result = random_tensors_bodies.rand_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
     return result.requires_grad_() if requires_grad else result
@@ -1243,7 +1241,7 @@ def randn_like(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("randn_like", ("self", 0, "tensor", input))
-    result = random_creation_bodies.randn_like(
+    result = random_tensors_bodies.randn_like(
         input, dtype, layout, device, pin_memory, memory_format
     )
     return result.requires_grad_() if requires_grad else result
@@ -1277,7 +1275,7 @@ def randint_like__default(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("randint_like", ("self", 0, "tensor", input))
-    result = random_creation_bodies.randint_like_to(
+    result = random_tensors_bodies.randint_like_to(
         input, high, dtype, layout, device, pin_memory, memory_format
     )
     return result.requires_grad_() if requires_grad else result
@@ -1317,7 +1315,7 @@ def randint_like__low_dtype(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("randint_like", ("self", 0, "tensor", input))
-    result = random_creation_bodies.randint_like(
+    result = random_tensors_bodies.randint_like(
         input, low, high, dtype, layout, device, pin_memory, memory_format
     )
     return result.requires_grad_() if requires_grad else result
@@ -1336,8 +1334,8 @@ def normal__Tensor_float(
             return _answer
         check_tensors("normal", ("mean", 0, "tensor", mean))
     if out is not None:
-        return random_creation_bodies.normal(mean, std, generator, out=out)
-    return random_creation_bodies.normal(mean, std, generator)
+        return random_tensors_bodies.normal(mean, std, generator, out=out)
+    return random_tensors_bodies.normal(mean, std, generator)
 
 
 def normal__float_Tensor(
@@ -1353,8 +1351,8 @@ def normal__float_Tensor(
             return _answer
         check_tensors("normal", ("std", 1, "tensor", std))
     if out is not None:
-        return random_creation_bodies.normal(mean, std, generator, out=out)
-    return random_creation_bodies.normal(mean, std, generator)
+        return random_tensors_bodies.normal(mean, std, generator, out=out)
+    return random_tensors_bodies.normal(mean, std, generator)
 
 
 def normal__Tensor_Tensor(
@@ -1370,8 +1368,8 @@ def normal__Tensor_Tensor(
             return _answer
         check_tensors("normal", ("mean", 0, "tensor", mean), ("std", 1, "tensor", std))
     if out is not None:
-        return random_creation_bodies.normal(mean, std, generator, out=out)
-    return random_creation_bodies.normal(mean, std, generator)
+        return random_tensors_bodies.normal(mean, std, generator, out=out)
+    return random_tensors_bodies.normal(mean, std, generator)
 
 
 def normal__float_float(
@@ -1402,12 +1400,12 @@ def normal__float_float(
         return store_out(
             "normal",
             out,
-            random_creation_bodies.normal_of_size(
+            random_tensors_bodies.normal_of_size(
                 mean, std, size, generator, dtype, layout, device, pin_memory
             ),
             "exact",
         )
-    result = random_creation_bodies.normal_of_size(
+    result = random_tensors_bodies.normal_of_size(
         mean, std, size, generator, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -1440,12 +1438,9 @@ def div__Tensor_mode(
         check_tensors("div", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "div",
-            out,
-            elementwise_bodies.div_mode(input, other, rounding_mode),
-            whole=[input, other],
+            "div", out, pointwise_bodies.div_mode(input, other, rounding_mode), whole=[input, other]
         )
-    return elementwise_bodies.div_mode(input, other, rounding_mode)
+    return pointwise_bodies.div_mode(input, other, rounding_mode)
 
 
 def div___Tensor_mode(
@@ -1461,7 +1456,7 @@ def div___Tensor_mode(
     """
     if _words:
         return respelled(div___Tensor_mode, locals())
-    return store_inplace("div_", input, elementwise_bodies.div_mode(input, other, rounding_mode))
+    return store_inplace("div_", input, pointwise_bodies.div_mode(input, other, rounding_mode))
 
 
 def div__Scalar(input: Number, other: Number) -> Tensor:
@@ -1496,12 +1491,9 @@ def div__Scalar_mode(
             return _answer
     if out is not None:
         return store_out(
-            "div",
-            out,
-            elementwise_bodies.div_number_mode(input, other, rounding_mode),
-            whole=[other],
+            "div", out, pointwise_bodies.div_number_mode(input, other, rounding_mode), whole=[other]
         )
-    return elementwise_bodies.div_number_mode(input, other, rounding_mode)
+    return pointwise_bodies.div_number_mode(input, other, rounding_mode)
 
 
 def floor_divide__Scalar(input: Number, other: Number) -> Tensor:
@@ -1535,8 +1527,8 @@ def ldexp(
             return _answer
         check_tensors("ldexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
-        return store_out("ldexp", out, elementwise_bodies.ldexp(input, other), whole=[input, other])
-    return elementwise_bodies.ldexp(input, other)
+        return store_out("ldexp", out, pointwise_bodies.ldexp(input, other), whole=[input, other])
+    return pointwise_bodies.ldexp(input, other)
 
 
 def ldexp_(input: Tensor, other: Tensor) -> Tensor:
@@ -1544,7 +1536,7 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
 
     In-place variant of `ldexp`.
     """
-    return store_inplace("ldexp_", input, elementwise_bodies.ldexp(input, other))
+    return store_inplace("ldexp_", input, pointwise_bodies.ldexp(input, other))
 
 
 def frexp(
@@ -1565,13 +1557,9 @@ def frexp(
         check_tensors("frexp", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "frexp",
-            out,
-            return_types.frexp(*elementwise_bodies.frexp(input)),
-            "exact",
-            whole=[input],
+            "frexp", out, return_types.frexp(*pointwise_bodies.frexp(input)), "exact", whole=[input]
         )
-    return return_types.frexp(*elementwise_bodies.frexp(input))
+    return return_types.frexp(*pointwise_bodies.frexp(input))
 
 
 def positive(input: Tensor) -> Tensor:
@@ -1584,7 +1572,7 @@ def positive(input: Tensor) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("positive", ("self", 0, "tensor", input))
-    return elementwise_bodies.positive(input)
+    return pointwise_bodies.positive(input)
 
 
 def allclose(
@@ -1613,7 +1601,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("equal", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-    return elementwise_bodies.equal(input, other)
+    return pointwise_bodies.equal(input, other)
 
 
 def isclose(
@@ -1632,7 +1620,7 @@ def isclose(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("isclose", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
-    return elementwise_bodies.isclose(input, other, rtol, atol, equal_nan)
+    return pointwise_bodies.isclose(input, other, rtol, atol, equal_nan)
 
 
 def angle(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
@@ -1721,9 +1709,9 @@ def round__decimals(
         check_tensors("round", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "round", out, elementwise_bodies.round_decimals(input, decimals), "exact", whole=[input]
+            "round", out, pointwise_bodies.round_decimals(input, decimals), "exact", whole=[input]
         )
-    return elementwise_bodies.round_decimals(input, decimals)
+    return pointwise_bodies.round_decimals(input, decimals)
 
 
 def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack[Input]) -> Tensor:
@@ -1737,9 +1725,7 @@ def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack
         if decimals is MISSING:
             raise missing_arguments("round", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
-    return store_inplace(
-        "round_", input, elementwise_bodies.round_decimals(input, decimals), "exact"
-    )
+    return store_inplace("round_", input, pointwise_bodies.round_decimals(input, decimals), "exact")
 
 
 def nan_to_num(
@@ -1768,11 +1754,11 @@ def nan_to_num(
         return store_out(
             "nan_to_num",
             out,
-            elementwise_bodies.nan_to_num(input, nan, posinf, neginf),
+            pointwise_bodies.nan_to_num(input, nan, posinf, neginf),
             "exact",
             whole=[input],
         )
-    return elementwise_bodies.nan_to_num(input, nan, posinf, neginf)
+    return pointwise_bodies.nan_to_num(input, nan, posinf, neginf)
 
 
 def nan_to_num_(
@@ -1787,7 +1773,7 @@ def nan_to_num_(
     In-place variant of `nan_to_num`.
     """
     return store_inplace(
-        "nan_to_num_", input, elementwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
+        "nan_to_num_", input, pointwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
     )
 
 
@@ -1810,10 +1796,8 @@ def float_power__Tensor_Tensor(
             return _answer
         check_tensors("float_power", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "float_power", out, elementwise_bodies.float_power(input, exponent), "exact"
-        )
-    return elementwise_bodies.float_power(input, exponent)
+        return store_out("float_power", out, pointwise_bodies.float_power(input, exponent), "exact")
+    return pointwise_bodies.float_power(input, exponent)
 
 
 def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
@@ -1822,7 +1806,7 @@ def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Ten
     In-place variant of `float_power`.
     """
     return store_inplace(
-        "float_power_", input, elementwise_bodies.float_power(input, exponent), "exact"
+        "float_power_", input, pointwise_bodies.float_power(input, exponent), "exact"
     )
 
 
@@ -1845,8 +1829,8 @@ def float_power__Scalar(
             return _answer
         check_tensors("float_power", ("exponent", 1, "tensor", exponent))
     if out is not None:
-        return store_out("float_power", out, elementwise_bodies.float_power(input, exponent))
-    return elementwise_bodies.float_power(input, exponent)
+        return store_out("float_power", out, pointwise_bodies.float_power(input, exponent))
+    return pointwise_bodies.float_power(input, exponent)
 
 
 def logit(
@@ -1908,8 +1892,8 @@ def mvlgamma(
             return _answer
         check_tensors("mvlgamma", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("mvlgamma", out, elementwise_bodies.mvlgamma(input, p))
-    return elementwise_bodies.mvlgamma(input, p)
+        return store_out("mvlgamma", out, pointwise_bodies.mvlgamma(input, p))
+    return pointwise_bodies.mvlgamma(input, p)
 
 
 def mvlgamma_(input: Tensor, p: int) -> Tensor:
@@ -1919,7 +1903,7 @@ def mvlgamma_(input: Tensor, p: int) -> Tensor:
     """
     if p.__class__ is not int:
         p = as_int(p, "mvlgamma", "p", 2)
-    return store_inplace("mvlgamma_", input, elementwise_bodies.mvlgamma(input, p))
+    return store_inplace("mvlgamma_", input, pointwise_bodies.mvlgamma(input, p))
 
 
 def polygamma(
@@ -1941,8 +1925,8 @@ def polygamma(
             return _answer
         check_tensors("polygamma", ("self", 1, "tensor", input))
     if out is not None:
-        return store_out("polygamma", out, elementwise_bodies.polygamma(n, input), whole=[input])
-    return elementwise_bodies.polygamma(n, input)
+        return store_out("polygamma", out, pointwise_bodies.polygamma(n, input), whole=[input])
+    return pointwise_bodies.polygamma(n, input)
 
 
 def polygamma_of_self(self: Tensor, n: int) -> Tensor:
@@ -2024,7 +2008,7 @@ def _polynomial(
         _answer = overridden(_polynomial, locals())
         if _answer is not NotImplemented:
             return _answer
-    return elementwise_bodies.polynomial(x, n, first, next, previous, divisor)
+    return pointwise_bodies.polynomial(x, n, first, next, previous, divisor)
 
 
 def special_chebyshev_polynomial_t(
@@ -2313,7 +2297,7 @@ def special_zeta__self_scalar(input: Number, other: Tensor) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("special_zeta", ("other", 1, "tensor", other))
-    return elementwise_bodies.zeta_of_number(input, other)
+    return pointwise_bodies.zeta_of_number(input, other)
 
 
 def special_zeta__other_scalar(input: Tensor, other: Number) -> Tensor:
@@ -2326,7 +2310,7 @@ def special_zeta__other_scalar(input: Tensor, other: Number) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("special_zeta", ("self", 0, "tensor", input))
-    return elementwise_bodies.zeta_at_number(input, other)
+    return pointwise_bodies.zeta_at_number(input, other)
 
 
 def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
@@ -2362,9 +2346,9 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
         check_tensors("gelu", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "gelu", out, elementwise_bodies.gelu(input, approximate), "exact", whole=[input]
+            "gelu", out, pointwise_bodies.gelu(input, approximate), "exact", whole=[input]
         )
-    return elementwise_bodies.gelu(input, approximate)
+    return pointwise_bodies.gelu(input, approximate)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -2379,7 +2363,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("glu", ("self", 0, "tensor", input))
-    return elementwise_bodies.glu(input, dim)
+    return pointwise_bodies.glu(input, dim)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -2394,7 +2378,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("prelu", ("self", 0, "tensor", input), ("weight", 1, "tensor", weight))
-    return elementwise_bodies.prelu(input, weight)
+    return pointwise_bodies.prelu(input, weight)
 
 
 def hash_tensor(
@@ -2576,7 +2560,7 @@ def detach_(input: Tensor) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("detach_", ("self", 0, "tensor", input))
-    return inplace_views_bodies.detach_(input)
+    return inplace_bodies.detach_(input)
 
 
 def view_copy__default(
@@ -2847,7 +2831,7 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("transpose_", ("self", 0, "tensor", self))
-    return inplace_views_bodies.transpose_(self, dim0, dim1)
+    return inplace_bodies.transpose_(self, dim0, dim1)
 
 
 def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
@@ -2864,7 +2848,7 @@ def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("swapaxes_", ("self", 0, "tensor", self))
-    return inplace_views_bodies.transpose_(self, axis0, axis1)
+    return inplace_bodies.transpose_(self, axis0, axis1)
 
 
 def t_copy(
@@ -2896,7 +2880,7 @@ def t_(self: Tensor) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("t_", ("self", 0, "tensor", self))
-    return inplace_views_bodies.t_(self)
+    return inplace_bodies.t_(self)
 
 
 def H(self: Tensor) -> Tensor:
@@ -3132,7 +3116,7 @@ def squeeze_(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("squeeze_", ("self", 0, "tensor", self))
-    return inplace_views_bodies.squeeze_(self, dim)
+    return inplace_bodies.squeeze_(self, dim)
 
 
 def unsqueeze_copy(
@@ -3183,7 +3167,7 @@ def unsqueeze_(self: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[Dim]
         if _answer is not NotImplemented:
             return _answer
         check_tensors("unsqueeze_", ("self", 0, "tensor", self))
-    return inplace_views_bodies.unsqueeze_(self, dim)
+    return inplace_bodies.unsqueeze_(self, dim)
 
 
 def as_strided_(
@@ -3201,7 +3185,7 @@ def as_strided_(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("as_strided_", ("self", 0, "tensor", input))
-    return inplace_views_bodies.as_strided_(input, size, stride, storage_offset)
+    return inplace_bodies.as_strided_(input, size, stride, storage_offset)
 
 
 def atleast_1d__default(input: Tensor) -> Tensor:
@@ -3770,7 +3754,7 @@ def select_scatter(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("select_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
-    return view_scatter_bodies.select_scatter(input, src, dim, index)
+    return scatter_bodies.select_scatter(input, src, dim, index)
 
 
 def slice_scatter(
@@ -3808,10 +3792,10 @@ def slice_scatter(
         return store_out(
             "slice_scatter",
             out,
-            view_scatter_bodies.slice_scatter(input, src, dim, start, end, step),
+            scatter_bodies.slice_scatter(input, src, dim, start, end, step),
             "exact",
         )
-    return view_scatter_bodies.slice_scatter(input, src, dim, start, end, step)
+    return scatter_bodies.slice_scatter(input, src, dim, start, end, step)
 
 
 def diagonal_scatter(
@@ -3832,7 +3816,7 @@ def diagonal_scatter(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("diagonal_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
-    return view_scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
+    return scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
 
 
 def as_strided_scatter(
@@ -3854,7 +3838,7 @@ def as_strided_scatter(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("as_strided_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
-    return view_scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
+    return scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
 
 
 def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tensor:
@@ -3867,7 +3851,7 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
         if _answer is not NotImplemented:
             return _answer
         check_tensors("fill_diagonal_", ("self", 0, "tensor", self))
-    return view_scatter_bodies.fill_diagonal_(self, fill_value, wrap)
+    return scatter_bodies.fill_diagonal_(self, fill_value, wrap)
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
@@ -3991,7 +3975,7 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("permute_backward", ("grad", 0, "tensor", grad))
-    return view_backward_bodies.permute_backward(grad, dims)
+    return backward_bodies.permute_backward(grad, dims)
 
 
 def select_backward(
@@ -4010,7 +3994,7 @@ def select_backward(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("select_backward", ("grad_output", 0, "tensor", grad_output))
-    return view_backward_bodies.select_backward(grad_output, input_sizes, dim, index)
+    return backward_bodies.select_backward(grad_output, input_sizes, dim, index)
 
 
 def slice_backward(
@@ -4039,7 +4023,7 @@ def slice_backward(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("slice_backward", ("grad_output", 0, "tensor", grad_output))
-    return view_backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
+    return backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
 
 
 def narrow_backward(
@@ -4061,7 +4045,7 @@ def narrow_backward(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("narrow_backward", ("grad_output", 0, "tensor", grad_output))
-    return view_backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
+    return backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
 
 
 def diagonal_backward(
@@ -4083,7 +4067,7 @@ def diagonal_backward(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("diagonal_backward", ("grad_output", 0, "tensor", grad_output))
-    return view_backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
+    return backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
 
 
 def unfold_backward(
@@ -4105,7 +4089,7 @@ def unfold_backward(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("unfold_backward", ("grad_in", 0, "tensor", grad_in))
-    return view_backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
+    return backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
 
 
 def as_strided_backward(
@@ -4131,7 +4115,7 @@ def as_strided_backward(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("as_strided_backward", ("grad", 0, "tensor", grad))
-    return view_backward_bodies.as_strided_backward(
+    return backward_bodies.as_strided_backward(
         grad, input_sizes, input_strides, input_offset, size, stride, storage_offset
     )
 
@@ -4151,7 +4135,7 @@ def split_backward(
         _answer = overridden(split_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    return view_backward_bodies.split_backward(grads, split_size, dim, input_sizes)
+    return backward_bodies.split_backward(grads, split_size, dim, input_sizes)
 
 
 def split_with_sizes_backward(
@@ -4168,7 +4152,7 @@ def split_with_sizes_backward(
         _answer = overridden(split_with_sizes_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    return view_backward_bodies.split_with_sizes_backward(grads, split_sizes, dim, input_sizes)
+    return backward_bodies.split_with_sizes_backward(grads, split_sizes, dim, input_sizes)
 
 
 def chunk_backward(
@@ -4186,7 +4170,7 @@ def chunk_backward(
         _answer = overridden(chunk_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    return view_backward_bodies.chunk_backward(grads, chunks, dim, input_sizes)
+    return backward_bodies.chunk_backward(grads, chunks, dim, input_sizes)
 
 
 def tensor_split_backward(
@@ -4205,7 +4189,7 @@ def tensor_split_backward(
         _answer = overridden(tensor_split_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    return view_backward_bodies.tensor_split_backward(grads, sections, dim, input_sizes)
+    return backward_bodies.tensor_split_backward(grads, sections, dim, input_sizes)
 
 
 def tensor_split_indices_backward(
@@ -4222,7 +4206,7 @@ def tensor_split_indices_backward(
         _answer = overridden(tensor_split_indices_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    return view_backward_bodies.tensor_split_indices_backward(grads, indices, dim, input_sizes)
+    return backward_bodies.tensor_split_indices_backward(grads, indices, dim, input_sizes)
 
 
 def unbind_backward(grads: Sequence[Tensor | None], dim: int) -> Tensor:
@@ -4236,7 +4220,7 @@ def unbind_backward(grads: Sequence[Tensor | None], dim: int) -> Tensor:
         _answer = overridden(unbind_backward, locals())
         if _answer is not NotImplemented:
             return _answer
-    return view_backward_bodies.unbind_backward(grads, dim)
+    return backward_bodies.unbind_backward(grads, dim)
 
 
 def fliplr(input: Tensor) -> Tensor:
@@ -4590,10 +4574,10 @@ def quantile__default(
         return store_out(
             "quantile",
             out,
-            quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
+            quantile_bodies.quantile(input, q, dim, keepdim, interpolation),
             "exact",
         )
-    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+    return quantile_bodies.quantile(input, q, dim, keepdim, interpolation)
 
 
 def quantile__scalar(
@@ -4626,10 +4610,10 @@ def quantile__scalar(
         return store_out(
             "quantile",
             out,
-            quantiles_bodies.quantile(input, q, dim, keepdim, interpolation),
+            quantile_bodies.quantile(input, q, dim, keepdim, interpolation),
             "exact",
         )
-    return quantiles_bodies.quantile(input, q, dim, keepdim, interpolation)
+    return quantile_bodies.quantile(input, q, dim, keepdim, interpolation)
 
 
 def nanquantile__default(
@@ -4660,10 +4644,10 @@ def nanquantile__default(
         return store_out(
             "nanquantile",
             out,
-            quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
+            quantile_bodies.nanquantile(input, q, dim, keepdim, interpolation),
             "exact",
         )
-    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+    return quantile_bodies.nanquantile(input, q, dim, keepdim, interpolation)
 
 
 def nanquantile__scalar(
@@ -4696,10 +4680,10 @@ def nanquantile__scalar(
         return store_out(
             "nanquantile",
             out,
-            quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation),
+            quantile_bodies.nanquantile(input, q, dim, keepdim, interpolation),
             "exact",
         )
-    return quantiles_bodies.nanquantile(input, q, dim, keepdim, interpolation)
+    return quantile_bodies.nanquantile(input, q, dim, keepdim, interpolation)
 
 
 def unique(
@@ -4727,7 +4711,7 @@ def unique(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("unique", ("self", 0, "tensor", input))
-    return sorting_bodies.unique(input, sorted, return_inverse, return_counts, dim)
+    return sort_bodies.unique(input, sorted, return_inverse, return_counts, dim)
 
 
 def unique_consecutive(
@@ -4753,7 +4737,7 @@ def unique_consecutive(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("unique_consecutive", ("self", 0, "tensor", input))
-    return sorting_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
+    return sort_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
 
 
 def max__other(
@@ -4887,7 +4871,7 @@ def segment_reduce(
             ("indices", 3, "tensor?", indices),
             ("offsets", 4, "tensor?", offsets),
         )
-    return segments_bodies.segment_reduce(
+    return segment_reduce_bodies.segment_reduce(
         data, reduce, lengths, indices, offsets, axis, unsafe, initial
     )
 
@@ -4906,7 +4890,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         if _answer is not NotImplemented:
             return _answer
         check_tensors("bincount", ("self", 0, "tensor", input), ("weights", 1, "tensor?", weights))
-    return histograms_bodies.bincount(input, weights, minlength)
+    return histogram_bodies.bincount(input, weights, minlength)
 
 
 def histogram__bin_ct(
@@ -4942,11 +4926,11 @@ def histogram__bin_ct(
             "histogram",
             out,
             return_types.histogram(
-                *histograms_bodies.histogram(input, bins, range, weight, density)
+                *histogram_bodies.histogram(input, bins, range, weight, density)
             ),
             "exact",
         )
-    return return_types.histogram(*histograms_bodies.histogram(input, bins, range, weight, density))
+    return return_types.histogram(*histogram_bodies.histogram(input, bins, range, weight, density))
 
 
 def histogram__bins_tensor(
@@ -4983,10 +4967,10 @@ def histogram__bins_tensor(
         return store_out(
             "histogram",
             out,
-            return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density)),
+            return_types.histogram(*histogram_bodies.of_edges(input, bins, weight, density)),
             "exact",
         )
-    return return_types.histogram(*histograms_bodies.of_edges(input, bins, weight, density))
+    return return_types.histogram(*histogram_bodies.of_edges(input, bins, weight, density))
 
 
 def histogramdd__default(
@@ -5009,7 +4993,7 @@ def histogramdd__default(
             return _answer
         check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
     return return_types.histogramdd(
-        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+        *histogram_bodies.histogramdd(input, bins, range, weight, density)
     )
 
 
@@ -5033,7 +5017,7 @@ def histogramdd__int_bins(
             return _answer
         check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
     return return_types.histogramdd(
-        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+        *histogram_bodies.histogramdd(input, bins, range, weight, density)
     )
 
 
@@ -5064,7 +5048,7 @@ def histogramdd__TensorList_bins(
             ("weight", 3, "tensor?", weight),
         )
     return return_types.histogramdd(
-        *histograms_bodies.histogramdd(input, bins, range, weight, density)
+        *histogram_bodies.histogramdd(input, bins, range, weight, density)
     )
 
 
@@ -5485,7 +5469,7 @@ def einsum(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("einsum", ("tensors", 1, "tensors", tensors))
-    return einstein_bodies.einsum(equation, tensors, path)
+    return einsum_bodies.einsum(equation, tensors, path)
 
 
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
@@ -7021,7 +7005,7 @@ def gradient__default(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("gradient", ("self", 0, "tensor", input))
-    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    return tuple(gradient_bodies.gradient(input, spacing, dim, edge_order))
 
 
 def gradient__scalarray(
@@ -7046,7 +7030,7 @@ def gradient__scalarray(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("gradient", ("self", 0, "tensor", input))
-    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    return tuple(gradient_bodies.gradient(input, spacing, dim, edge_order))
 
 
 def gradient__tensorarray(
@@ -7071,7 +7055,7 @@ def gradient__tensorarray(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("gradient", ("self", 0, "tensor", input), ("spacing", 1, "tensors", spacing))
-    return tuple(differences_bodies.gradient(input, spacing, dim, edge_order))
+    return tuple(gradient_bodies.gradient(input, spacing, dim, edge_order))
 
 
 def diff(
@@ -7142,8 +7126,8 @@ def fft_fft(
             return _answer
         check_tensors("fft_fft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_fft", out, fourier_bodies.fft(input, n, dim, norm))
-    return fourier_bodies.fft(input, n, dim, norm)
+        return store_out("fft_fft", out, fft_bodies.fft(input, n, dim, norm))
+    return fft_bodies.fft(input, n, dim, norm)
 
 
 def fft_ifft(
@@ -7171,8 +7155,8 @@ def fft_ifft(
             return _answer
         check_tensors("fft_ifft", ("self", 0, "tensor", input))
     if out is not None:
-        return fourier_bodies.ifft(input, n, dim, norm, out=out)
-    return fourier_bodies.ifft(input, n, dim, norm)
+        return fft_bodies.ifft(input, n, dim, norm, out=out)
+    return fft_bodies.ifft(input, n, dim, norm)
 
 
 def fft_rfft(
@@ -7200,8 +7184,8 @@ def fft_rfft(
             return _answer
         check_tensors("fft_rfft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_rfft", out, fourier_bodies.rfft(input, n, dim, norm))
-    return fourier_bodies.rfft(input, n, dim, norm)
+        return store_out("fft_rfft", out, fft_bodies.rfft(input, n, dim, norm))
+    return fft_bodies.rfft(input, n, dim, norm)
 
 
 def fft_irfft(
@@ -7231,8 +7215,8 @@ def fft_irfft(
             return _answer
         check_tensors("fft_irfft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_irfft", out, fourier_bodies.irfft(input, n, dim, norm), "floating")
-    return fourier_bodies.irfft(input, n, dim, norm)
+        return store_out("fft_irfft", out, fft_bodies.irfft(input, n, dim, norm), "floating")
+    return fft_bodies.irfft(input, n, dim, norm)
 
 
 def fft_hfft(
@@ -7260,8 +7244,8 @@ def fft_hfft(
             return _answer
         check_tensors("fft_hfft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_hfft", out, fourier_bodies.hfft(input, n, dim, norm), "floating")
-    return fourier_bodies.hfft(input, n, dim, norm)
+        return store_out("fft_hfft", out, fft_bodies.hfft(input, n, dim, norm), "floating")
+    return fft_bodies.hfft(input, n, dim, norm)
 
 
 def fft_ihfft(
@@ -7289,8 +7273,8 @@ def fft_ihfft(
             return _answer
         check_tensors("fft_ihfft", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ihfft", out, fourier_bodies.ihfft(input, n, dim, norm), "exact")
-    return fourier_bodies.ihfft(input, n, dim, norm)
+        return store_out("fft_ihfft", out, fft_bodies.ihfft(input, n, dim, norm), "exact")
+    return fft_bodies.ihfft(input, n, dim, norm)
 
 
 def fft_fft2(
@@ -7314,8 +7298,8 @@ def fft_fft2(
             return _answer
         check_tensors("fft_fft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_fft2", out, fourier_bodies.fftn(input, s, dim, norm))
-    return fourier_bodies.fftn(input, s, dim, norm)
+        return store_out("fft_fft2", out, fft_bodies.fftn(input, s, dim, norm))
+    return fft_bodies.fftn(input, s, dim, norm)
 
 
 def fft_ifft2(
@@ -7339,8 +7323,8 @@ def fft_ifft2(
             return _answer
         check_tensors("fft_ifft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ifft2", out, fourier_bodies.ifftn(input, s, dim, norm))
-    return fourier_bodies.ifftn(input, s, dim, norm)
+        return store_out("fft_ifft2", out, fft_bodies.ifftn(input, s, dim, norm))
+    return fft_bodies.ifftn(input, s, dim, norm)
 
 
 def fft_rfft2(
@@ -7364,8 +7348,8 @@ def fft_rfft2(
             return _answer
         check_tensors("fft_rfft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_rfft2", out, fourier_bodies.rfftn(input, s, dim, norm))
-    return fourier_bodies.rfftn(input, s, dim, norm)
+        return store_out("fft_rfft2", out, fft_bodies.rfftn(input, s, dim, norm))
+    return fft_bodies.rfftn(input, s, dim, norm)
 
 
 def fft_irfft2(
@@ -7390,8 +7374,8 @@ def fft_irfft2(
             return _answer
         check_tensors("fft_irfft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_irfft2", out, fourier_bodies.irfftn(input, s, dim, norm), "floating")
-    return fourier_bodies.irfftn(input, s, dim, norm)
+        return store_out("fft_irfft2", out, fft_bodies.irfftn(input, s, dim, norm), "floating")
+    return fft_bodies.irfftn(input, s, dim, norm)
 
 
 def fft_hfft2(
@@ -7416,8 +7400,8 @@ def fft_hfft2(
             return _answer
         check_tensors("fft_hfft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_hfft2", out, fourier_bodies.hfftn(input, s, dim, norm), "floating")
-    return fourier_bodies.hfftn(input, s, dim, norm)
+        return store_out("fft_hfft2", out, fft_bodies.hfftn(input, s, dim, norm), "floating")
+    return fft_bodies.hfftn(input, s, dim, norm)
 
 
 def fft_ihfft2(
@@ -7441,8 +7425,8 @@ def fft_ihfft2(
             return _answer
         check_tensors("fft_ihfft2", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ihfft2", out, fourier_bodies.ihfftn(input, s, dim, norm))
-    return fourier_bodies.ihfftn(input, s, dim, norm)
+        return store_out("fft_ihfft2", out, fft_bodies.ihfftn(input, s, dim, norm))
+    return fft_bodies.ihfftn(input, s, dim, norm)
 
 
 def fft_fftn(
@@ -7466,8 +7450,8 @@ def fft_fftn(
             return _answer
         check_tensors("fft_fftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_fftn", out, fourier_bodies.fftn(input, s, dim, norm))
-    return fourier_bodies.fftn(input, s, dim, norm)
+        return store_out("fft_fftn", out, fft_bodies.fftn(input, s, dim, norm))
+    return fft_bodies.fftn(input, s, dim, norm)
 
 
 def fft_ifftn(
@@ -7491,8 +7475,8 @@ def fft_ifftn(
             return _answer
         check_tensors("fft_ifftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ifftn", out, fourier_bodies.ifftn(input, s, dim, norm))
-    return fourier_bodies.ifftn(input, s, dim, norm)
+        return store_out("fft_ifftn", out, fft_bodies.ifftn(input, s, dim, norm))
+    return fft_bodies.ifftn(input, s, dim, norm)
 
 
 def fft_rfftn(
@@ -7517,8 +7501,8 @@ def fft_rfftn(
             return _answer
         check_tensors("fft_rfftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_rfftn", out, fourier_bodies.rfftn(input, s, dim, norm))
-    return fourier_bodies.rfftn(input, s, dim, norm)
+        return store_out("fft_rfftn", out, fft_bodies.rfftn(input, s, dim, norm))
+    return fft_bodies.rfftn(input, s, dim, norm)
 
 
 def fft_irfftn(
@@ -7543,8 +7527,8 @@ def fft_irfftn(
             return _answer
         check_tensors("fft_irfftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_irfftn", out, fourier_bodies.irfftn(input, s, dim, norm), "floating")
-    return fourier_bodies.irfftn(input, s, dim, norm)
+        return store_out("fft_irfftn", out, fft_bodies.irfftn(input, s, dim, norm), "floating")
+    return fft_bodies.irfftn(input, s, dim, norm)
 
 
 def fft_hfftn(
@@ -7569,8 +7553,8 @@ def fft_hfftn(
             return _answer
         check_tensors("fft_hfftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_hfftn", out, fourier_bodies.hfftn(input, s, dim, norm), "floating")
-    return fourier_bodies.hfftn(input, s, dim, norm)
+        return store_out("fft_hfftn", out, fft_bodies.hfftn(input, s, dim, norm), "floating")
+    return fft_bodies.hfftn(input, s, dim, norm)
 
 
 def fft_ihfftn(
@@ -7595,8 +7579,8 @@ def fft_ihfftn(
             return _answer
         check_tensors("fft_ihfftn", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fft_ihfftn", out, fourier_bodies.ihfftn(input, s, dim, norm))
-    return fourier_bodies.ihfftn(input, s, dim, norm)
+        return store_out("fft_ihfftn", out, fft_bodies.ihfftn(input, s, dim, norm))
+    return fft_bodies.ihfftn(input, s, dim, norm)
 
 
 def fft_fftfreq(
@@ -7627,10 +7611,10 @@ def fft_fftfreq(
         return store_out(
             "fft_fftfreq",
             out,
-            window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory),
+            windows_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = window_creation_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory)
+    result = windows_bodies.fft_fftfreq(n, d, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -7661,10 +7645,10 @@ def fft_rfftfreq(
         return store_out(
             "fft_rfftfreq",
             out,
-            window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory),
+            windows_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory),
             "exact",
         )
-    result = window_creation_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory)
+    result = windows_bodies.fft_rfftfreq(n, d, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -7682,7 +7666,7 @@ def fft_fftshift(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("fft_fftshift", ("self", 0, "tensor", input))
-    return fourier_bodies.fftshift(input, dim)
+    return fft_bodies.fftshift(input, dim)
 
 
 def fft_ifftshift(
@@ -7699,7 +7683,7 @@ def fft_ifftshift(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("fft_ifftshift", ("self", 0, "tensor", input))
-    return fourier_bodies.ifftshift(input, dim)
+    return fft_bodies.ifftshift(input, dim)
 
 
 def bartlett_window__default(
@@ -7722,9 +7706,7 @@ def bartlett_window__default(
         _answer = overridden(bartlett_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.bartlett_window(
-        window_length, dtype, layout, device, pin_memory
-    )
+    result = windows_bodies.bartlett_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -7749,7 +7731,7 @@ def bartlett_window__periodic(
         _answer = overridden(bartlett_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.bartlett_window_periodic(
+    result = windows_bodies.bartlett_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -7775,9 +7757,7 @@ def blackman_window__default(
         _answer = overridden(blackman_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.blackman_window(
-        window_length, dtype, layout, device, pin_memory
-    )
+    result = windows_bodies.blackman_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -7802,7 +7782,7 @@ def blackman_window__periodic(
         _answer = overridden(blackman_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.blackman_window_periodic(
+    result = windows_bodies.blackman_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -7828,7 +7808,7 @@ def hann_window__default(
         _answer = overridden(hann_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.hann_window(window_length, dtype, layout, device, pin_memory)
+    result = windows_bodies.hann_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -7853,7 +7833,7 @@ def hann_window__periodic(
         _answer = overridden(hann_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.hann_window_periodic(
+    result = windows_bodies.hann_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -7879,7 +7859,7 @@ def hamming_window__default(
         _answer = overridden(hamming_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.hamming_window(window_length, dtype, layout, device, pin_memory)
+    result = windows_bodies.hamming_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -7904,7 +7884,7 @@ def hamming_window__periodic(
         _answer = overridden(hamming_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.hamming_window_periodic(
+    result = windows_bodies.hamming_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -7932,7 +7912,7 @@ def hamming_window__periodic_alpha(
         _answer = overridden(hamming_window__periodic_alpha, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.hamming_window_alpha(
+    result = windows_bodies.hamming_window_alpha(
         window_length, periodic, alpha, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -7962,7 +7942,7 @@ def hamming_window__periodic_alpha_beta(
         _answer = overridden(hamming_window__periodic_alpha_beta, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.hamming_window_alpha_beta(
+    result = windows_bodies.hamming_window_alpha_beta(
         window_length, periodic, alpha, beta, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -7988,7 +7968,7 @@ def kaiser_window__default(
         _answer = overridden(kaiser_window__default, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.kaiser_window(window_length, dtype, layout, device, pin_memory)
+    result = windows_bodies.kaiser_window(window_length, dtype, layout, device, pin_memory)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -8013,7 +7993,7 @@ def kaiser_window__periodic(
         _answer = overridden(kaiser_window__periodic, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.kaiser_window_periodic(
+    result = windows_bodies.kaiser_window_periodic(
         window_length, periodic, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -8041,7 +8021,7 @@ def kaiser_window__beta(
         _answer = overridden(kaiser_window__beta, locals())
         if _answer is not NotImplemented:
             return _answer
-    result = window_creation_bodies.kaiser_window_beta(
+    result = windows_bodies.kaiser_window_beta(
         window_length, periodic, beta, dtype, layout, device, pin_memory
     )
     return result.requires_grad_() if requires_grad else result
@@ -8083,7 +8063,7 @@ def stft(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("stft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
-    return frames_bodies.stft(
+    return stft_bodies.stft(
         input,
         n_fft,
         hop_length,
@@ -8131,7 +8111,7 @@ def istft(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("istft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
-    return frames_bodies.istft(
+    return stft_bodies.istft(
         input,
         n_fft,
         hop_length,
@@ -8559,7 +8539,7 @@ def nll_loss(
             ("target", 1, "tensor", target),
             ("weight", 2, "tensor?", weight),
         )
-    return class_losses_bodies.nll_loss(
+    return cross_entropy_bodies.nll_loss(
         input, target, weight, size_average, ignore_index, reduce, reduction
     )
 
@@ -8598,7 +8578,7 @@ def cross_entropy(
             ("target", 1, "tensor", target),
             ("weight", 2, "tensor?", weight),
         )
-    return class_losses_bodies.cross_entropy(
+    return cross_entropy_bodies.cross_entropy(
         input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
     )
 
@@ -9119,7 +9099,7 @@ def conv1d__default(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    return conv_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv1d__padding(
@@ -9152,7 +9132,7 @@ def conv1d__padding(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    return conv_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d__default(
@@ -9188,7 +9168,7 @@ def conv2d__default(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    return conv_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d__padding(
@@ -9221,7 +9201,7 @@ def conv2d__padding(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    return conv_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d__default(
@@ -9257,7 +9237,7 @@ def conv3d__default(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    return conv_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d__padding(
@@ -9290,7 +9270,7 @@ def conv3d__padding(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    return conv_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv_transpose1d(
@@ -9327,7 +9307,7 @@ def conv_transpose1d(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv_transpose1d(
+    return conv_bodies.conv_transpose1d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
 
@@ -9366,7 +9346,7 @@ def conv_transpose2d(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv_transpose2d(
+    return conv_bodies.conv_transpose2d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
 
@@ -9405,7 +9385,7 @@ def conv_transpose3d(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return convolutions_bodies.conv_transpose3d(
+    return conv_bodies.conv_transpose3d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
 
@@ -10061,7 +10041,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
         if _answer is not NotImplemented:
             return _answer
         check_tensors("cosine_similarity", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
-    return nn_bodies.cosine_similarity(x1, x2, dim, eps)
+    return pixel_shuffle_bodies.cosine_similarity(x1, x2, dim, eps)
 
 
 def pairwise_distance(
@@ -10077,7 +10057,7 @@ def pairwise_distance(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("pairwise_distance", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
-    return nn_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
+    return pixel_shuffle_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
 
 
 def cdist(
@@ -10097,7 +10077,7 @@ def cdist(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("cdist", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
-    return distances_bodies.cdist(x1, x2, p, compute_mode)
+    return cdist_bodies.cdist(x1, x2, p, compute_mode)
 
 
 def pdist(input: Tensor, p: float = 2) -> Tensor:
@@ -10110,7 +10090,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("pdist", ("self", 0, "tensor", input))
-    return distances_bodies.pdist(input, p)
+    return cdist_bodies.pdist(input, p)
 
 
 def pad(
@@ -10127,7 +10107,7 @@ def pad(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("pad", ("input", 0, "tensor", input))
-    return nn_bodies.pad(input, pad, mode, value)
+    return pixel_shuffle_bodies.pad(input, pad, mode, value)
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
@@ -10142,7 +10122,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("pixel_shuffle", ("self", 0, "tensor", input))
-    return nn_bodies.pixel_shuffle(input, upscale_factor)
+    return pixel_shuffle_bodies.pixel_shuffle(input, upscale_factor)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -10157,7 +10137,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("pixel_unshuffle", ("self", 0, "tensor", input))
-    return nn_bodies.pixel_unshuffle(input, downscale_factor)
+    return pixel_shuffle_bodies.pixel_unshuffle(input, downscale_factor)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
@@ -10172,7 +10152,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("channel_shuffle", ("self", 0, "tensor", input))
-    return nn_bodies.channel_shuffle(input, groups)
+    return pixel_shuffle_bodies.channel_shuffle(input, groups)
 
 
 def grid_sampler_2d(
@@ -10355,7 +10335,7 @@ def rnn_tanh_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-    return recurrent_bodies.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_bodies.rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def rnn_relu_cell(
@@ -10391,7 +10371,7 @@ def rnn_relu_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-    return recurrent_bodies.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_bodies.rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def gru_cell(
@@ -10427,7 +10407,7 @@ def gru_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-    return recurrent_bodies.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_bodies.gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def lstm_cell(
@@ -10463,7 +10443,7 @@ def lstm_cell(
             ("b_ih", 4, "tensor?", b_ih),
             ("b_hh", 5, "tensor?", b_hh),
         )
-    return recurrent_bodies.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+    return rnn_bodies.lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 def _lstm_steps(
@@ -10490,9 +10470,7 @@ def _lstm_steps(
             ("hidden", 2, "tensor", hidden),
             ("cell", 3, "tensor", cell),
         )
-    return return_types._lstm_steps(
-        *recurrent_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse)
-    )
+    return return_types._lstm_steps(*rnn_bodies.lstm_steps(gates, weight_hh, hidden, cell, reverse))
 
 
 def _gru_steps(
@@ -10519,7 +10497,7 @@ def _gru_steps(
             ("bias_hh", 2, "tensor?", bias_hh),
             ("hidden", 3, "tensor", hidden),
         )
-    return recurrent_bodies.gru_steps(gates, weight_hh, bias_hh, hidden, reverse)
+    return rnn_bodies.gru_steps(gates, weight_hh, bias_hh, hidden, reverse)
 
 
 def _rnn_steps(
@@ -10544,7 +10522,7 @@ def _rnn_steps(
             ("weight_hh", 1, "tensor", weight_hh),
             ("hidden", 2, "tensor", hidden),
         )
-    return recurrent_bodies.rnn_steps(gates, weight_hh, hidden, relu, reverse)
+    return rnn_bodies.rnn_steps(gates, weight_hh, hidden, relu, reverse)
 
 
 def signal_windows_bartlett(

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.core.device import device
-from runtime.core.dtype import dtype
-from runtime.core.generator import Generator
-from runtime.core.layout import layout
-from runtime.core.memory_format import memory_format
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.dispatch.signature import kind_of, list_of, tensors_of
-from runtime.ops.arguments import Dtype, as_dtype, as_list, dtype_for_out
-from runtime.ops.calling import missing_arguments, reordered, respelled
-from runtime.ops.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out import return_types
+from torchgen_out._runtime.bindings.arguments import Dtype, as_dtype, as_list, dtype_for_out
+from torchgen_out._runtime.bindings.calling import missing_arguments, reordered, respelled
+from torchgen_out._runtime.bindings.integers import as_int, as_ints, as_ints_or_none
+from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.core.layout import layout
+from torchgen_out._runtime.core.memory_format import memory_format
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.signature import kind_of, list_of, tensors_of
 from torchgen_out.operators import dispatch as operators
 from torchgen_out.synonyms import Dim, Input, InputDim, InputDimKeepdim, InputOther, Unpack
 

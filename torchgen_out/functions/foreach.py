@@ -7,11 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.dtype import dtype
-from runtime.core.memory_format import memory_format
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.ops.foreach import NUMBERS, TENSORS, TENSORS_OR_NUMBERS, respelled, rows
+from torchgen_out._runtime.bindings.foreach import (
+    NUMBERS,
+    TENSORS,
+    TENSORS_OR_NUMBERS,
+    respelled,
+    rows,
+)
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.memory_format import memory_format
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction
 
 __all__ = [

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.missing import MISSING
-from runtime.ops.arguments import (
+from torchgen_out._runtime.bindings.arguments import (
     is_bool,
     is_dtype,
     is_given,
@@ -23,8 +22,9 @@ from runtime.ops.arguments import (
     is_tensor,
     is_tensors,
 )
-from runtime.ops.binding import Binder, Entry
-from runtime.ops.calling import respelled, unmatched
+from torchgen_out._runtime.bindings.binding import Binder, Entry
+from torchgen_out._runtime.bindings.calling import respelled, unmatched
+from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out.functions.composite import (
     arange__default,
     arange__start,

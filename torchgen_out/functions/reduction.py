@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.core.dtype import dtype
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.ops.arguments import Dtype, as_dtype, dtype_for_out
-from runtime.ops.calling import respelled
-from runtime.ops.integers import as_int, as_ints, as_ints_or_none
+from torchgen_out._runtime.bindings.arguments import Dtype, as_dtype, dtype_for_out
+from torchgen_out._runtime.bindings.calling import respelled
+from torchgen_out._runtime.bindings.integers import as_int, as_ints, as_ints_or_none
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.operators import reduction as operators
 from torchgen_out.synonyms import Input, InputDimKeepdim, Unpack
 

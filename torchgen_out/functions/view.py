@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.core.dtype import dtype
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.ops.arguments import as_list
-from runtime.ops.calling import missing_arguments, respelled
+from torchgen_out._runtime.bindings.arguments import as_list
+from torchgen_out._runtime.bindings.calling import missing_arguments, respelled
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.operators import view as operators
 from torchgen_out.synonyms import InputDim, Unpack
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Tracing modules into graphs: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 from torchgen_out.fx import (  # noqa: F401
     _symbolic_trace,
     experimental,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Nodes of graphs: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "operators run one by one as they are called, nothing is traced"
 

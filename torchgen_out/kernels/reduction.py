@@ -3,7 +3,7 @@
 # Do not edit.
 """The parts of reductions: (identity, reduce, combine, project), None where there is none."""
 
-from runtime.kernels.vecmath.numpy_reference import T, isnan, max, min
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, isnan, max, min
 
 
 def all_dims_identity():

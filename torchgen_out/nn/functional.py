@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions import composite, dispatch, overloads, pointwise
 
 Number = bool | int | float | complex
@@ -182,4 +182,4 @@ def threshold(input: Tensor, threshold: Number, value: Number, inplace: bool = F
     return pointwise.threshold(input, threshold, value)
 
 
-from runtime.nn.functional import *  # noqa: E402, F403
+from torchgen_out._runtime.library.nn.functional import *  # noqa: E402, F403

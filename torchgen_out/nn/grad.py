@@ -3,7 +3,7 @@
 # Do not edit.
 """Gradients of convolutions as functions."""
 
-from runtime.nn.convolution_gradients import (
+from torchgen_out._runtime.library.nn.convolution_gradients import (
     conv1d_input,
     conv1d_weight,
     conv2d_input,

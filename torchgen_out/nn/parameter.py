@@ -3,13 +3,13 @@
 # Do not edit.
 """Parameters."""
 
-from runtime.nn.lazy import (
+from torchgen_out._runtime.library.nn.lazy import (
     UninitializedBuffer,
     UninitializedParameter,
     UninitializedTensorMixin,
     is_lazy,
 )
-from runtime.nn.parameter import (
+from torchgen_out._runtime.library.nn.parameter import (
     Buffer,
     Parameter,
 )

@@ -5,9 +5,9 @@
 
 from typing import Any
 
-from runtime import errors
-from runtime.autograd import formulas, grad_mode
-from runtime.autograd.graph import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import formulas, grad_mode
+from torchgen_out._runtime.autograd.graph import (
     attach,
     attach_outputs,
     check_inplace,
@@ -15,9 +15,16 @@ from runtime.autograd.graph import (
     gradient_edges,
     rebase_history,
 )
-from runtime.autograd.node import MultiOutputNode, Node
-from runtime.autograd.saved import save, save_all, save_original, save_result, unpack, unpack_all
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd.node import MultiOutputNode, Node
+from torchgen_out._runtime.autograd.saved import (
+    save,
+    save_all,
+    save_original,
+    save_result,
+    unpack,
+    unpack_all,
+)
+from torchgen_out._runtime.dispatch import ops
 
 
 class CloneBackward0(Node):

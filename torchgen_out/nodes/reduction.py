@@ -3,10 +3,10 @@
 # Do not edit.
 """The nodes of reduction operators, and the wrappers that record them."""
 
-from runtime.autograd import formulas, grad_mode
-from runtime.autograd.graph import attach, gradient_edge
-from runtime.autograd.node import Node
-from runtime.autograd.saved import save, save_result, unpack
+from torchgen_out._runtime.autograd import formulas, grad_mode
+from torchgen_out._runtime.autograd.graph import attach, gradient_edge
+from torchgen_out._runtime.autograd.node import Node
+from torchgen_out._runtime.autograd.saved import save, save_result, unpack
 
 
 class AmaxBackward0(Node):

@@ -3,10 +3,15 @@
 # Do not edit.
 """The nodes of view operators, and the wrappers that record them."""
 
-from runtime.autograd import grad_mode
-from runtime.autograd.graph import attach_view, attach_views, gradient_edge, track_view
-from runtime.autograd.node import MultiOutputNode, Node
-from runtime.dispatch import ops
+from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.autograd.graph import (
+    attach_view,
+    attach_views,
+    gradient_edge,
+    track_view,
+)
+from torchgen_out._runtime.autograd.node import MultiOutputNode, Node
+from torchgen_out._runtime.dispatch import ops
 
 
 class AliasBackward0(Node):

@@ -3,7 +3,7 @@
 # Do not edit.
 """Writing ONNX files: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 from torchgen_out.onnx import (  # noqa: F401
     operators,
     symbolic_helper,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Shapes in ONNX: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "nothing is traced; export the same weights with PyTorch"
 

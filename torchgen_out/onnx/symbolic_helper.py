@@ -3,7 +3,7 @@
 # Do not edit.
 """Rules of ONNX: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 parse_args = absent.mark("torch.onnx.symbolic_helper.parse_args")
 quantized_args = absent.mark("torch.onnx.symbolic_helper.quantized_args")

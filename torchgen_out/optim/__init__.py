@@ -3,44 +3,41 @@
 # Do not edit.
 """Optimizers."""
 
-from runtime.optim.adafactor import (
+from torchgen_out._runtime.library.optim.adafactor import (
     Adafactor,
 )
-from runtime.optim.adam import (
+from torchgen_out._runtime.library.optim.adam import (
     Adam,
     AdamW,
 )
-from runtime.optim.adam_variants import (
+from torchgen_out._runtime.library.optim.adam_variants import (
     NAdam,
     RAdam,
 )
-from runtime.optim.adaptive import (
+from torchgen_out._runtime.library.optim.adaptive import (
     Adadelta,
     Adagrad,
     Adamax,
     RMSprop,
 )
-from runtime.optim.averaged import (
+from torchgen_out._runtime.library.optim.averaged import (
     ASGD,
 )
-from runtime.optim.by_sign import (
-    Rprop,
-)
-from runtime.optim.lbfgs import (
+from torchgen_out._runtime.library.optim.lbfgs import (
     LBFGS,
 )
-from runtime.optim.lr_scheduler.combined import (
+from torchgen_out._runtime.library.optim.lr_scheduler.combined import (
     ChainedScheduler,
     SequentialLR,
 )
-from runtime.optim.lr_scheduler.cosine import (
+from torchgen_out._runtime.library.optim.lr_scheduler.cosine import (
     CosineAnnealingLR,
     CosineAnnealingWarmRestarts,
 )
-from runtime.optim.lr_scheduler.cyclic import (
+from torchgen_out._runtime.library.optim.lr_scheduler.cyclic import (
     CyclicLR,
 )
-from runtime.optim.lr_scheduler.decay import (
+from torchgen_out._runtime.library.optim.lr_scheduler.decay import (
     ConstantLR,
     ExponentialLR,
     LambdaLR,
@@ -50,29 +47,32 @@ from runtime.optim.lr_scheduler.decay import (
     PolynomialLR,
     StepLR,
 )
-from runtime.optim.lr_scheduler.one_cycle import (
+from torchgen_out._runtime.library.optim.lr_scheduler.one_cycle import (
     OneCycleLR,
 )
-from runtime.optim.lr_scheduler.plateau import (
+from torchgen_out._runtime.library.optim.lr_scheduler.plateau import (
     ReduceLROnPlateau,
 )
-from runtime.optim.lr_scheduler.scheduler import (
+from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import (
     LRScheduler,
 )
-from runtime.optim.muon import (
+from torchgen_out._runtime.library.optim.muon import (
     Muon,
 )
-from runtime.optim.optimizer import (
+from torchgen_out._runtime.library.optim.optimizer import (
     Optimizer,
     ParamsT,
 )
-from runtime.optim.sgd import (
+from torchgen_out._runtime.library.optim.rprop import (
+    Rprop,
+)
+from torchgen_out._runtime.library.optim.sgd import (
     SGD,
 )
-from runtime.optim.sparse_adam import (
+from torchgen_out._runtime.library.optim.sparse_adam import (
     SparseAdam,
 )
-from runtime.optim.weight_averaging import (
+from torchgen_out._runtime.library.optim.weight_averaging import (
     SWALR,
     AveragedModel,
 )

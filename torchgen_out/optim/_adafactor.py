@@ -3,10 +3,10 @@
 # Do not edit.
 """Adafactor."""
 
-from runtime.optim.adafactor import (
+from torchgen_out._runtime.library.optim.adafactor import (
     Adafactor,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     adafactor,
 )
 

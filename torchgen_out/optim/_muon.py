@@ -3,7 +3,7 @@
 # Do not edit.
 """Muon."""
 
-from runtime.optim.muon import (
+from torchgen_out._runtime.library.optim.muon import (
     Muon,
 )
 

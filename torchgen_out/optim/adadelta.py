@@ -3,10 +3,10 @@
 # Do not edit.
 """Adadelta."""
 
-from runtime.optim.adaptive import (
+from torchgen_out._runtime.library.optim.adaptive import (
     Adadelta,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     adadelta,
 )
 

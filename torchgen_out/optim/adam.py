@@ -3,10 +3,10 @@
 # Do not edit.
 """Adam."""
 
-from runtime.optim.adam import (
+from torchgen_out._runtime.library.optim.adam import (
     Adam,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     adam,
 )
 

@@ -3,10 +3,10 @@
 # Do not edit.
 """Adamax."""
 
-from runtime.optim.adaptive import (
+from torchgen_out._runtime.library.optim.adaptive import (
     Adamax,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     adamax,
 )
 

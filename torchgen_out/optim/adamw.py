@@ -3,10 +3,10 @@
 # Do not edit.
 """AdamW."""
 
-from runtime.optim.adam import (
+from torchgen_out._runtime.library.optim.adam import (
     AdamW,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     adamw,
 )
 

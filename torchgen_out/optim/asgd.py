@@ -3,10 +3,10 @@
 # Do not edit.
 """Averaged descent."""
 
-from runtime.optim.averaged import (
+from torchgen_out._runtime.library.optim.averaged import (
     ASGD,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     asgd,
 )
 

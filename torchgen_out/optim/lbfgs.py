@@ -3,7 +3,7 @@
 # Do not edit.
 """L-BFGS."""
 
-from runtime.optim.lbfgs import (
+from torchgen_out._runtime.library.optim.lbfgs import (
     LBFGS,
 )
 

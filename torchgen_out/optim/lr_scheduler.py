@@ -3,18 +3,18 @@
 # Do not edit.
 """Schedules of learning rates."""
 
-from runtime.optim.lr_scheduler.combined import (
+from torchgen_out._runtime.library.optim.lr_scheduler.combined import (
     ChainedScheduler,
     SequentialLR,
 )
-from runtime.optim.lr_scheduler.cosine import (
+from torchgen_out._runtime.library.optim.lr_scheduler.cosine import (
     CosineAnnealingLR,
     CosineAnnealingWarmRestarts,
 )
-from runtime.optim.lr_scheduler.cyclic import (
+from torchgen_out._runtime.library.optim.lr_scheduler.cyclic import (
     CyclicLR,
 )
-from runtime.optim.lr_scheduler.decay import (
+from torchgen_out._runtime.library.optim.lr_scheduler.decay import (
     ConstantLR,
     ExponentialLR,
     LambdaLR,
@@ -24,13 +24,13 @@ from runtime.optim.lr_scheduler.decay import (
     PolynomialLR,
     StepLR,
 )
-from runtime.optim.lr_scheduler.one_cycle import (
+from torchgen_out._runtime.library.optim.lr_scheduler.one_cycle import (
     OneCycleLR,
 )
-from runtime.optim.lr_scheduler.plateau import (
+from torchgen_out._runtime.library.optim.lr_scheduler.plateau import (
     ReduceLROnPlateau,
 )
-from runtime.optim.lr_scheduler.scheduler import (
+from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import (
     LRScheduler,
     _LRScheduler,
 )

@@ -3,7 +3,7 @@
 # Do not edit.
 """The base class of optimizers."""
 
-from runtime.optim.optimizer import (
+from torchgen_out._runtime.library.optim.optimizer import (
     Optimizer,
     ParamsT,
     _params_t,
@@ -12,7 +12,7 @@ from runtime.optim.optimizer import (
     register_optimizer_step_pre_hook,
     required,
 )
-from runtime.optim.third_party import (
+from torchgen_out._runtime.library.optim.third_party import (
     _default_to_fused_or_foreach,
     _disable_dynamo_if_unsupported,
     _get_capturable_supported_devices,

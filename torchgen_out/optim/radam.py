@@ -3,10 +3,10 @@
 # Do not edit.
 """RAdam."""
 
-from runtime.optim.adam_variants import (
+from torchgen_out._runtime.library.optim.adam_variants import (
     RAdam,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     radam,
 )
 

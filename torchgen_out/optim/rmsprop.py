@@ -3,10 +3,10 @@
 # Do not edit.
 """RMSprop."""
 
-from runtime.optim.adaptive import (
+from torchgen_out._runtime.library.optim.adaptive import (
     RMSprop,
 )
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     rmsprop,
 )
 

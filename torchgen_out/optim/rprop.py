@@ -3,11 +3,11 @@
 # Do not edit.
 """Rprop."""
 
-from runtime.optim.by_sign import (
-    Rprop,
-)
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     rprop,
+)
+from torchgen_out._runtime.library.optim.rprop import (
+    Rprop,
 )
 
 __all__ = [

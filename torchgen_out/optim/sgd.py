@@ -3,10 +3,10 @@
 # Do not edit.
 """SGD."""
 
-from runtime.optim.functional import (
+from torchgen_out._runtime.library.optim.functional import (
     sgd,
 )
-from runtime.optim.sgd import (
+from torchgen_out._runtime.library.optim.sgd import (
     SGD,
 )
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """SparseAdam."""
 
-from runtime.optim.sparse_adam import (
+from torchgen_out._runtime.library.optim.sparse_adam import (
     SparseAdam,
 )
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Averages of weights."""
 
-from runtime.optim.weight_averaging import (
+from torchgen_out._runtime.library.optim.weight_averaging import (
     SWALR,
     AveragedModel,
     get_ema_avg_fn,

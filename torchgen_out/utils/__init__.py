@@ -5,7 +5,7 @@
 
 import importlib
 
-from runtime import errors
+from torchgen_out._runtime import errors
 from torchgen_out.utils import checkpoint, data, dlpack, hooks  # noqa: F401
 
 _LAZY_MODULES = frozenset(

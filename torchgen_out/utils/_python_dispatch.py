@@ -3,7 +3,7 @@
 # Do not edit.
 """Calls below autograd: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "classes and modes see calls above autograd, by __torch_function__"
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Counting operations: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "torch.profiler counts calls and times them"
 

@@ -1,5 +1,5 @@
 """The CPU backend: NumPy memory, Numba loops, kernels over arrays."""
 
-from runtime.backends.cpu.backend import CPUBackend
+from torchgen_out._runtime.backends.cpu.backend import CPUBackend
 
 __all__ = ["CPUBackend"]

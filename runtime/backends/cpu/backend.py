@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.backends.cpu import dispatch, pointwise, reduction
-from runtime.core import device as devices
-from runtime.dispatch.backends import register_backend
-from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from torchgen_out._runtime.backends.cpu import dispatch, pointwise, reduction
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.dispatch.backends import register_backend
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 
 
 class CPUBackend:

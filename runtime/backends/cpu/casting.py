@@ -12,7 +12,7 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from runtime.backends.cpu.pointwise_kernels import (
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
     PLANS_KEPT,
     LoopKernels,
     Runner,
@@ -20,15 +20,15 @@ from runtime.backends.cpu.pointwise_kernels import (
     make_runner,
     typed_buffer,
 )
-from runtime.core import dtype as dtypes
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import Call
-from runtime.kernels import plan as plans
-from runtime.kernels import threads
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
-from runtime.kernels.cpu.planned import Cast
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cpu.planned import Cast
 
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 TRUNCATED = (dtypes.int32, dtypes.int64, dtypes.bool)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.core import dtype as dtypes
-from runtime.core import generator as generators
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import Dispatch
-from runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import generator as generators
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import Dispatch
+from torchgen_out._runtime.kernels.cpu import narrow_arrays
 
 Convert = Callable[[Any], Any]
 Converters = Sequence[Convert | None]

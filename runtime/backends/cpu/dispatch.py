@@ -8,19 +8,19 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cpu.converters import argument_converters
-from runtime.backends.cpu.dispatch_into import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu.converters import argument_converters
+from torchgen_out._runtime.backends.cpu.dispatch_into import (
     make_aliasing_call,
     make_copying_call,
     make_mutating_call,
     make_out_call,
 )
-from runtime.backends.cpu.dispatch_new import make_dynamic_call, make_static_call
-from runtime.core import dtype as dtypes
-from runtime.core import promotion
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
+from torchgen_out._runtime.backends.cpu.dispatch_new import make_dynamic_call, make_static_call
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 
 CPU = 0
 
@@ -45,7 +45,7 @@ def find_kernel(operator: Dispatch, backend: str, device_index: int, folder: str
 
 def make_call(operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
     """The call of a dispatch operator for CPU tensors of one signature."""
-    kernel = find_kernel(operator, "CPU", CPU, "runtime.kernels.cpu")
+    kernel = find_kernel(operator, "CPU", CPU, "torchgen_out._runtime.kernels.cpu")
     common = common_dtype(operator, signature)
     converters = argument_converters(operator, signature, common)
     if operator.mutates:

@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cpu import memory
-from runtime.backends.cpu.casting import make_cast_into_call
-from runtime.backends.cpu.converters import Converters, convert_all, generator_or_default
-from runtime.backends.cpu.dispatch_output import Output
-from runtime.backends.cpu.dispatch_short import make_dense_copying_call, make_dense_filling_call
-from runtime.backends.cpu.planned_anywhere import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu import memory
+from torchgen_out._runtime.backends.cpu.casting import make_cast_into_call
+from torchgen_out._runtime.backends.cpu.converters import (
+    Converters,
+    convert_all,
+    generator_or_default,
+)
+from torchgen_out._runtime.backends.cpu.dispatch_output import Output
+from torchgen_out._runtime.backends.cpu.dispatch_short import (
+    make_dense_copying_call,
+    make_dense_filling_call,
+)
+from torchgen_out._runtime.backends.cpu.planned_anywhere import (
     find_places,
     make_drawing_call,
     make_planned_into_call,
 )
-from runtime.backends.cpu.planned_calls import PlanTable, keep_zeros_apart
-from runtime.core import overlap, promotion
-from runtime.core.tensor import Tensor
-from runtime.dispatch import operator as registered
-from runtime.dispatch import ops
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import Call, Dispatch
-from runtime.kernels.cpu import narrow_arrays
-from runtime.kernels.cpu.planned import Cast, Elementwise, PlannedKernel
+from torchgen_out._runtime.backends.cpu.planned_calls import PlanTable, keep_zeros_apart
+from torchgen_out._runtime.core import overlap, promotion
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import operator as registered
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch
+from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu.planned import Cast, Elementwise, PlannedKernel
 
 
 def plan_into(
@@ -130,7 +137,7 @@ def check_out(operator: Dispatch, out: Tensor, args: Sequence[Any]) -> None:
     if operator.out_overlap == "apart":
         for place in _kept_apart(operator):
             overlap.check_apart(operator.base_name, out, args[place])
-    if operator.out_overlap != "any":
+    if operator.out_overlap != "anything":
         overlap.check_whole(operator.base_name, out, args)
 
 
@@ -178,7 +185,7 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
 def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
     promotion.check_out(result.dtype, out.dtype, operator.out_rule)
-    if operator.out_overlap != "any":
+    if operator.out_overlap != "anything":
         overlap.check_self(operator.base_name, out)
     if tuple(out._sizes) != tuple(result._sizes):
         memory.resize_out(operator.base_name, out, result._sizes)

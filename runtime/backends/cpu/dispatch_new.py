@@ -9,13 +9,17 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cpu.casting import make_cast_call
-from runtime.backends.cpu.converters import Converters, arrays_of, convert_all
-from runtime.backends.cpu.dispatch_output import Output, run_staged
-from runtime.backends.cpu.dispatch_short import make_two_tensor_call
-from runtime.backends.cpu.planned_anywhere import find_places, make_anywhere_call, make_several_call
-from runtime.backends.cpu.planned_calls import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu.casting import make_cast_call
+from torchgen_out._runtime.backends.cpu.converters import Converters, arrays_of, convert_all
+from torchgen_out._runtime.backends.cpu.dispatch_output import Output, run_staged
+from torchgen_out._runtime.backends.cpu.dispatch_short import make_two_tensor_call
+from torchgen_out._runtime.backends.cpu.planned_anywhere import (
+    find_places,
+    make_anywhere_call,
+    make_several_call,
+)
+from torchgen_out._runtime.backends.cpu.planned_calls import (
     MOST_PLANNED,
     PlanTable,
     is_dim_second,
@@ -26,12 +30,12 @@ from runtime.backends.cpu.planned_calls import (
     make_planned_call,
     make_planned_list_call,
 )
-from runtime.core import dtype as dtypes
-from runtime.core.tensor import Tensor, from_array
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import Call, Dispatch
-from runtime.kernels.cpu import narrow_arrays
-from runtime.kernels.cpu.planned import Cast, PlannedKernel
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.tensor import Tensor, from_array
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch
+from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu.planned import Cast, PlannedKernel
 
 GEOMETRIES_KEPT = 1024
 """Shapes per signature for which a call remembers what the shape function said."""

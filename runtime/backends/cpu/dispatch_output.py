@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends.cpu import pool
-from runtime.core import dtype as dtypes
-from runtime.core.dense import dense_layout
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
-from runtime.kernels.cpu import narrow_arrays
-from runtime.kernels.cpu.copying.strided_copy import copy_elements
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements
 
 
 class Output:

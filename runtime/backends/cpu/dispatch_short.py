@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import Call
-from runtime.kernels.cpu.planned import Elementwise
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.kernels.cpu.planned import Elementwise
 
 
 def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any]) -> Call:

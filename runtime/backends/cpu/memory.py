@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.backends.cpu import pool
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core import shared_memory
-from runtime.core.dense import dense_layout
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
-from runtime.core.user_warnings import warn
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core import shared_memory
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.core.user_warnings import warn
 
 
 def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:

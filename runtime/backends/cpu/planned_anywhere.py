@@ -8,13 +8,13 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from runtime.backends.cpu import converters as convert
-from runtime.backends.cpu.converters import Converters
-from runtime.backends.cpu.planned_calls import PlanTable, memory_of
-from runtime.core import generator as generators
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import Call
+from torchgen_out._runtime.backends.cpu import converters as convert
+from torchgen_out._runtime.backends.cpu.converters import Converters
+from torchgen_out._runtime.backends.cpu.planned_calls import PlanTable, memory_of
+from torchgen_out._runtime.core import generator as generators
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import Call
 
 LISTS = (convert.arrays_of, convert.arrays_or_none)
 

@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.backends.cpu.converters import Converters
-from runtime.backends.cpu.pointwise_kernels import typed_buffer
-from runtime.core import dtype as dtypes
-from runtime.core.dense import dense_layout
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import Call, Dispatch
-from runtime.kernels.cpu.planned import PlannedKernel
-from runtime.kernels.plan import TensorSpec
+from torchgen_out._runtime.backends.cpu.converters import Converters
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import typed_buffer
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
+from torchgen_out._runtime.kernels.plan import TensorSpec
 
 NO_PLAN = (None, None)
 NEVER = (None, *NO_PLAN)

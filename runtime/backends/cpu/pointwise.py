@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from runtime.backends import pointwise_signature
-from runtime.backends.cpu import pool
-from runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
-from runtime.backends.cpu.pointwise_kernels import (
+from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
     PLANS_KEPT,
     PointwiseKernels,
     Runner,
@@ -20,14 +20,18 @@ from runtime.backends.cpu.pointwise_kernels import (
     make_runner,
     run,
 )
-from runtime.backends.cpu.pointwise_short import SHORT_PATHS, TERNARY, make_ternary_call
-from runtime.core import key as keys
-from runtime.core.size import Size
-from runtime.core.storage import Storage
-from runtime.core.tensor import build
-from runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
-from runtime.kernels import plan as plans
-from runtime.kernels import threads
+from torchgen_out._runtime.backends.cpu.pointwise_short import (
+    SHORT_PATHS,
+    TERNARY,
+    make_ternary_call,
+)
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import build
+from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels import threads
 
 
 def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cpu import memory
-from runtime.backends.cpu.pointwise_kernels import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu import memory
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
     PLANS_KEPT,
     PointwiseKernels,
     Runner,
@@ -15,15 +15,15 @@ from runtime.backends.cpu.pointwise_kernels import (
     make_runner,
     typed_buffer,
 )
-from runtime.backends.pointwise_signature import PointwiseSignature
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import promotion
-from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor
-from runtime.dispatch.operator import Call
-from runtime.kernels import plan as plans
-from runtime.kernels import threads
+from torchgen_out._runtime.backends.pointwise_signature import PointwiseSignature
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels import threads
 
 
 def make_inplace_call(special: PointwiseSignature) -> Call:

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends import pointwise_signature
-from runtime.backends.cpu import pool
-from runtime.backends.pointwise_signature import PointwiseSignature
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core.tensor import Tensor
-from runtime.kernels import plan as plans
-from runtime.kernels import threads
-from runtime.kernels.cpu.loops.pointwise import (
+from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.backends.pointwise_signature import PointwiseSignature
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import (
     PointwiseSpec,
     contiguous_kernel,
     inplace_kernel,

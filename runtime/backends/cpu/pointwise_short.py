@@ -12,15 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.backends.cpu import pool
-from runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, PointwiseKernels, typed_buffer
-from runtime.core import key as keys
-from runtime.core.size import Size
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import Call
-from runtime.kernels import plan as plans
-from runtime.kernels import threads
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
+    PLANS_KEPT,
+    PointwiseKernels,
+    typed_buffer,
+)
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels import threads
 
 _new = object.__new__
 _empty, _zeros = np.empty, partial(np.zeros, dtype=np.int64)

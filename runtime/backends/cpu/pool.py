@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime import config
-from runtime.core import shape
-from runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
+from torchgen_out._runtime import config
+from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
 
 ALIGNED_BYTES = 1 << 19
 """Vectors from this size on begin at a cache line. That costs 0.6 us, more than arithmetic on fewer

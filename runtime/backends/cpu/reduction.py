@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.backends.cpu import casting, memory
-from runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, Runner, typed_buffer
-from runtime.backends.cpu.reduction_plan import DimPlan, plan_dims, plan_memory
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import promotion
-from runtime.core import shape as shapes
-from runtime.core.size import Size
-from runtime.core.tensor import Tensor, alias
-from runtime.dispatch import ops
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import OUT, Call, Reduction
-from runtime.kernels import threads
-from runtime.kernels.cpu.loops.reduction import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu import casting, memory
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, Runner, typed_buffer
+from torchgen_out._runtime.backends.cpu.reduction_plan import DimPlan, plan_dims, plan_memory
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.tensor import Tensor, alias
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.loops.reduction import (
     ReductionSpec,
     column_type,
     columns_kernel,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from runtime import errors
-from runtime.core import shape as shapes
-from runtime.core.size import Size
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size
 
 ELEMENTS_PER_ROW = 32
 """Elements in whose time a row is begun and ended."""

@@ -19,10 +19,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from runtime import errors
-from runtime.backends.cuda.awaited import Awaited
-from runtime.backends.cuda.buffer import ORDINARY, Block, DeviceBuffer, Place
-from runtime.backends.cuda.driver import Driver, MemoryExhausted, has_captures, is_capturing
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda.awaited import Awaited
+from torchgen_out._runtime.backends.cuda.buffer import ORDINARY, Block, DeviceBuffer, Place
+from torchgen_out._runtime.backends.cuda.driver import (
+    Driver,
+    MemoryExhausted,
+    has_captures,
+    is_capturing,
+)
 
 SMALLEST = 512
 """Bytes of the smallest block; all sizes are multiples, so all addresses of one alignment."""

@@ -12,7 +12,7 @@ import os
 import sys
 from functools import cache
 
-from runtime import errors
+from torchgen_out._runtime import errors
 
 PACKAGES = {
     "numba_cuda": "numba-cuda[cu13]",
@@ -121,7 +121,7 @@ def _missing_packages() -> str:
     if not absent:
         return ""
     return f"the packages of the extra 'cuda' are not installed ({', '.join(absent)}): " + (
-        "pip install 'torchgen[cuda]'"
+        "pip install 'torchgen-out[cuda]'"
     )
 
 

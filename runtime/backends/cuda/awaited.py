@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from runtime.backends.cuda.driver import Driver
+from torchgen_out._runtime.backends.cuda.driver import Driver
 
 StreamOf = tuple[int, int]
 """A device, and the driver's handle of one of its streams."""

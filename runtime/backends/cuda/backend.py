@@ -6,8 +6,8 @@ import copyreg
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.backends.cpu.dispatch import find_kernel
-from runtime.backends.cuda import (
+from torchgen_out._runtime.backends.cpu.dispatch import find_kernel
+from torchgen_out._runtime.backends.cuda import (
     copying,
     current,
     direct,
@@ -22,16 +22,16 @@ from runtime.backends.cuda import (
     resizing,
     transfer,
 )
-from runtime.backends.cuda.buffer import DeviceBuffer
-from runtime.backends.cuda.streams import Stream
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core.tensor import Tensor
-from runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
-from runtime.kernels.cuda.copying import ranges
-from runtime.kernels.cuda.copying.copy import Copy, CopyInto, Fill
-from runtime.kernels.cuda.direct import Direct
-from runtime.kernels.cuda.losses import probabilities
+from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.backends.cuda.streams import Stream
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from torchgen_out._runtime.kernels.cuda.copy import ranges
+from torchgen_out._runtime.kernels.cuda.copy.copy import Copy, CopyInto, Fill
+from torchgen_out._runtime.kernels.cuda.direct import Direct
+from torchgen_out._runtime.kernels.cuda.loss import probabilities
 
 
 class CUDABackend:
@@ -52,7 +52,9 @@ class CUDABackend:
 
         Raises: NotImplementedError if there is none for the operator.
         """
-        kernel = find_kernel(operator, self.name, devices.CUDA, "runtime.kernels.cuda")
+        kernel = find_kernel(
+            operator, self.name, devices.CUDA, "torchgen_out._runtime.kernels.cuda"
+        )
         if isinstance(kernel, (Copy, CopyInto, Fill)):
             return copying.make_call(operator, kernel)
         if isinstance(kernel, Direct):

@@ -9,17 +9,17 @@ from typing import Any
 
 from cuda.bindings import driver as cu
 
-from runtime import errors
-from runtime.backends.cuda.driver import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda.driver import (
     DeviceProperties,
     Grid,
     MemoryExhausted,
     Values,
     word_size,
 )
-from runtime.backends.cuda.parameters import Parameters
-from runtime.kernels.cuda.compiling import compiler
-from runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.backends.cuda.parameters import Parameters
+from torchgen_out._runtime.kernels.cuda.compiling import compiler
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 
 SUCCESS = cu.CUresult.CUDA_SUCCESS
 EXHAUSTED = cu.CUresult.CUDA_ERROR_OUT_OF_MEMORY

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cuda import driver, launching, memory
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import generator as generators
-from runtime.core.generator import Generator
-from runtime.core.tensor import Tensor
-from runtime.kernels.cuda.queue import Array
-from runtime.kernels.cuda.random.philox import WARP, Drawn, write_origin
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import driver, launching, memory
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import generator as generators
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.kernels.cuda.queue import Array
+from torchgen_out._runtime.kernels.cuda.random.philox import WARP, Drawn, write_origin
 
 
 def default_generator(index: int) -> Generator:

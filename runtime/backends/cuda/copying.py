@@ -1,21 +1,21 @@
-"""Calls of copies, casts and fills on CUDA: what `runtime.kernels.cuda.copying.copy` describes."""
+"""Calls of copies, casts and fills on CUDA: what `runtime.kernels.cuda.copy.copy` describes."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cuda import driver, memory, streams, transfer
-from runtime.backends.cuda.launching import Loops, address_of
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import Call, Dispatch
-from runtime.kernels import plan as plans
-from runtime.kernels.cpu.copying.copy import warn_of_discarding
-from runtime.kernels.cuda.copying import copy
-from runtime.kernels.cuda.copying.copy import Copy, CopyInto, Fill
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import driver, memory, streams, transfer
+from torchgen_out._runtime.backends.cuda.launching import Loops, address_of
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels.cpu.copy.copy import warn_of_discarding
+from torchgen_out._runtime.kernels.cuda.copy import copy
+from torchgen_out._runtime.kernels.cuda.copy.copy import Copy, CopyInto, Fill
 
 
 def make_call(operator: Dispatch, kernel: Copy | CopyInto | Fill) -> Call:

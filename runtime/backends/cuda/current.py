@@ -6,9 +6,9 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cuda import availability, driver, faults
-from runtime.core import device as devices
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import availability, driver, faults
+from torchgen_out._runtime.core import device as devices
 
 
 class _Current(threading.local):

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cpu.dispatch import common_dtype
-from runtime.backends.cuda import copying, memory, pointwise, resizing
-from runtime.backends.cuda.dispatch import allocate, array_of, finish, stages_of
-from runtime.backends.cuda.queue import LibraryQueue
-from runtime.core import dtype as dtypes
-from runtime.core import promotion
-from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor
-from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
-from runtime.kernels.cuda.direct import Direct
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu.dispatch import common_dtype
+from torchgen_out._runtime.backends.cuda import copying, memory, pointwise, resizing
+from torchgen_out._runtime.backends.cuda.dispatch import allocate, array_of, finish, stages_of
+from torchgen_out._runtime.backends.cuda.queue import LibraryQueue
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
+from torchgen_out._runtime.kernels.cuda.direct import Direct
 
 
 def make_call(operator: Dispatch, kernel: Direct, signature: tuple[Any, ...], variant: str) -> Call:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.backends.cpu.dispatch import common_dtype, make_copying_call
-from runtime.backends.cpu.dispatch_into import check_out, keep_apart
-from runtime.backends.cuda import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu.dispatch import common_dtype, make_copying_call
+from torchgen_out._runtime.backends.cpu.dispatch_into import check_out, keep_apart
+from torchgen_out._runtime.backends.cuda import (
     captured_draws,
     copying,
     faults,
@@ -24,16 +24,16 @@ from runtime.backends.cuda import (
     streams,
     transfer,
 )
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import overlap, promotion
-from runtime.core.generator import Generator
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch import ops
-from runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
-from runtime.kernels import plan as plans
-from runtime.kernels.cuda.queue import Array
-from runtime.kernels.cuda.random.philox import Drawn
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import overlap, promotion
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels.cuda.queue import Array
+from torchgen_out._runtime.kernels.cuda.random.philox import Drawn
 
 Kernel = Callable[..., Any]
 
@@ -225,7 +225,7 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
 def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
     promotion.check_out(result.dtype, out.dtype, operator.out_rule)
-    if operator.out_overlap != "any":
+    if operator.out_overlap != "anything":
         overlap.check_self(operator.base_name, out)
     if tuple(out._sizes) != tuple(result._sizes):
         resizing.resize_out(operator.base_name, out, result._sizes)

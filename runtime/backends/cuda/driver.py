@@ -13,11 +13,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runtime import errors
-from runtime.backends.cuda import availability
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import availability
 
 if TYPE_CHECKING:
-    from runtime.kernels.cuda.compiling.compiler import Source
+    from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def current() -> Driver:
     global _driver
     if _driver is None:
         availability.require()
-        module = importlib.import_module("runtime.backends.cuda.bindings")
+        module = importlib.import_module("torchgen_out._runtime.backends.cuda.bindings")
         _driver = module.BindingsDriver()
     return _driver
 

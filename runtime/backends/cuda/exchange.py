@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from runtime import errors
-from runtime.backends.cuda import current, streams
-from runtime.backends.cuda.buffer import DeviceBuffer
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core.device import CUDA
-from runtime.core.size import Size
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import current, streams
+from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.device import CUDA
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
 
 LEGACY_DEFAULT_STREAM, PER_THREAD_STREAM = 1, 2
 """The numbers of the default streams where 0 is not allowed."""

@@ -11,9 +11,17 @@ import threading
 
 import numpy as np
 
-from runtime import errors
-from runtime.backends.cuda import driver
-from runtime.kernels.cuda.faults import INDEX, PROBABILITY, RATE, RECORDS, TARGET, WEIGHTS, WORDS
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import driver
+from torchgen_out._runtime.kernels.cuda.faults import (
+    INDEX,
+    PROBABILITY,
+    RATE,
+    RECORDS,
+    TARGET,
+    WEIGHTS,
+    WORDS,
+)
 
 WORD = np.dtype(np.int64)
 _NOTHING = bytes(RECORDS * WORD.itemsize)

@@ -10,10 +10,10 @@ import gc
 from itertools import count
 from types import TracebackType
 
-from runtime import errors
-from runtime.backends.cuda import captured_draws, current, driver, memory, streams
-from runtime.backends.cuda.buffer import ORDINARY
-from runtime.backends.cuda.libraries import workspace
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import captured_draws, current, driver, memory, streams
+from torchgen_out._runtime.backends.cuda.buffer import ORDINARY
+from torchgen_out._runtime.backends.cuda.libraries import workspace
 
 Pool = tuple[int, int]
 """What `pool=` takes: the number of a pool comes second."""

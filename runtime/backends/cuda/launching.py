@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.driver import Grid
-from runtime.core import dtype as dtypes
-from runtime.core.tensor import Tensor
-from runtime.kernels import plan as plans
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
-from runtime.kernels.cuda.compiling import vectors
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.cuda.loops import pointwise, transpose
-from runtime.kernels.cuda.loops.pointwise import THREADS
+from torchgen_out._runtime.backends.cuda import driver, streams
+from torchgen_out._runtime.backends.cuda.driver import Grid
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cuda.compiling import vectors
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.loops import pointwise, transpose
+from torchgen_out._runtime.kernels.cuda.loops.pointwise import THREADS
 
 BLOCKS_PER_PROCESSOR = 16
 """Blocks of 256 threads: twice what fits at once, so that processors that finish early go on."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from runtime.backends.cuda import current, driver, pinned, streams
-from runtime.backends.cuda.allocator import Allocator, Counter
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core.dense import dense_layout
-from runtime.core.device import CUDA
-from runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.backends.cuda import current, driver, pinned, streams
+from torchgen_out._runtime.backends.cuda.allocator import Allocator, Counter
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.device import CUDA
+from torchgen_out._runtime.core.tensor import Tensor, build
 
 _allocators: dict[int, Allocator] = {}
 _lock = threading.Lock()

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends.cuda import faults, memory, streams
-from runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.backends.cuda import faults, memory, streams
+from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
 
 
 def reduce(buffer: DeviceBuffer) -> tuple[Any, ...]:

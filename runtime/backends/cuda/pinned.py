@@ -12,14 +12,14 @@ from collections import deque
 
 import numpy as np
 
-from runtime import errors
-from runtime.backends.cuda import allocator, current, driver, streams
-from runtime.backends.cuda.awaited import Awaited, StreamOf
-from runtime.backends.cuda.driver import Driver, MemoryExhausted
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import allocator, current, driver, streams
+from torchgen_out._runtime.backends.cuda.awaited import Awaited, StreamOf
+from torchgen_out._runtime.backends.cuda.driver import Driver, MemoryExhausted
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
 
 
 class HostBlock:

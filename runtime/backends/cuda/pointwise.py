@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.backends import pointwise_signature
-from runtime.backends.cpu.pointwise_into import check_overlap
-from runtime.backends.cpu.pointwise_kernels import PointwiseKernels
-from runtime.backends.cuda import memory, resizing, transfer
-from runtime.backends.cuda.launching import Loops, address_of, device_index
-from runtime.backends.pointwise_signature import PointwiseSignature
-from runtime.core import device as devices
-from runtime.core import dtype as dtypes
-from runtime.core import key as keys
-from runtime.core import promotion
-from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
-from runtime.kernels import plan as plans
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.cpu.pointwise_into import check_overlap
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import PointwiseKernels
+from torchgen_out._runtime.backends.cuda import memory, resizing, transfer
+from torchgen_out._runtime.backends.cuda.launching import Loops, address_of, device_index
+from torchgen_out._runtime.backends.pointwise_signature import PointwiseSignature
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
+from torchgen_out._runtime.kernels import plan as plans
 
 
 def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:

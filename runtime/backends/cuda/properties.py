@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.backends.cuda import current, driver
-from runtime.backends.cuda.driver import DeviceProperties
+from torchgen_out._runtime.backends.cuda import current, driver
+from torchgen_out._runtime.backends.cuda.driver import DeviceProperties
 
 BFLOAT16_FROM = 8
 """The first capability whose devices compute in bfloat16."""

@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.dispatch import DeviceQueue
-from runtime.backends.cuda.launching import Loops
-from runtime.backends.cuda.libraries import workspace
-from runtime.backends.cuda.libraries.convolutions import Convolutions
-from runtime.backends.cuda.libraries.cublas import Blas
-from runtime.backends.cuda.libraries.cublaslt import Products
-from runtime.backends.cuda.libraries.cufft import Fourier
-from runtime.backends.cuda.libraries.cusolver import Solver
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.kernels import plan as plans
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
-from runtime.kernels.cuda.queue import Array
+from torchgen_out._runtime.backends.cuda import driver, streams
+from torchgen_out._runtime.backends.cuda.dispatch import DeviceQueue
+from torchgen_out._runtime.backends.cuda.launching import Loops
+from torchgen_out._runtime.backends.cuda.libraries import workspace
+from torchgen_out._runtime.backends.cuda.libraries.convolutions import Convolutions
+from torchgen_out._runtime.backends.cuda.libraries.cublas import Blas
+from torchgen_out._runtime.backends.cuda.libraries.cublaslt import Products
+from torchgen_out._runtime.backends.cuda.libraries.cufft import Fourier
+from torchgen_out._runtime.backends.cuda.libraries.cusolver import Solver
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cuda.queue import Array
 
 products = lru_cache(maxsize=None)(Products)
 blas = lru_cache(maxsize=None)(Blas)

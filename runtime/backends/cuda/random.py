@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from runtime.backends.cuda import current
-from runtime.core import device as devices
-from runtime.core import generator
-from runtime.core.generator import Generator
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.backends.cuda import current
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import generator
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.core.tensor import Tensor
 
 
 def default_generators() -> tuple[Generator, ...]:

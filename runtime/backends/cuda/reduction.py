@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cpu.reduction import reduction_types
-from runtime.backends.cpu.reduction_plan import DimPlan, plan_dims
-from runtime.backends.cuda import launching, memory, resizing
-from runtime.backends.cuda.launching import address_of
-from runtime.core import dtype as dtypes
-from runtime.core import promotion
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
-from runtime.dispatch import signature as signatures
-from runtime.dispatch.operator import OUT, Call, Reduction
-from runtime.kernels.cpu.loops.reduction import ReductionSpec
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.cuda.loops import reduction
-from runtime.kernels.cuda.loops.pointwise import divisor
-from runtime.kernels.cuda.loops.reduction import COLUMN_ROWS, ROW_THREADS, WARP, Walk
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu.reduction import reduction_types
+from torchgen_out._runtime.backends.cpu.reduction_plan import DimPlan, plan_dims
+from torchgen_out._runtime.backends.cuda import launching, memory, resizing
+from torchgen_out._runtime.backends.cuda.launching import address_of
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
+from torchgen_out._runtime.kernels.cpu.loops.reduction import ReductionSpec
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.loops import reduction
+from torchgen_out._runtime.kernels.cuda.loops.pointwise import divisor
+from torchgen_out._runtime.kernels.cuda.loops.reduction import COLUMN_ROWS, ROW_THREADS, WARP, Walk
 
 LEAST_PER_ROW = 64
 """Elements of an output, far apart, from which a block folds it better than a thread does."""

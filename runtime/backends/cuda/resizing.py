@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.backends.cpu.memory import warn_of_resizing
-from runtime.backends.cuda import driver, memory, streams
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core.dense import dense_layout
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.backends.cpu.memory import warn_of_resizing
+from torchgen_out._runtime.backends.cuda import driver, memory, streams
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.tensor import Tensor
 
 
 def resize(tensor: Tensor, sizes: Sequence[int]) -> None:

@@ -14,9 +14,9 @@ from itertools import count
 from types import TracebackType
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cuda import current, driver, faults
-from runtime.core import device as devices
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import current, driver, faults
+from torchgen_out._runtime.core import device as devices
 
 DEFAULT = 0
 """The driver's handle of the default stream."""

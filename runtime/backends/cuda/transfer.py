@@ -12,14 +12,14 @@ import ctypes
 
 import numpy as np
 
-from runtime.backends.cuda import current, driver, faults, memory, pinned, streams
-from runtime.core import device as devices
-from runtime.core import key as keys
-from runtime.core import shape as shapes
-from runtime.core.storage import Storage
-from runtime.core.tensor import Tensor, build
-from runtime.dispatch import operator as registered
-from runtime.dispatch import signature as signatures
+from torchgen_out._runtime.backends.cuda import current, driver, faults, memory, pinned, streams
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch import operator as registered
+from torchgen_out._runtime.dispatch import signature as signatures
 
 MOST_WORDS = 4
 """Words that are taken along: more calls of the driver than that would take longer than to wait."""

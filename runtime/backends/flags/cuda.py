@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.core.user_warnings import warn
+from torchgen_out._runtime.core.user_warnings import warn
 
 __all__ = ["is_built", "matmul"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from runtime.backends.cuda import availability
-from runtime.backends.cuda.libraries import cudnn, loading
+from torchgen_out._runtime.backends.cuda import availability
+from torchgen_out._runtime.backends.cuda.libraries import cudnn, loading
 
 __all__ = [
     "allow_tf32",

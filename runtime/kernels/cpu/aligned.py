@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import build
+from torchgen_out._runtime.kernels import build
 
 CACHE_LINE = 64
 

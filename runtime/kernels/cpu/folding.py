@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
-from runtime.kernels.cpu.copying.strided_copy import copy_elements, copy_flat
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements, copy_flat
 
 Array = Any
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.kernels import build, threads
-from runtime.kernels.build import Kernel
-from runtime.kernels.cpu.small import INT64, is_small
-from runtime.kernels.plan import LaunchPlan, TensorSpec
-from runtime.kernels.typed import TypedKernel
+from torchgen_out._runtime.kernels import build, threads
+from torchgen_out._runtime.kernels.build import Kernel
+from torchgen_out._runtime.kernels.cpu.small import INT64, is_small
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import TypedKernel
 
 Array = Any
 

@@ -10,12 +10,12 @@ from functools import cache
 
 import numpy as np
 
-from runtime.core import dtype as dtypes
-from runtime.core.dtype import dtype
-from runtime.kernels import threads
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec, contiguous_kernel
-from runtime.kernels.vecmath import half
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec, contiguous_kernel
+from torchgen_out._runtime.kernels.vecmath import half
 
 SMALL = 256  # elements up to which NumPy's calls cost no more than the kernel's
 

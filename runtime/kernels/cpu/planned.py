@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core import shape
-from runtime.core.generator import Generator
-from runtime.kernels.cpu.folding import copy_parts
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.kernels.cpu.folding import copy_parts
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 Planner = Callable[..., LaunchPlan]

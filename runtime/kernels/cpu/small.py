@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
-from runtime.kernels.plan import LaunchPlan, TensorSpec
-from runtime.kernels.typed import TypedKernel
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import TypedKernel
 
 Array = Any
 SMALL = 1 << 14

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from runtime.kernels.cuda.queue import Array, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 
 class LibraryQueue(Queue, Protocol):

@@ -8,7 +8,7 @@ first one in a record of the host's memory, where whoever waits next finds it an
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.compiling.typed import device_function
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
 RECORDS = 256
 """How many operators of a device have a record. A word of all comes before the next word of all."""

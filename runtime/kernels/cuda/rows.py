@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from runtime.kernels.cuda.compiling.typed import (
+from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     BLOCKS_PER_PROCESSOR,
     THREADS,
     DeviceKernel,
     device_function,
     run,
 )
-from runtime.kernels.cuda.queue import Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Folded, Queue
 
 WARP = 32
 WARPS = THREADS // WARP

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core import dtype as dtypes
-from runtime.dispatch import ops
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch import ops
 
 
 def attention_steps(query: Any, key: Any, value: Any, mask: Any, scale: float, causal: bool) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
-from runtime.ops.arguments import store_out
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings.arguments import store_out
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 
 def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:

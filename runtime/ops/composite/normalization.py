@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.dispatch import ops
-from runtime.ops.shapes.normalization import check_normalized_shape
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.shapes.normalization import check_normalized_shape
 
 
 def batch_norm(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from runtime import errors
-from runtime.autograd import grad_mode
-from runtime.core import dtype as dtypes
-from runtime.dispatch import ops
-from runtime.ops import integers
-from runtime.ops.composite.reshaping import in_format_of
-from runtime.ops.shapes.pooling import numbers, window_count
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.bindings import integers
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of
+from torchgen_out._runtime.ops.shapes.pooling import numbers, window_count
 
 
 def max_pool1d(

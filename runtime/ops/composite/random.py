@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.dispatch import ops
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.dispatch import ops
 
 
 def dropout(input: Any, p: float, train: bool) -> Any:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from runtime.core import shape
-from runtime.core.user_warnings import warn
-from runtime.dispatch import ops
+from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import ops
 
 INTERPOLATIONS = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.core.finfo import finfo
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.finfo import finfo
 
 
 def hardtanh(self: Any, min_val: Any, max_val: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.shape import broadcast_shapes
+from torchgen_out._runtime.core.shape import broadcast_shapes
 
 
 def attention(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import memory_format as formats
-from runtime.core import number, shape
-from runtime.core.dtype import dtype
-from runtime.core.memory_format import memory_format
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import memory_format as formats
+from torchgen_out._runtime.core import number, shape
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.memory_format import memory_format
+from torchgen_out._runtime.core.tensor import Tensor
 
 Spec = tuple[Sequence[int], dtype, Sequence[int]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core import shape as shapes
+from torchgen_out._runtime.core import shape as shapes
 
 Answer = tuple[tuple[int, ...], None]
 

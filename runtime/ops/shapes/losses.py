@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 
 NONE = 0
 

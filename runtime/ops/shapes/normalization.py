@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.core.shape import numel
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.shape import numel
 
 Sizes = tuple[int, ...]
 

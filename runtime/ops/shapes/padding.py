@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.core import number
+from torchgen_out._runtime.core import number
 
 Sizes = tuple[int, ...]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.ops.shapes.convolution import by
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.ops.shapes.conv import by
 
 Sizes = tuple[int, ...]
 WORDS = {1: "one int", 2: "two ints", 3: "three ints"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core.finfo import finfo, iinfo
-from runtime.core.shape import broadcast_shapes
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.finfo import finfo, iinfo
+from torchgen_out._runtime.core.shape import broadcast_shapes
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 

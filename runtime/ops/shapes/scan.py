@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 

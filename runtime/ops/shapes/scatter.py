@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import number
-from runtime.core import shape as shapes
-from runtime.ops.shapes.indexing import INDEX_DTYPES, check_index_dtype, numel_at
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import number
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.ops.shapes.indexing import INDEX_DTYPES, check_index_dtype, numel_at
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 

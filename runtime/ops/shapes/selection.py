@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 Pair = tuple[Answer, Answer]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import promotion
-from runtime.core import shape as shapes
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import shape as shapes
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 

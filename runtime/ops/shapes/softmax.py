@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.core import shape as shapes
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape as shapes
 
 Sizes = tuple[int, ...]
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.ops.shapes.factorisations import by_columns, check_matrices, check_square, factors
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.ops.shapes.factorisations import (
+    by_columns,
+    check_matrices,
+    check_square,
+    factors,
+)
 
 Sizes = tuple[int, ...]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.ops.shapes.factorisations import by_columns, check_matrices, check_square
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.ops.shapes.factorisations import by_columns, check_matrices, check_square
 
 
 def _linalg_svd(

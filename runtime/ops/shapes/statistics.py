@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from runtime.core import shape as shapes
-from runtime.core.user_warnings import warn
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.user_warnings import warn
 
 Sizes = tuple[int, ...]
 

@@ -6,15 +6,22 @@ absolute. Operators tagged `reinterpret` return the result's dtype as a fourth i
 strides and offset count elements of that dtype.
 """
 
-from runtime.ops.views.memory import (
+from torchgen_out._runtime.ops.views.memory import (
     alias,
     as_strided,
     view_as_complex,
     view_as_real,
     view_dtype,
 )
-from runtime.ops.views.order import matrix_transpose, movedim, permute, reverse_dims, t, transpose
-from runtime.ops.views.pieces import (
+from torchgen_out._runtime.ops.views.order import (
+    matrix_transpose,
+    movedim,
+    permute,
+    reverse_dims,
+    t,
+    transpose,
+)
+from torchgen_out._runtime.ops.views.pieces import (
     chunk,
     split,
     split_with_sizes,
@@ -22,8 +29,8 @@ from runtime.ops.views.pieces import (
     tensor_split_sections,
     unbind,
 )
-from runtime.ops.views.selection import diagonal, narrow, select, slice, unfold
-from runtime.ops.views.sizes import (
+from torchgen_out._runtime.ops.views.selection import diagonal, narrow, select, slice, unfold
+from torchgen_out._runtime.ops.views.sizes import (
     expand,
     expand_as,
     squeeze,

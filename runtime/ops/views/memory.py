@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.core.size import Size, make_size
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size, make_size
+from torchgen_out._runtime.core.tensor import Tensor
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 TypedGeometry: TypeAlias = tuple[Size, tuple[int, ...], int, dtypes.dtype]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from runtime import errors
-from runtime.core.shape import normalize_dim
-from runtime.core.size import Size, make_size
-from runtime.core.tensor import Tensor
-from runtime.dispatch.view_call import layout_only
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.shape import normalize_dim
+from torchgen_out._runtime.core.size import Size, make_size
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.view_call import layout_only
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 

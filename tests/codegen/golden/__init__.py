@@ -5,15 +5,18 @@
 
 import importlib
 
-from runtime import errors
-from runtime.autograd import members as _members  # noqa: F401
-from runtime.autograd.autocast_mode import (  # noqa: F401
+from torchgen_out._runtime import interpreters as _interpreters  # noqa: F401  # isort: skip
+from torchgen_out import methods as _methods  # noqa: F401
+from torchgen_out import registrations as _registrations  # noqa: F401
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import tensor_attributes as _tensor_attributes  # noqa: F401
+from torchgen_out._runtime.autograd.autocast_mode import (  # noqa: F401
     autocast,
     get_autocast_dtype,
     is_autocast_enabled,
     set_autocast_dtype,
 )
-from runtime.autograd.namespace import (  # noqa: F401
+from torchgen_out._runtime.autograd.namespace import (  # noqa: F401
     enable_grad,
     inference_mode,
     is_anomaly_enabled,
@@ -22,19 +25,17 @@ from runtime.autograd.namespace import (  # noqa: F401
     no_grad,
     set_grad_enabled,
 )
-from runtime.backends import cpu as _cpu  # noqa: F401
-from runtime.backends import cuda as _cuda  # noqa: F401
-from runtime.backends import meta as _meta  # noqa: F401
-from runtime.core.tensor import Tensor
-from runtime.core.version import __version__  # noqa: F401
-from runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
-from runtime.ops import tensor_api as _tensor_api
-from torchgen_out import methods as _methods  # noqa: F401
-from torchgen_out import registrations as _registrations  # noqa: F401
+from torchgen_out._runtime.backends import cpu as _cpu  # noqa: F401
+from torchgen_out._runtime.backends import cuda as _cuda  # noqa: F401
+from torchgen_out._runtime.backends import meta as _meta  # noqa: F401
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.version import __version__  # noqa: F401
+from torchgen_out._runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
+from torchgen_out._runtime.tensor_api import methods as _tensor_api
 from torchgen_out.functions.torch import *  # noqa: F403
 
 # After the operators: the top level's `bool`, `float`, `int` are dtypes.
-from runtime.ops.namespace import *  # noqa: F403  # isort: skip
+from torchgen_out._runtime.namespaces.top_level import *  # noqa: F403  # isort: skip
 
 _tensor_api.install(Tensor)
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Gradients of formulas over public operators: differentiable again, for `create_graph=True`."""
 
-from runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import ops
 
 
 def mul_Tensor_backward_self_other(grad, self, other):

@@ -3,7 +3,7 @@
 # Do not edit.
 """The operators as methods of Tensor."""
 
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 Tensor.mul = pointwise.mul

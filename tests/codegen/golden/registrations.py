@@ -3,8 +3,8 @@
 # Do not edit.
 """Fills the tables in which hand-written code finds operators: to call them, and to refuse."""
 
-from runtime.dispatch import ops
-from runtime.ops.calling import synonyms
+from torchgen_out._runtime.bindings.calling import synonyms
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 from torchgen_out.synonyms import PARAMETERS
 

@@ -5,8 +5,8 @@
 
 from typing import NamedTuple
 
-from runtime.core.tensor import Tensor
-from runtime.ops import printing
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.tensor_api import printing
 
 
 class max(NamedTuple):

@@ -7,9 +7,9 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, overload
 
-from runtime.core.dtype import dtype as _dtype
-from runtime.core.tensor import Tensor
 from torchgen_out import return_types
+from torchgen_out._runtime.core.dtype import dtype as _dtype
+from torchgen_out._runtime.core.tensor import Tensor
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 

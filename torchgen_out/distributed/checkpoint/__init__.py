@@ -3,7 +3,7 @@
 # Do not edit.
 """Files of several processes: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 from torchgen_out.distributed.checkpoint import (  # noqa: F401
     state_dict,
 )

@@ -3,7 +3,7 @@
 # Do not edit.
 """State dicts of several processes: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "use state_dict and load_state_dict of the module"
 

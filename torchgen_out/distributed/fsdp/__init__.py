@@ -3,7 +3,7 @@
 # Do not edit.
 """Parameters on several devices: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 from torchgen_out.distributed.fsdp import (  # noqa: F401
     fully_sharded_data_parallel,
     sharded_grad_scaler,

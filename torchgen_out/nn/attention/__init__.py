@@ -3,7 +3,7 @@
 # Do not edit.
 """Kernels of attention."""
 
-from runtime.nn.attention_kernels import (
+from torchgen_out._runtime.library.nn.attention_kernels import (
     SDPBackend,
     sdpa_kernel,
 )

@@ -3,7 +3,7 @@
 # Do not edit.
 """Attention with a compiled rule: not provided, the names only."""
 
-from runtime.programs import absent
+from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "use torch.nn.functional.scaled_dot_product_attention with a mask"
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Modules, by PyTorch's files."""
 
-from runtime.nn.activation import (
+from torchgen_out._runtime.library.nn.activation import (
     CELU,
     ELU,
     GELU,
@@ -33,20 +33,20 @@ from runtime.nn.activation import (
     Tanhshrink,
     Threshold,
 )
-from runtime.nn.adaptive_softmax import (
+from torchgen_out._runtime.library.nn.adaptive_softmax import (
     AdaptiveLogSoftmaxWithLoss,
 )
-from runtime.nn.attention import (
+from torchgen_out._runtime.library.nn.attention import (
     MultiheadAttention,
     NonDynamicallyQuantizableLinear,
 )
-from runtime.nn.containers import (
+from torchgen_out._runtime.library.nn.containers import (
     Container,
     ModuleDict,
     ModuleList,
     Sequential,
 )
-from runtime.nn.convolution import (
+from torchgen_out._runtime.library.nn.convolution import (
     Conv1d,
     Conv2d,
     Conv3d,
@@ -54,10 +54,10 @@ from runtime.nn.convolution import (
     ConvTranspose2d,
     ConvTranspose3d,
 )
-from runtime.nn.cross_map import (
+from torchgen_out._runtime.library.nn.cross_map import (
     CrossMapLRN2d,
 )
-from runtime.nn.dropout import (
+from torchgen_out._runtime.library.nn.dropout import (
     AlphaDropout,
     Dropout,
     Dropout1d,
@@ -65,23 +65,23 @@ from runtime.nn.dropout import (
     Dropout3d,
     FeatureAlphaDropout,
 )
-from runtime.nn.embedding import (
+from torchgen_out._runtime.library.nn.embedding import (
     CosineSimilarity,
     Embedding,
     EmbeddingBag,
     PairwiseDistance,
 )
-from runtime.nn.fractional_pooling import (
+from torchgen_out._runtime.library.nn.fractional_pooling import (
     FractionalMaxPool2d,
     FractionalMaxPool3d,
 )
-from runtime.nn.functional.linear_cross_entropy import (
+from torchgen_out._runtime.library.nn.functional.linear_cross_entropy import (
     LinearCrossEntropyOptions,
 )
-from runtime.nn.lazy import (
+from torchgen_out._runtime.library.nn.lazy import (
     LazyModuleMixin,
 )
-from runtime.nn.lazy_layers import (
+from torchgen_out._runtime.library.nn.lazy_layers import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
     LazyBatchNorm3d,
@@ -96,17 +96,17 @@ from runtime.nn.lazy_layers import (
     LazyInstanceNorm3d,
     LazyLinear,
 )
-from runtime.nn.linear import (
+from torchgen_out._runtime.library.nn.linear import (
     Bilinear,
     Flatten,
     Identity,
     Linear,
     Unflatten,
 )
-from runtime.nn.linear_cross_entropy import (
+from torchgen_out._runtime.library.nn.linear_cross_entropy import (
     LinearCrossEntropyLoss,
 )
-from runtime.nn.loss import (
+from torchgen_out._runtime.library.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
@@ -125,17 +125,17 @@ from runtime.nn.loss import (
     SmoothL1Loss,
     SoftMarginLoss,
 )
-from runtime.nn.margin_loss import (
+from torchgen_out._runtime.library.nn.margin_loss import (
     CosineEmbeddingLoss,
     HingeEmbeddingLoss,
     MarginRankingLoss,
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
-from runtime.nn.module import (
+from torchgen_out._runtime.library.nn.module import (
     Module,
 )
-from runtime.nn.normalization import (
+from torchgen_out._runtime.library.nn.normalization import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,
@@ -148,7 +148,7 @@ from runtime.nn.normalization import (
     RMSNorm,
     SyncBatchNorm,
 )
-from runtime.nn.padding import (
+from torchgen_out._runtime.library.nn.padding import (
     CircularPad1d,
     CircularPad2d,
     CircularPad3d,
@@ -165,11 +165,11 @@ from runtime.nn.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from runtime.nn.parameter_containers import (
+from torchgen_out._runtime.library.nn.parameter_containers import (
     ParameterDict,
     ParameterList,
 )
-from runtime.nn.pooling import (
+from torchgen_out._runtime.library.nn.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -186,7 +186,7 @@ from runtime.nn.pooling import (
     MaxPool2d,
     MaxPool3d,
 )
-from runtime.nn.rearranging import (
+from torchgen_out._runtime.library.nn.rearranging import (
     ChannelShuffle,
     Fold,
     PixelShuffle,
@@ -196,26 +196,26 @@ from runtime.nn.rearranging import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
-from runtime.nn.rnn import (
+from torchgen_out._runtime.library.nn.rnn import (
     GRU,
     LSTM,
     RNN,
     RNNBase,
 )
-from runtime.nn.rnn_cells import (
+from torchgen_out._runtime.library.nn.rnn_cells import (
     GRUCell,
     LSTMCell,
     RNNCell,
     RNNCellBase,
 )
-from runtime.nn.transformer import (
+from torchgen_out._runtime.library.nn.transformer import (
     Transformer,
     TransformerDecoder,
     TransformerDecoderLayer,
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from runtime.nn.unpooling import (
+from torchgen_out._runtime.library.nn.unpooling import (
     MaxUnpool1d,
     MaxUnpool2d,
     MaxUnpool3d,

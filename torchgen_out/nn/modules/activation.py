@@ -3,7 +3,7 @@
 # Do not edit.
 """Activations and attention."""
 
-from runtime.nn.activation import (
+from torchgen_out._runtime.library.nn.activation import (
     CELU,
     ELU,
     GELU,
@@ -33,7 +33,7 @@ from runtime.nn.activation import (
     Tanhshrink,
     Threshold,
 )
-from runtime.nn.attention import (
+from torchgen_out._runtime.library.nn.attention import (
     MultiheadAttention,
 )
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Softmax over many classes."""
 
-from runtime.nn.adaptive_softmax import (
+from torchgen_out._runtime.library.nn.adaptive_softmax import (
     AdaptiveLogSoftmaxWithLoss,
 )
 

@@ -3,13 +3,13 @@
 # Do not edit.
 """Normalisation over the batch."""
 
-from runtime.nn.lazy_layers import (
+from torchgen_out._runtime.library.nn.lazy_layers import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
     LazyBatchNorm3d,
     _LazyNormBase,
 )
-from runtime.nn.normalization import (
+from torchgen_out._runtime.library.nn.normalization import (
     BatchNorm1d,
     BatchNorm2d,
     BatchNorm3d,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Channels dealt out to groups."""
 
-from runtime.nn.rearranging import (
+from torchgen_out._runtime.library.nn.rearranging import (
     ChannelShuffle,
 )
 

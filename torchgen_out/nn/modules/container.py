@@ -3,16 +3,16 @@
 # Do not edit.
 """Modules that hold modules or parameters."""
 
-from runtime.nn.containers import (
+from torchgen_out._runtime.library.nn.containers import (
     Container,
     ModuleDict,
     ModuleList,
     Sequential,
 )
-from runtime.nn.module import (
+from torchgen_out._runtime.library.nn.module import (
     _addindent,
 )
-from runtime.nn.parameter_containers import (
+from torchgen_out._runtime.library.nn.parameter_containers import (
     ParameterDict,
     ParameterList,
 )

@@ -3,7 +3,7 @@
 # Do not edit.
 """Convolutions."""
 
-from runtime.nn.convolution import (
+from torchgen_out._runtime.library.nn.convolution import (
     Conv1d,
     Conv2d,
     Conv3d,
@@ -13,7 +13,7 @@ from runtime.nn.convolution import (
     _ConvNd,
     _ConvTransposeNd,
 )
-from runtime.nn.lazy_layers import (
+from torchgen_out._runtime.library.nn.lazy_layers import (
     LazyConv1d,
     LazyConv2d,
     LazyConv3d,

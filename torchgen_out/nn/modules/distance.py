@@ -3,7 +3,7 @@
 # Do not edit.
 """Distances between vectors."""
 
-from runtime.nn.embedding import (
+from torchgen_out._runtime.library.nn.embedding import (
     CosineSimilarity,
     PairwiseDistance,
 )

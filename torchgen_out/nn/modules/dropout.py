@@ -3,7 +3,7 @@
 # Do not edit.
 """Random zeros."""
 
-from runtime.nn.dropout import (
+from torchgen_out._runtime.library.nn.dropout import (
     AlphaDropout,
     Dropout,
     Dropout1d,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Dims merged and split."""
 
-from runtime.nn.linear import (
+from torchgen_out._runtime.library.nn.linear import (
     Flatten,
     Unflatten,
 )

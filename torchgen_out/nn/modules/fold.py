@@ -3,7 +3,7 @@
 # Do not edit.
 """Sliding blocks."""
 
-from runtime.nn.rearranging import (
+from torchgen_out._runtime.library.nn.rearranging import (
     Fold,
     Unfold,
 )

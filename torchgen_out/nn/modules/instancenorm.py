@@ -3,12 +3,12 @@
 # Do not edit.
 """Normalisation over each instance."""
 
-from runtime.nn.lazy_layers import (
+from torchgen_out._runtime.library.nn.lazy_layers import (
     LazyInstanceNorm1d,
     LazyInstanceNorm2d,
     LazyInstanceNorm3d,
 )
-from runtime.nn.normalization import (
+from torchgen_out._runtime.library.nn.normalization import (
     InstanceNorm1d,
     InstanceNorm2d,
     InstanceNorm3d,

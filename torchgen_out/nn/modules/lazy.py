@@ -3,7 +3,7 @@
 # Do not edit.
 """Modules initialised by their first input."""
 
-from runtime.nn.lazy import (
+from torchgen_out._runtime.library.nn.lazy import (
     LazyModuleMixin,
 )
 

@@ -3,13 +3,13 @@
 # Do not edit.
 """Linear layers."""
 
-from runtime.nn.attention import (
+from torchgen_out._runtime.library.nn.attention import (
     NonDynamicallyQuantizableLinear,
 )
-from runtime.nn.lazy_layers import (
+from torchgen_out._runtime.library.nn.lazy_layers import (
     LazyLinear,
 )
-from runtime.nn.linear import (
+from torchgen_out._runtime.library.nn.linear import (
     Bilinear,
     Identity,
     Linear,

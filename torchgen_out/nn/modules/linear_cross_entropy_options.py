@@ -3,7 +3,7 @@
 # Do not edit.
 """How `linear_cross_entropy` goes through its samples."""
 
-from runtime.nn.functional.linear_cross_entropy import (
+from torchgen_out._runtime.library.nn.functional.linear_cross_entropy import (
     LinearCrossEntropyOptions,
 )
 

@@ -3,10 +3,10 @@
 # Do not edit.
 """Losses."""
 
-from runtime.nn.linear_cross_entropy import (
+from torchgen_out._runtime.library.nn.linear_cross_entropy import (
     LinearCrossEntropyLoss,
 )
-from runtime.nn.loss import (
+from torchgen_out._runtime.library.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
@@ -27,7 +27,7 @@ from runtime.nn.loss import (
     _Loss,
     _WeightedLoss,
 )
-from runtime.nn.margin_loss import (
+from torchgen_out._runtime.library.nn.margin_loss import (
     CosineEmbeddingLoss,
     HingeEmbeddingLoss,
     MarginRankingLoss,

@@ -3,7 +3,7 @@
 # Do not edit.
 """The base class of modules."""
 
-from runtime.nn.global_hooks import (
+from torchgen_out._runtime.library.nn.global_hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -13,11 +13,11 @@ from runtime.nn.global_hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from runtime.nn.module import (
+from torchgen_out._runtime.library.nn.module import (
     Module,
     _addindent,
 )
-from runtime.nn.module_state import (
+from torchgen_out._runtime.library.nn.module_state import (
     _IncompatibleKeys,
 )
 

@@ -3,10 +3,10 @@
 # Do not edit.
 """Normalisation over a layer, groups or channels."""
 
-from runtime.nn.cross_map import (
+from torchgen_out._runtime.library.nn.cross_map import (
     CrossMapLRN2d,
 )
-from runtime.nn.normalization import (
+from torchgen_out._runtime.library.nn.normalization import (
     GroupNorm,
     LayerNorm,
     LocalResponseNorm,

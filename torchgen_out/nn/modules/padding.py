@@ -3,7 +3,7 @@
 # Do not edit.
 """Padding."""
 
-from runtime.nn.padding import (
+from torchgen_out._runtime.library.nn.padding import (
     CircularPad1d,
     CircularPad2d,
     CircularPad3d,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Channels as pixels."""
 
-from runtime.nn.rearranging import (
+from torchgen_out._runtime.library.nn.rearranging import (
     PixelShuffle,
     PixelUnshuffle,
 )

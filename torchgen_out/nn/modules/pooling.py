@@ -3,11 +3,11 @@
 # Do not edit.
 """Pooling."""
 
-from runtime.nn.fractional_pooling import (
+from torchgen_out._runtime.library.nn.fractional_pooling import (
     FractionalMaxPool2d,
     FractionalMaxPool3d,
 )
-from runtime.nn.pooling import (
+from torchgen_out._runtime.library.nn.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -28,7 +28,7 @@ from runtime.nn.pooling import (
     _LPPoolNd,
     _MaxPoolNd,
 )
-from runtime.nn.unpooling import (
+from torchgen_out._runtime.library.nn.unpooling import (
     MaxUnpool1d,
     MaxUnpool2d,
     MaxUnpool3d,

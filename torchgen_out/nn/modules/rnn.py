@@ -3,13 +3,13 @@
 # Do not edit.
 """Recurrent layers."""
 
-from runtime.nn.rnn import (
+from torchgen_out._runtime.library.nn.rnn import (
     GRU,
     LSTM,
     RNN,
     RNNBase,
 )
-from runtime.nn.rnn_cells import (
+from torchgen_out._runtime.library.nn.rnn_cells import (
     GRUCell,
     LSTMCell,
     RNNCell,

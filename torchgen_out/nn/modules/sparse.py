@@ -3,7 +3,7 @@
 # Do not edit.
 """Tables of vectors."""
 
-from runtime.nn.embedding import (
+from torchgen_out._runtime.library.nn.embedding import (
     Embedding,
     EmbeddingBag,
 )

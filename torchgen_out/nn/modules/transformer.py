@@ -3,7 +3,7 @@
 # Do not edit.
 """Transformers."""
 
-from runtime.nn.transformer import (
+from torchgen_out._runtime.library.nn.transformer import (
     Transformer,
     TransformerDecoder,
     TransformerDecoderLayer,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Images resized."""
 
-from runtime.nn.rearranging import (
+from torchgen_out._runtime.library.nn.rearranging import (
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,

@@ -3,7 +3,7 @@
 # Do not edit.
 """One value per dim."""
 
-from runtime.nn.per_dim import (
+from torchgen_out._runtime.library.nn.per_dim import (
     _list_with_default,
     _ntuple,
     _pair,

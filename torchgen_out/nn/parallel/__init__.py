@@ -6,7 +6,7 @@
 import torchgen_out.nn.parallel.data_parallel as _data_parallel_module  # noqa: F401
 import torchgen_out.nn.parallel.parallel_apply as _parallel_apply_module  # noqa: F401
 import torchgen_out.nn.parallel.replicate as _replicate_module  # noqa: F401
-from runtime.nn.parallel import (
+from torchgen_out._runtime.library.nn.parallel import (
     DataParallel,
     DistributedDataParallel,
     data_parallel,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Batches split among devices."""
 
-from runtime.nn.parallel import (
+from torchgen_out._runtime.library.nn.parallel import (
     DataParallel,
     data_parallel,
 )

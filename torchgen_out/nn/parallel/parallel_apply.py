@@ -3,7 +3,7 @@
 # Do not edit.
 """Modules called with inputs of their own."""
 
-from runtime.nn.parallel import (
+from torchgen_out._runtime.library.nn.parallel import (
     parallel_apply,
 )
 

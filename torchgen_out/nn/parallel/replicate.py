@@ -3,7 +3,7 @@
 # Do not edit.
 """Copies of a module."""
 
-from runtime.nn.parallel import (
+from torchgen_out._runtime.library.nn.parallel import (
     replicate,
 )
 

@@ -3,7 +3,7 @@
 # Do not edit.
 """Tensors split among devices and joined."""
 
-from runtime.nn.parallel import (
+from torchgen_out._runtime.library.nn.parallel import (
     gather,
     scatter,
     scatter_kwargs,

@@ -5,18 +5,18 @@
 
 import torchgen_out.nn.utils.spectral_norm as _spectral_norm_module  # noqa: F401
 import torchgen_out.nn.utils.weight_norm as _weight_norm_module  # noqa: F401
-from runtime.nn.bare_construction import (
+from torchgen_out._runtime.library.nn.bare_construction import (
     convert_conv2d_weight_memory_format,
     convert_conv3d_weight_memory_format,
     skip_init,
 )
-from runtime.nn.fusion import (
+from torchgen_out._runtime.library.nn.fusion import (
     fuse_conv_bn_eval,
     fuse_conv_bn_weights,
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
-from runtime.nn.parameter_sets import (
+from torchgen_out._runtime.library.nn.parameter_sets import (
     clip_grad_norm_,
     clip_grad_value_,
     clip_grads_with_norm_,
@@ -24,10 +24,10 @@ from runtime.nn.parameter_sets import (
     parameters_to_vector,
     vector_to_parameters,
 )
-from runtime.nn.parameter_tools import (
+from torchgen_out._runtime.library.nn.parameter_tools import (
     clip_grad_norm,
 )
-from runtime.nn.weight_hooks import (
+from torchgen_out._runtime.library.nn.weight_hooks import (
     remove_spectral_norm,
     remove_weight_norm,
     spectral_norm,

@@ -3,13 +3,13 @@
 # Do not edit.
 """Gradients limited."""
 
-from runtime.nn.parameter_sets import (
+from torchgen_out._runtime.library.nn.parameter_sets import (
     clip_grad_norm_,
     clip_grad_value_,
     clip_grads_with_norm_,
     get_total_norm,
 )
-from runtime.nn.parameter_tools import (
+from torchgen_out._runtime.library.nn.parameter_tools import (
     clip_grad_norm,
 )
 

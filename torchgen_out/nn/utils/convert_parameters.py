@@ -3,7 +3,7 @@
 # Do not edit.
 """Parameters as one vector."""
 
-from runtime.nn.parameter_sets import (
+from torchgen_out._runtime.library.nn.parameter_sets import (
     parameters_to_vector,
     vector_to_parameters,
 )

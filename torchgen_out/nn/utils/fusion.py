@@ -3,7 +3,7 @@
 # Do not edit.
 """Batch normalisation folded into layers."""
 
-from runtime.nn.fusion import (
+from torchgen_out._runtime.library.nn.fusion import (
     fuse_conv_bn_eval,
     fuse_conv_bn_weights,
     fuse_linear_bn_eval,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Modules without initial values."""
 
-from runtime.nn.bare_construction import (
+from torchgen_out._runtime.library.nn.bare_construction import (
     skip_init,
 )
 

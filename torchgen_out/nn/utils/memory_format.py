@@ -3,7 +3,7 @@
 # Do not edit.
 """Weights in another memory format."""
 
-from runtime.nn.bare_construction import (
+from torchgen_out._runtime.library.nn.bare_construction import (
     convert_conv2d_weight_memory_format,
     convert_conv3d_weight_memory_format,
 )

@@ -3,7 +3,7 @@
 # Do not edit.
 """Pruning."""
 
-from runtime.nn.prune import (
+from torchgen_out._runtime.library.nn.prune import (
     BasePruningMethod,
     CustomFromMask,
     Identity,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Sequences of several lengths."""
 
-from runtime.nn.packing import (
+from torchgen_out._runtime.library.nn.packing import (
     PackedSequence,
     invert_permutation,
     pack_padded_sequence,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Spectral normalisation by hooks."""
 
-from runtime.nn.weight_hooks import (
+from torchgen_out._runtime.library.nn.weight_hooks import (
     SpectralNorm,
     remove_spectral_norm,
     spectral_norm,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Modules with other parameters than their own."""
 
-from runtime.nn.stateless import (
+from torchgen_out._runtime.library.nn.stateless import (
     functional_call,
 )
 

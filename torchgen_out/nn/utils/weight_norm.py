@@ -3,7 +3,7 @@
 # Do not edit.
 """Weight normalisation by hooks."""
 
-from runtime.nn.weight_hooks import (
+from torchgen_out._runtime.library.nn.weight_hooks import (
     WeightNorm,
     remove_weight_norm,
     weight_norm,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from runtime import errors
-from runtime.backends.cuda.libraries import cudnn
-from runtime.backends.cuda.libraries.cudnn import DATA_TYPES, Attribute, Kind, Type
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.convolution.convolution_plans import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda.libraries import cudnn
+from torchgen_out._runtime.backends.cuda.libraries.cudnn import DATA_TYPES, Attribute, Kind, Type
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.conv.conv_plans import (
     FORWARD,
     INPUT,
     RESULT,

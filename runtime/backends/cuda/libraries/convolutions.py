@@ -15,22 +15,22 @@ from itertools import islice
 from math import inf
 from typing import Any, NamedTuple
 
-from runtime import errors
-from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.libraries import cudnn, loading, workspace
-from runtime.backends.cuda.libraries.convolution_graphs import Graph
-from runtime.backends.cuda.libraries.cudnn import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import driver, streams
+from torchgen_out._runtime.backends.cuda.libraries import cudnn, loading, workspace
+from torchgen_out._runtime.backends.cuda.libraries.convolution_graphs import Graph
+from torchgen_out._runtime.backends.cuda.libraries.cudnn import (
     DATA_TYPES,
     Attribute,
     Kind,
     NotSupportedError,
 )
-from runtime.backends.cuda.libraries.kept import Kept
-from runtime.backends.flags import cudnn as switches
-from runtime.backends.flags.determinism import are_deterministic_algorithms_enabled
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.convolution.convolution_plans import Convolution
-from runtime.kernels.cuda.queue import Array
+from torchgen_out._runtime.backends.cuda.libraries.kept import Kept
+from torchgen_out._runtime.backends.flags import cudnn as switches
+from torchgen_out._runtime.backends.flags.determinism import are_deterministic_algorithms_enabled
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.conv.conv_plans import Convolution
+from torchgen_out._runtime.kernels.cuda.queue import Array
 
 HEURISTICS = 3, 2
 """cudnnBackendHeurMode_t: decision trees first, then what works without being chosen."""

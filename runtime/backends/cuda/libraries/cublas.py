@@ -9,12 +9,12 @@ import threading
 
 import numpy as np
 
-from runtime.backends.cuda import driver
-from runtime.backends.cuda.libraries import loading, workspace
-from runtime.backends.cuda.libraries.numbers import number
-from runtime.kernels.cuda.linalg.columns import Columns
-from runtime.kernels.cuda.linalg.small_matrices import Batch
-from runtime.kernels.cuda.queue import Array
+from torchgen_out._runtime.backends.cuda import driver
+from torchgen_out._runtime.backends.cuda.libraries import loading, workspace
+from torchgen_out._runtime.backends.cuda.libraries.numbers import number
+from torchgen_out._runtime.kernels.cuda.linalg.columns import Columns
+from torchgen_out._runtime.kernels.cuda.linalg.small_matrices import Batch
+from torchgen_out._runtime.kernels.cuda.queue import Array
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 """How functions of one type begin."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.backends.cuda import driver
-from runtime.backends.cuda.libraries import loading, workspace
-from runtime.backends.cuda.libraries.numbers import number
-from runtime.backends.flags import cuda as flags
-from runtime.kernels.cuda.products.matrix_plans import Matrix, Places, Product
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import driver
+from torchgen_out._runtime.backends.cuda.libraries import loading, workspace
+from torchgen_out._runtime.backends.cuda.libraries.numbers import number
+from torchgen_out._runtime.backends.flags import cuda as flags
+from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import Matrix, Places, Product
 
 COMPUTE_32F, COMPUTE_32F_FAST_TF32, COMPUTE_64F = 68, 77, 70
 """cublasComputeType_t."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime import errors
+from torchgen_out._runtime import errors
 
 NAME = "cudnn"
 DATA_TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 9}

@@ -10,11 +10,11 @@ import threading
 from functools import partial
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.libraries import loading, workspace
-from runtime.backends.cuda.libraries.kept import Kept
-from runtime.kernels.cuda.fourier.transforms import Transform
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import driver, streams
+from torchgen_out._runtime.backends.cuda.libraries import loading, workspace
+from torchgen_out._runtime.backends.cuda.libraries.kept import Kept
+from torchgen_out._runtime.kernels.cuda.fft.transforms import Transform
 
 FORWARD, INVERSE = -1, 1
 PLANS_KEPT = 1024

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.backends.cuda import driver, streams
-from runtime.backends.cuda.libraries import loading, workspace
-from runtime.backends.cuda.libraries.cublas import (
+from torchgen_out._runtime.backends.cuda import driver, streams
+from torchgen_out._runtime.backends.cuda.libraries import loading, workspace
+from torchgen_out._runtime.backends.cuda.libraries.cublas import (
     ADJOINT,
     LEFT,
     LETTERS,
@@ -23,9 +23,9 @@ from runtime.backends.cuda.libraries.cublas import (
     RIGHT,
     TRANSPOSED,
 )
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.linalg.columns import Columns
-from runtime.kernels.cuda.linalg.small_matrices import Batch
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.linalg.columns import Columns
+from torchgen_out._runtime.kernels.cuda.linalg.small_matrices import Batch
 
 MOST_TOGETHER = 1 << 14
 """Matrices of one call that iterates: `xsyev_batched` refuses batches from some size above 32,000

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from runtime.backends.cuda import driver
+from torchgen_out._runtime.backends.cuda import driver
 
 _NOTHING = object()
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from runtime import errors
-from runtime.backends.cuda import driver
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cuda import driver
 
 DATA_TYPES = {
     "float32": 0, "float64": 1, "float16": 2, "complex64": 4, "complex128": 5, "bfloat16": 14,

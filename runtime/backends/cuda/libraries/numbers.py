@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import dtype as dtypes
 
 
 @lru_cache(maxsize=4096)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.backends.cuda import memory, streams
-from runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.backends.cuda import memory, streams
+from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
 
 BYTES = 32 << 20
 """What NVIDIA recommends for Hopper; older devices need less."""

@@ -1,1 +1,1 @@
-"""Kernels that read and write at places that index tensors or masks name."""
+"""Kernels that read at places that index tensors name, and read or write under masks."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.core import shape
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 UINT64 = np.dtype(np.uint64)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import as_bits, broadcast, start_from
-from runtime.kernels.cpu.indexing import slice_plans, writing_plans
-from runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import as_bits, broadcast, start_from
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.scatter import slice_plans, writing_plans
 
 Array = Any
 

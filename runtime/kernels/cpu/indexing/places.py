@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import as_int64
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import as_int64
 
 Array = Any
 

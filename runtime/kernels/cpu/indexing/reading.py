@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.core import shape
-from runtime.kernels import threads
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.copying.copy import fill
-from runtime.kernels.cpu.folding import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.copy.copy import fill
+from torchgen_out._runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
     buffer_of,
@@ -21,8 +21,8 @@ from runtime.kernels.cpu.folding import (
     rows_of,
     settle,
 )
-from runtime.kernels.cpu.indexing import listing_plans, places, reading_plans
-from runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places, reading_plans
+from torchgen_out._runtime.kernels.cpu.planned import planned
 
 Array = Any
 

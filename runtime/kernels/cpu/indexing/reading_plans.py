@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.kernels import threads
-from runtime.kernels.cpu.folding import folded_shape, folded_strides
-from runtime.kernels.cpu.indexing import places
-from runtime.kernels.cpu.small import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.folding import folded_shape, folded_strides
+from torchgen_out._runtime.kernels.cpu.indexing import places
+from torchgen_out._runtime.kernels.cpu.small import (
     INT64,
     agree_but_for,
     entry_for,
     is_dense,
     is_small,
 )
-from runtime.kernels.plan import LaunchPlan, TensorSpec
-from runtime.kernels.typed import typed
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
 SCATTERED = 3

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 CHOLESKY = '''\
 @entry

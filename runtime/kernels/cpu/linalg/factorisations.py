@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.kernels.cpu.linalg import factorisation_plans, lu, lu_plans
-from runtime.kernels.cpu.linalg.lapack import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.cpu.linalg import factorisation_plans, lu, lu_plans
+from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     broadcast_stack,
     put,
     routine,
@@ -24,11 +24,11 @@ from runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
-from runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.cpu.small import is_small
-from runtime.kernels.plan import LaunchPlan, TensorSpec
-from runtime.kernels.typed import typed
+from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.small import is_small
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
 INT32 = np.dtype(np.int32)

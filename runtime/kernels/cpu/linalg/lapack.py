@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import openblas, threads
-from runtime.kernels.cpu.folding import broadcast
+from torchgen_out._runtime.kernels import openblas, threads
+from torchgen_out._runtime.kernels.cpu.folding import broadcast
 
 Array = Any
 

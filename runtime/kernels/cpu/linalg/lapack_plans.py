@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.kernels import build, openblas, threads
-from runtime.kernels.cpu.products.blas import LETTERS
-from runtime.kernels.cpu.small import INT64, SMALL
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels import build, openblas, threads
+from torchgen_out._runtime.kernels.cpu.matmul.blas import LETTERS
+from torchgen_out._runtime.kernels.cpu.small import INT64, SMALL
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 NEVER_SPLIT = 1 << 12  # elements of matrices with which OpenBLAS uses one thread anyway
 SIGNATURES = {

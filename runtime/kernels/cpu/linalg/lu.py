@@ -12,8 +12,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from runtime.kernels import build, openblas
-from runtime.kernels.cpu.products import blas
+from torchgen_out._runtime.kernels import build, openblas
+from torchgen_out._runtime.kernels.cpu.matmul import blas
 
 TEXT = '''\
 PLAIN, TRANSPOSED = 111, 112

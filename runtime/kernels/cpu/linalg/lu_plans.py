@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import build
-from runtime.kernels.cpu.linalg import lu
-from runtime.kernels.cpu.linalg.lapack_plans import Stack, stack_of
-from runtime.kernels.cpu.small import INT64
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.cpu.linalg import lu
+from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import Stack, stack_of
+from torchgen_out._runtime.kernels.cpu.small import INT64
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 FLAT = '''\
 @called

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.kernels.cpu.folding import broadcast
-from runtime.kernels.cpu.linalg import lapack, lu, lu_plans
-from runtime.kernels.cpu.linalg.factorisations import check_pivots, factor_in_place
-from runtime.kernels.cpu.linalg.lapack import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.cpu.folding import broadcast
+from torchgen_out._runtime.kernels.cpu.linalg import lapack, lu, lu_plans
+from torchgen_out._runtime.kernels.cpu.linalg.factorisations import check_pivots, factor_in_place
+from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     broadcast_stack,
     put,
     routine,
@@ -21,7 +21,7 @@ from runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
-from runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import planned
 
 Array = Any
 quiet = np.errstate(all="ignore")

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.kernels.cpu.linalg import spectra_plans
-from runtime.kernels.cpu.linalg.lapack import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.cpu.linalg import spectra_plans
+from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     broadcast_stack,
     numpy_threads,
     put,
@@ -21,7 +21,7 @@ from runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
-from runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import planned
 
 Array = Any
 

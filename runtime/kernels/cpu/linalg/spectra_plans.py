@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime import errors
-from runtime.kernels.cpu.linalg.lapack import workspace
-from runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
-from runtime.kernels.cpu.loop_plans import refusing
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.cpu.linalg.lapack import workspace
+from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
+from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 SINGULAR = '''\
 @entry

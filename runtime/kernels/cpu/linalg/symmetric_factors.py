@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
+from torchgen_out._runtime import errors
 
 Array = Any
 

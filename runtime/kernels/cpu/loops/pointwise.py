@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core import dtype as dtypes
-from runtime.kernels import build, narrow
-from runtime.kernels.cpu.loops import runs, steps
-from runtime.kernels.vecmath import complex_source, compose, near
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.cpu.loops import runs, steps
+from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near
 
 INPUT_NAMES = "abcdefgh"
 SCALAR_TYPES = {"b": bool, "i": int, "f": float, "c": complex}

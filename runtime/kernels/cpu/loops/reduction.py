@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from runtime.core import dtype as dtypes
-from runtime.kernels import build, narrow
-from runtime.kernels.cpu.loops import runs
-from runtime.kernels.cpu.loops.rows import (
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.cpu.loops import runs
+from torchgen_out._runtime.kernels.cpu.loops.rows import (
     FOLD_FROM_FIRST,
     FOLD_WITH_IDENTITY,
     LONG_ROW,
@@ -23,8 +23,8 @@ from runtime.kernels.cpu.loops.rows import (
     ROWS,
     SHORT_ROWS,
 )
-from runtime.kernels.cpu.loops.runs import load, store
-from runtime.kernels.vecmath import complex_source, compose
+from torchgen_out._runtime.kernels.cpu.loops.runs import load, store
+from torchgen_out._runtime.kernels.vecmath import complex_source, compose
 
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 """For the parts and loops only: vector mathematics rounds by adding and subtracting."""

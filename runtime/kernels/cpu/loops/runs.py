@@ -3,8 +3,8 @@ in two parts; and how an element is read and written."""
 
 from __future__ import annotations
 
-from runtime.core import dtype as dtypes
-from runtime.kernels import narrow
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels import narrow
 
 PLACES = "lesser, greater = min, max  # of places; a formula may know others by these names\n"
 """What a text must begin with: the smaller of two bools as one of two places would be fatal."""

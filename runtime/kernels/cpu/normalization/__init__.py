@@ -1,1 +1,1 @@
-"""Softmax and its kin; layer, batch and group normalisation."""
+"""Layer, batch and group normalisation."""

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from runtime.kernels.cpu.reductions.statistics import squared_distances
-from runtime.kernels.typed import typed_sum
+from torchgen_out._runtime.kernels.cpu.reduction.statistics import squared_distances
+from torchgen_out._runtime.kernels.typed import typed_sum
 
 BLOCK = 1024  # elements of a row summed in the element type: 16 in each lane of a vector
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from runtime.kernels.cpu.normalization.batch_loops import (
+from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.normalization.batch_loops import (
     batch_gradients,
     normalise_batch,
     normalise_by_running,
 )
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 WORK = 4  # how much more an element costs than in element-wise work
 

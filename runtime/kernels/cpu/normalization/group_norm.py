@@ -10,17 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from runtime.kernels.cpu.normalization.batch_loops import combine_row, scale_row, sums_of_row
-from runtime.kernels.cpu.normalization.layer_norm import (
+from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.normalization.batch_loops import (
+    combine_row,
+    scale_row,
+    sums_of_row,
+)
+from torchgen_out._runtime.kernels.cpu.normalization.layer_norm import (
     WORK,
     blocked_distances,
     blocked_mean,
     quiet,
 )
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.plan import LaunchPlan, TensorSpec
-from runtime.kernels.typed import typed_sum
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import typed_sum
 
 Array = Any
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
-from runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.plan import LaunchPlan, TensorSpec
-from runtime.kernels.typed import typed_sum
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import typed_sum
 
 Array = Any
 ROWS_SUMMED, ELEMENTS_SUMMED = 32, 4096  # in the element type, before float64 takes over

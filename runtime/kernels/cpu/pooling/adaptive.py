@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.kernels import threads
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.copying.copy import fill
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.cpu.pooling.fixed import planes
-from runtime.kernels.cpu.pooling.pooling_plans import plan_adaptive
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.copy.copy import fill
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.pooling.fixed import planes
+from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import plan_adaptive
 
 Array = Any
 WORK = 4  # how much more an element of a plane costs than in element-wise work

@@ -12,17 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
-from runtime.kernels.cpu.copying.copy import fill
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.cpu.pooling import pooling_plans, unrolled
-from runtime.kernels.cpu.pooling.pooling_loops import (
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.copy.copy import fill
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.pooling import pooling_plans, unrolled
+from torchgen_out._runtime.kernels.cpu.pooling.pooling_loops import (
     max_windows,
     mean_windows,
     scatter_windows,
     spread_windows,
 )
-from runtime.kernels.cpu.pooling.pooling_plans import Triple, plane_sizes, triple, windows
+from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import (
+    Triple,
+    plane_sizes,
+    triple,
+    windows,
+)
 
 Array = Any
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.build import kernel
 
 # Maximum.
 

@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cpu.loop_plans import View, leading_operands, operand, out, plan_loop
-from runtime.kernels.cpu.planned import Planner
-from runtime.kernels.cpu.pooling import pooling_loops
-from runtime.kernels.cpu.small import is_small
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.cpu.loop_plans import (
+    View,
+    leading_operands,
+    operand,
+    out,
+    plan_loop,
+)
+from torchgen_out._runtime.kernels.cpu.planned import Planner
+from torchgen_out._runtime.kernels.cpu.pooling import pooling_loops
+from torchgen_out._runtime.kernels.cpu.small import is_small
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 MOST_PLACES = 1 << 13  # of all windows together; more are worth a loop that vectorises
 Triple = tuple[int, int, int]

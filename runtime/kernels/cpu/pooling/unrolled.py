@@ -10,7 +10,7 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from runtime.kernels import build
+from torchgen_out._runtime.kernels import build
 
 MOST_PLACES = 16  # of a window; a larger one pays for its loops anyway
 

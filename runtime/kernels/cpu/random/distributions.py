@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.random.philox import CHUNK, fill_words
-from runtime.kernels.typed import typed
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.random.philox import CHUNK, fill_words
+from torchgen_out._runtime.kernels.typed import typed
 
 TWO_PI = 6.283185307179586
 

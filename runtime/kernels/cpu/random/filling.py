@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core.generator import default_generator
-from runtime.kernels import threads
-from runtime.kernels.cpu.folding import buffer_of, settle
-from runtime.kernels.cpu.planned import planned
-from runtime.kernels.cpu.random import distributions, random_plans
-from runtime.kernels.cpu.random.philox import blocks_of, draw_words, reserve
-from runtime.kernels.typed import TypedKernel
+from torchgen_out._runtime.core.generator import default_generator
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.folding import buffer_of, settle
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.random import distributions, random_plans
+from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of, draw_words, reserve
+from torchgen_out._runtime.kernels.typed import TypedKernel
 
 Array = Any
 

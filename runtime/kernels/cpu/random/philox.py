@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.build import kernel
 
 Array = Any
 

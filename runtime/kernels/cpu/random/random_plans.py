@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core.generator import default_generator
-from runtime.kernels import threads
-from runtime.kernels.build import Kernel
-from runtime.kernels.cpu.loop_plans import are_small_alike
-from runtime.kernels.cpu.planned import Planner
-from runtime.kernels.cpu.random import distributions
-from runtime.kernels.cpu.random.philox import blocks_of
-from runtime.kernels.cpu.small import BOOL
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.core.generator import default_generator
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import Kernel
+from torchgen_out._runtime.kernels.cpu.loop_plans import are_small_alike
+from torchgen_out._runtime.kernels.cpu.planned import Planner
+from torchgen_out._runtime.kernels.cpu.random import distributions
+from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of
+from torchgen_out._runtime.kernels.cpu.small import BOOL
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 FLOAT64 = np.dtype(np.float64)

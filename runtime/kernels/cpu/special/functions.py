@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
-from runtime.kernels.cpu.planned import Planner, planned
-from runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.planned import Planner, planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels import threads
-from runtime.kernels.build import kernel
-from runtime.kernels.cpu.folding import broadcast, buffer_of, settle
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import broadcast, buffer_of, settle
 
 Array = Any
 HIGH = 1024.0

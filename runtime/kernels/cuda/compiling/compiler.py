@@ -21,14 +21,14 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from runtime import config, errors
-from runtime.kernels import store
+from torchgen_out._runtime import config, errors
+from torchgen_out._runtime.kernels import store
 
 ENTRY = "kernel"
 """The name of every kernel in its cubin; Numba's own is some 200 characters long."""
 FRONT_ENDS = {
-    "numba-cuda": "runtime.kernels.cuda.compiling.numba_front_end",
-    "numba-cuda-mlir": "runtime.kernels.cuda.compiling.mlir_front_end",
+    "numba-cuda": "torchgen_out._runtime.kernels.cuda.compiling.numba_front_end",
+    "numba-cuda-mlir": "torchgen_out._runtime.kernels.cuda.compiling.mlir_front_end",
 }
 """The modules that know a compiler, by its package; each has ptx(source, capability)."""
 OLDEST = (7, 5)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cuda.compiling import compiler, vectors
+from torchgen_out._runtime.kernels.cuda.compiling import compiler, vectors
 
 ATOMIC_ADD = """\
 def atomic_add(pointer, i, value):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.kernels.cuda.compiling import compiler, vectors
+from torchgen_out._runtime.kernels.cuda.compiling import compiler, vectors
 
 
 def ptx(source: compiler.Source, capability: tuple[int, int]) -> str:

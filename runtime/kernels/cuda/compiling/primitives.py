@@ -10,8 +10,8 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from runtime.kernels.vecmath import compose
-from runtime.kernels.vecmath.compose import Definition
+from torchgen_out._runtime.kernels.vecmath import compose
+from torchgen_out._runtime.kernels.vecmath.compose import Definition
 
 _UNARY = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc",

@@ -27,12 +27,12 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
-from runtime.core import dtype as dtypes
-from runtime.kernels import build, narrow
-from runtime.kernels.cuda.compiling import primitives
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.cuda.loops.pointwise import INDEX_TYPES, inlined, storage_type
-from runtime.kernels.cuda.queue import Array, Queue
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.cuda.compiling import primitives
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.loops.pointwise import INDEX_TYPES, inlined, storage_type
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 NARROW = 1 << 30
 """Elements up to which 32 bits count: a thread's next index may lie a grid behind the last."""

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.queue import Array, Folded, Queue
-from runtime.kernels.cuda.reductions.scan import plus, scan, zero
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
 
 
 def counted(queue: Queue, x: Array) -> Array:

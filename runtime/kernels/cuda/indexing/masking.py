@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.indexing.compaction import counted, total_of
-from runtime.kernels.cuda.indexing.scatter import number_array, start_from
-from runtime.kernels.cuda.queue import Array, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.indexing.compaction import counted, total_of
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.scatter.scatter import number_array, start_from
 
 
 def masked_fill(queue: Queue, out: Array, self: Array, mask: Array, value: Any) -> None:

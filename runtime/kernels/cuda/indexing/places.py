@@ -9,13 +9,20 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.faults import INDEX, note
-from runtime.kernels.cuda.indexing.compaction import positions
-from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, converted, permuted
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
+from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions
+from torchgen_out._runtime.kernels.cuda.queue import (
+    Array,
+    Folded,
+    Queue,
+    contiguous,
+    converted,
+    permuted,
+)
 
 
 class Indexed(NamedTuple):

@@ -10,16 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.core import dtype as dtypes
-from runtime.core import shape as shapes
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.faults import INDEX, note
-from runtime.kernels.cuda.indexing.compaction import positions, total_of
-from runtime.kernels.cuda.indexing.places import in_order, indexed, plain_places, write_coordinate
-from runtime.kernels.cuda.indexing.placing import combine_at_places
-from runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, converted, fold
-from runtime.kernels.cuda.reductions.scan import plus, scan, zero
-from runtime.kernels.cuda.reductions.selection import bounds
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
+from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions, total_of
+from torchgen_out._runtime.kernels.cuda.indexing.places import (
+    in_order,
+    indexed,
+    plain_places,
+    write_coordinate,
+)
+from torchgen_out._runtime.kernels.cuda.queue import (
+    Array,
+    Folded,
+    Queue,
+    contiguous,
+    converted,
+    fold,
+)
+from torchgen_out._runtime.kernels.cuda.reduction.selection import bounds
+from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
+from torchgen_out._runtime.kernels.cuda.scatter.combining import combine_at_places
 
 
 def gather(

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.direct import LibraryQueue as Queue
-from runtime.kernels.cuda.direct import turned
-from runtime.kernels.cuda.queue import Array
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import turned
+from torchgen_out._runtime.kernels.cuda.queue import Array
 
 
 class Columns(NamedTuple):

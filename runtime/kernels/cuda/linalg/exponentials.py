@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from math import factorial
 
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.direct import LibraryQueue as Queue
-from runtime.kernels.cuda.direct import direct
-from runtime.kernels.cuda.products.matrix_plans import multiply
-from runtime.kernels.cuda.queue import Array, contiguous, in_opmath
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import direct
+from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
+from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous, in_opmath
 
 POWERS = 4
 """Powers of the matrix that are made; the polynomial of degree POWERS**2 is one of the last."""

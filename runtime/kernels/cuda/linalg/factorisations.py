@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.direct import LibraryQueue as Queue
-from runtime.kernels.cuda.direct import direct
-from runtime.kernels.cuda.linalg import matrix_parts
-from runtime.kernels.cuda.linalg.columns import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import direct
+from torchgen_out._runtime.kernels.cuda.linalg import matrix_parts
+from torchgen_out._runtime.kernels.cuda.linalg.columns import (
     by_columns,
     copied,
     finish,
@@ -25,8 +25,12 @@ from runtime.kernels.cuda.linalg.columns import (
     places,
     set_diagonal,
 )
-from runtime.kernels.cuda.linalg.small_matrices import addresses, batch_of, go_together
-from runtime.kernels.cuda.queue import Array, contiguous
+from torchgen_out._runtime.kernels.cuda.linalg.small_matrices import (
+    addresses,
+    batch_of,
+    go_together,
+)
+from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous
 
 PLAIN, TRANSPOSED, ADJOINT = 0, 1, 2
 """What a system's matrix is: A, its transpose, its adjoint."""

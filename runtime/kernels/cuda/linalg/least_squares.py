@@ -11,16 +11,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.direct import LibraryQueue as Queue
-from runtime.kernels.cuda.direct import direct, turned
-from runtime.kernels.cuda.linalg.columns import by_columns, copied, flat, matrices, places
-from runtime.kernels.cuda.linalg.factorisations import ADJOINT, PLAIN, reflect
-from runtime.kernels.cuda.linalg.solvers import conjugate
-from runtime.kernels.cuda.linalg.spectra import find_hermitian, find_singular
-from runtime.kernels.cuda.products.matrix_plans import multiply
-from runtime.kernels.cuda.queue import Array, converted
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import direct, turned
+from torchgen_out._runtime.kernels.cuda.linalg.columns import (
+    by_columns,
+    copied,
+    flat,
+    matrices,
+    places,
+)
+from torchgen_out._runtime.kernels.cuda.linalg.factorisations import ADJOINT, PLAIN, reflect
+from torchgen_out._runtime.kernels.cuda.linalg.solvers import conjugate
+from torchgen_out._runtime.kernels.cuda.linalg.spectra import find_hermitian, find_singular
+from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
+from torchgen_out._runtime.kernels.cuda.queue import Array, converted
 
 
 @direct

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.faults import INDEX, note
-from runtime.kernels.cuda.linalg.columns import flat
-from runtime.kernels.cuda.queue import Array, Queue
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
+from torchgen_out._runtime.kernels.cuda.linalg.columns import flat
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 
 def copy_triangle(queue: Queue, out: Array, x: Array, upper: bool) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.linalg.columns import Columns, matrices
-from runtime.kernels.cuda.queue import Array, Queue
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.linalg.columns import Columns, matrices
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 LARGEST = 256
 """Rows or columns up to which matrices go together; not measured, and close to where PyTorch

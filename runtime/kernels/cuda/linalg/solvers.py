@@ -5,15 +5,27 @@ Shapes were checked by `runtime.ops.shapes.solvers`. Failures are numbers in `in
 
 from __future__ import annotations
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.direct import LibraryQueue as Queue
-from runtime.kernels.cuda.direct import direct, turned
-from runtime.kernels.cuda.linalg import matrix_parts
-from runtime.kernels.cuda.linalg.columns import copied, finish, identity, matrices, places
-from runtime.kernels.cuda.linalg.factorisations import ADJOINT, PLAIN, TRANSPOSED, check, factor
-from runtime.kernels.cuda.linalg.small_matrices import batch_of, go_together
-from runtime.kernels.cuda.queue import Array, contiguous, converted
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import direct, turned
+from torchgen_out._runtime.kernels.cuda.linalg import matrix_parts
+from torchgen_out._runtime.kernels.cuda.linalg.columns import (
+    copied,
+    finish,
+    identity,
+    matrices,
+    places,
+)
+from torchgen_out._runtime.kernels.cuda.linalg.factorisations import (
+    ADJOINT,
+    PLAIN,
+    TRANSPOSED,
+    check,
+    factor,
+)
+from torchgen_out._runtime.kernels.cuda.linalg.small_matrices import batch_of, go_together
+from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous, converted
 
 
 @direct

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from math import prod
 
-from runtime import errors
-from runtime.core import dtype as dtypes
-from runtime.kernels.cuda.direct import LibraryQueue as Queue
-from runtime.kernels.cuda.direct import direct, turned
-from runtime.kernels.cuda.linalg.columns import (
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import direct, turned
+from torchgen_out._runtime.kernels.cuda.linalg.columns import (
     Columns,
     by_columns,
     copied,
@@ -21,9 +21,9 @@ from runtime.kernels.cuda.linalg.columns import (
     places,
     set_diagonal,
 )
-from runtime.kernels.cuda.linalg.small_matrices import fit_jacobi, go_together
-from runtime.kernels.cuda.linalg.solvers import conjugate
-from runtime.kernels.cuda.queue import Array
+from torchgen_out._runtime.kernels.cuda.linalg.small_matrices import fit_jacobi, go_together
+from torchgen_out._runtime.kernels.cuda.linalg.solvers import conjugate
+from torchgen_out._runtime.kernels.cuda.queue import Array
 
 
 def _check(queue: Queue, operator: str, info: Array, what: str, is_batch: bool) -> None:

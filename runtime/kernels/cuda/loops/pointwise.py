@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from runtime.core import dtype as dtypes
-from runtime.kernels import build, narrow
-from runtime.kernels.cpu.loops.pointwise import INPUT_NAMES, PointwiseSpec
-from runtime.kernels.cuda.compiling import primitives, vectors
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.vecmath import complex_source
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import INPUT_NAMES, PointwiseSpec
+from torchgen_out._runtime.kernels.cuda.compiling import primitives, vectors
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.vecmath import complex_source
 
 THREADS = 256
 """Threads of a block."""

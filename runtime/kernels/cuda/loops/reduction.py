@@ -12,12 +12,12 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from runtime.core import dtype as dtypes
-from runtime.kernels import build, narrow
-from runtime.kernels.cpu.loops.reduction import ReductionSpec
-from runtime.kernels.cuda.compiling import primitives
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.cuda.loops.pointwise import (
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.cpu.loops.reduction import ReductionSpec
+from torchgen_out._runtime.kernels.cuda.compiling import primitives
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
     DIVIDE,
     DIVIDE_WIDE,
     INDEX_TYPES,
@@ -26,7 +26,7 @@ from runtime.kernels.cuda.loops.pointwise import (
     storage_type,
     store,
 )
-from runtime.kernels.vecmath import complex_source
+from torchgen_out._runtime.kernels.vecmath import complex_source
 
 WARP = 32
 ROW_THREADS = 256

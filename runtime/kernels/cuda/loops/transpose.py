@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from runtime.kernels.cpu.loops.pointwise import PointwiseSpec
-from runtime.kernels.cuda.compiling.compiler import Source
-from runtime.kernels.cuda.loops.pointwise import (
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
     DIVIDE,
     DIVIDE_WIDE,
     INDEX_TYPES,

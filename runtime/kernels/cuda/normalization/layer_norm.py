@@ -7,10 +7,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from runtime.kernels.cuda.normalization.channels import join_sums
-from runtime.kernels.cuda.queue import Array, Folded, Queue
-from runtime.kernels.cuda.rows import (
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.normalization.channels import join_sums
+from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.rows import (
     WARPS,
     first_row,
     group_for,

@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.kernels.cpu.pooling.fixed import triple
-from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
-from runtime.kernels.cuda.pooling.windows import (
+from torchgen_out._runtime.kernels.cpu.pooling.fixed import triple
+from torchgen_out._runtime.kernels.cuda.compiling.typed import (
+    device_function,
+    device_kernel,
+    run_elements,
+)
+from torchgen_out._runtime.kernels.cuda.pooling.windows import (
     Triple,
     first_window,
     last_window,
@@ -23,7 +27,7 @@ from runtime.kernels.cuda.pooling.windows import (
     window_start,
     windows_of,
 )
-from runtime.kernels.cuda.queue import Array, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 # -- maximum ------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.kernels.cpu.pooling.pooling_plans import triple
-from runtime.kernels.cuda.compiling.typed import device_function
+from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import triple
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
 Triple = tuple[int, int, int]
 

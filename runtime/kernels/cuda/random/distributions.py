@@ -8,7 +8,7 @@ results are equal but for log, cos and sin, which are libdevice's here.
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.compiling.typed import device_function
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
 TWO_PI = 6.283185307179586
 

@@ -11,15 +11,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from runtime.core import dtype as dtypes
-from runtime.core import finfo
-from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
-from runtime.kernels.cuda.faults import PROBABILITY, WEIGHTS, note
-from runtime.kernels.cuda.ordering.sorting import sort_rows
-from runtime.kernels.cuda.queue import Array, Folded, Queue, converted
-from runtime.kernels.cuda.random import distributions
-from runtime.kernels.cuda.random.philox import reserve, words_of_draw
-from runtime.kernels.cuda.reductions.scan import plus, scan, zero
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import finfo
+from torchgen_out._runtime.kernels.cuda.compiling.typed import (
+    device_function,
+    device_kernel,
+    run_elements,
+)
+from torchgen_out._runtime.kernels.cuda.faults import PROBABILITY, WEIGHTS, note
+from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, converted
+from torchgen_out._runtime.kernels.cuda.random import distributions
+from torchgen_out._runtime.kernels.cuda.random.philox import reserve, words_of_draw
+from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
+from torchgen_out._runtime.kernels.cuda.sort.sort import sort_rows
 
 
 def uniform_(queue: Queue, self: Array, from_: float, to: float, generator: Any) -> None:

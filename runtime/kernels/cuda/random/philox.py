@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from runtime.kernels.cuda.compiling.typed import device_function, device_kernel
-from runtime.kernels.cuda.queue import Array, Queue
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function, device_kernel
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 WARP = 32
 """Threads of the smallest block."""

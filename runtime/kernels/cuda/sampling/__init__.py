@@ -1,1 +1,1 @@
-"""Reading images between their elements, on a CUDA device."""
+"""Reading images between their elements, at points of a grid or at another size."""

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.compiling.typed import device_function
-from runtime.kernels.cuda.special.bessel_functions import second_kind_integral
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
+from torchgen_out._runtime.kernels.cuda.special.bessel_functions import second_kind_integral
 
 AT_ZERO = 0.3550280538878172
 """Ai(0), 3^(-2/3) / Gamma(2/3)."""

@@ -7,7 +7,7 @@ The first kind of order 0 and 1 in the type of the elements, the second kind in 
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.compiling.typed import device_function
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
 NEAR = 20.0
 """Up to here by the power series: the other one, of 1/x, then has float64's precision."""

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.kernels.cuda.compiling.typed import (
+from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     DeviceFunction,
     device_function,
     device_kernel,
     run_elements,
 )
-from runtime.kernels.cuda.queue import Array, Queue, contiguous
-from runtime.kernels.cuda.special.airy_functions import airy
-from runtime.kernels.cuda.special.bessel_functions import modified_bessel, modified_second_kind
-from runtime.kernels.cuda.special.gamma_functions import (
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.special.airy_functions import airy
+from torchgen_out._runtime.kernels.cuda.special.bessel_functions import (
+    modified_bessel,
+    modified_second_kind,
+)
+from torchgen_out._runtime.kernels.cuda.special.gamma_functions import (
     hurwitz_zeta,
     incomplete_gamma,
     polygamma_by_zeta,

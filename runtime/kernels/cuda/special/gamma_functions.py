@@ -8,7 +8,7 @@ of large numbers, so in float32 few digits would be left.
 
 from __future__ import annotations
 
-from runtime.kernels.cuda.compiling.typed import device_function
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
 TINY = 1e-300
 """What stands for 0 where a continued fraction divides."""

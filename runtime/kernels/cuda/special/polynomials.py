@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run_elements
-from runtime.kernels.cuda.queue import Array, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.compiling.typed import (
+    device_function,
+    device_kernel,
+    run_elements,
+)
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 
 COEFFICIENTS = " ".join(["float64"] * 10)
 HIGH = 1024.0

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.float32.exponential import exp_double
-from runtime.kernels.vecmath.float32.logarithmic import log1p, log_double
+from torchgen_out._runtime.kernels.vecmath.constants import inf, nan
+from torchgen_out._runtime.kernels.vecmath.float32.exponential import exp_double
+from torchgen_out._runtime.kernels.vecmath.float32.logarithmic import log1p, log_double
 
 T = np.float32
 

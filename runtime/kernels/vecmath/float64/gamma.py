@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.double import sine_of_turns
-from runtime.kernels.vecmath.float64.logarithmic import log
+from torchgen_out._runtime.kernels.vecmath.constants import inf, nan
+from torchgen_out._runtime.kernels.vecmath.double import sine_of_turns
+from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log
 
 T = np.float64
 

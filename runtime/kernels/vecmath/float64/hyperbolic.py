@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from runtime.kernels.vecmath.constants import nan
-from runtime.kernels.vecmath.float64.exponential import exp, half_exp
-from runtime.kernels.vecmath.float64.logarithmic import log, log1p
+from torchgen_out._runtime.kernels.vecmath.constants import nan
+from torchgen_out._runtime.kernels.vecmath.float64.exponential import exp, half_exp
+from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log, log1p
 
 T = np.float64
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from runtime.kernels.vecmath.constants import inf, nan
-from runtime.kernels.vecmath.double import log_of_parts, log_scaled, log_series
-from runtime.kernels.vecmath.float64.exponential import exp
+from torchgen_out._runtime.kernels.vecmath.constants import inf, nan
+from torchgen_out._runtime.kernels.vecmath.double import log_of_parts, log_scaled, log_series
+from torchgen_out._runtime.kernels.vecmath.float64.exponential import exp
 
 T = np.float64
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from runtime.kernels.vecmath.constants import inf, nan
+from torchgen_out._runtime.kernels.vecmath.constants import inf, nan
 
 T = np.float64
 

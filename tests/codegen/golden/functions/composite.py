@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.core.dtype import dtype
-from runtime.core.tensor import Tensor
-from runtime.dispatch import ops
-from runtime.dispatch.overrides import PLAIN, TENSORS, state
-from runtime.ops import creation as creation_bodies
-from runtime.ops.arguments import as_list, check_tensors, dtype_for_out, store_out
-from runtime.ops.calling import holds_others, overridden
-from runtime.ops.composite import linalg as linalg_bodies
+from torchgen_out._runtime.bindings.arguments import (
+    as_list,
+    check_tensors,
+    dtype_for_out,
+    store_out,
+)
+from torchgen_out._runtime.bindings.calling import holds_others, overridden
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.overrides import PLAIN, TENSORS, state
+from torchgen_out._runtime.factories import creation as creation_bodies
+from torchgen_out._runtime.ops.composite import linalg as linalg_bodies
 
 Number = bool | int | float | complex
 

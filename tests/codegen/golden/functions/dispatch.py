@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.dispatch.signature import tensors_of
-from runtime.ops.calling import missing_arguments, respelled
-from runtime.ops.integers import as_int
 from torchgen_out import return_types
+from torchgen_out._runtime.bindings.calling import missing_arguments, respelled
+from torchgen_out._runtime.bindings.integers import as_int
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.signature import tensors_of
 from torchgen_out.operators import dispatch as operators
 from torchgen_out.synonyms import Input, InputDimKeepdim, Unpack
 

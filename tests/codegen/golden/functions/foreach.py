@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.ops.foreach import TENSORS, TENSORS_OR_NUMBERS, respelled, rows
+from torchgen_out._runtime.bindings.foreach import TENSORS, TENSORS_OR_NUMBERS, respelled, rows
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions import pointwise
 
 __all__ = [

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.missing import MISSING
-from runtime.ops.arguments import is_bool, is_int, is_tensor
-from runtime.ops.calling import respelled, unmatched
+from torchgen_out._runtime.bindings.arguments import is_bool, is_int, is_tensor
+from torchgen_out._runtime.bindings.calling import respelled, unmatched
+from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out.functions.composite import max__other
 from torchgen_out.functions.dispatch import max__dim
 from torchgen_out.functions.reduction import max__default

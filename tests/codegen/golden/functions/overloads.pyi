@@ -6,8 +6,8 @@
 import builtins
 from typing import overload
 
-from runtime.core.tensor import Tensor
 from torchgen_out import return_types
+from torchgen_out._runtime.core.tensor import Tensor
 
 Number = builtins.bool | builtins.int | builtins.float | builtins.complex
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.dispatch.signature import kind_of, optional_kind_of
-from runtime.ops.calling import reordered, respelled
+from torchgen_out._runtime.bindings.calling import reordered, respelled
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.signature import kind_of, optional_kind_of
 from torchgen_out.operators import pointwise as operators
 from torchgen_out.synonyms import Input, InputOther, Unpack
 

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from runtime.core.missing import MISSING
-from runtime.core.tensor import Tensor
-from runtime.ops.calling import respelled
+from torchgen_out._runtime.bindings.calling import respelled
+from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.operators import view as operators
 from torchgen_out.synonyms import InputDim, Unpack
 

@@ -7,7 +7,14 @@ A kernel compiles their text with the vector mathematics of its dtype, where `T`
 computes in. As they stand here they are NumPy's, in float64.
 """
 
-from runtime.kernels.vecmath.numpy_reference import T, conj, exp, isnan, log1p, sigmoid
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
+    T,
+    conj,
+    exp,
+    isnan,
+    log1p,
+    sigmoid,
+)
 
 
 def mul_Tensor(self, other):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions import composite, pointwise
 
 Number = bool | int | float | complex
@@ -21,4 +21,4 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return pointwise.relu(input)
 
 
-from runtime.nn.functional import *  # noqa: E402, F403
+from torchgen_out._runtime.library.nn.functional import *  # noqa: E402, F403

@@ -5,16 +5,16 @@
 
 from typing import Any
 
-from runtime.autograd import formulas, grad_mode
-from runtime.autograd.graph import (
+from torchgen_out._runtime.autograd import formulas, grad_mode
+from torchgen_out._runtime.autograd.graph import (
     attach,
     attach_outputs,
     check_inplace,
     gradient_edge,
     rebase_history,
 )
-from runtime.autograd.node import MultiOutputNode, Node
-from runtime.autograd.saved import save, save_result, unpack
+from torchgen_out._runtime.autograd.node import MultiOutputNode, Node
+from torchgen_out._runtime.autograd.saved import save, save_result, unpack
 
 
 class MmBackward0(Node):

@@ -5,14 +5,25 @@
 
 from typing import Any
 
-from runtime.autograd import grad_mode
-from runtime.autograd.graph import attach, check_inplace, gradient_edge, rebase_history
-from runtime.autograd.node import Node
-from runtime.autograd.saved import save, save_operand, save_original, save_result, unpack
-from runtime.dispatch import ops
-from runtime.dispatch.signature import kind_of
-from runtime.ops.arguments import as_tensor_of
 from torchgen_out import gradients
+from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.autograd.graph import (
+    attach,
+    check_inplace,
+    gradient_edge,
+    rebase_history,
+)
+from torchgen_out._runtime.autograd.node import Node
+from torchgen_out._runtime.autograd.saved import (
+    save,
+    save_operand,
+    save_original,
+    save_result,
+    unpack,
+)
+from torchgen_out._runtime.bindings.arguments import as_tensor_of
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.signature import kind_of
 from torchgen_out.operators import backward
 
 

@@ -3,9 +3,14 @@
 # Do not edit.
 """The nodes of view operators, and the wrappers that record them."""
 
-from runtime.autograd import formulas, grad_mode
-from runtime.autograd.graph import attach_view, attach_views, gradient_edge, track_view
-from runtime.autograd.node import MultiOutputNode, Node
+from torchgen_out._runtime.autograd import formulas, grad_mode
+from torchgen_out._runtime.autograd.graph import (
+    attach_view,
+    attach_views,
+    gradient_edge,
+    track_view,
+)
+from torchgen_out._runtime.autograd.node import MultiOutputNode, Node
 
 
 class TransposeBackward0(Node):

@@ -3,8 +3,8 @@
 # Do not edit.
 """The fused backward kernels of pointwise operators, as operators outside autograd."""
 
-from runtime.dispatch.operator import Pointwise
 from torchgen_out import dtype_sets
+from torchgen_out._runtime.dispatch.operator import Pointwise
 from torchgen_out.kernels import pointwise as kernels
 
 mul_Tensor_backward_self_other = Pointwise(

@@ -3,11 +3,11 @@
 # Do not edit.
 """The dispatch operators: what the dispatcher knows of each, and its tables of calls."""
 
-from runtime.dispatch.operator import Dispatch
-from runtime.ops.shapes import fill as fill_shapes
-from runtime.ops.shapes import linalg as linalg_shapes
-from runtime.ops.shapes import selection as selection_shapes
 from torchgen_out import dtype_sets, return_types
+from torchgen_out._runtime.dispatch.operator import Dispatch
+from torchgen_out._runtime.ops.shapes import fill as fill_shapes
+from torchgen_out._runtime.ops.shapes import linalg as linalg_shapes
+from torchgen_out._runtime.ops.shapes import selection as selection_shapes
 from torchgen_out.nodes import dispatch as nodes
 
 mm = Dispatch(

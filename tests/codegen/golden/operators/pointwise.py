@@ -3,8 +3,8 @@
 # Do not edit.
 """The pointwise operators: what the dispatcher knows of each, and its tables of calls."""
 
-from runtime.dispatch.operator import Pointwise
 from torchgen_out import dtype_sets
+from torchgen_out._runtime.dispatch.operator import Pointwise
 from torchgen_out.kernels import pointwise as kernels
 from torchgen_out.nodes import pointwise as nodes
 

@@ -3,8 +3,8 @@
 # Do not edit.
 """The view operators: what the dispatcher knows of each, and its tables of calls."""
 
-from runtime.dispatch.operator import View
-from runtime.ops import views
+from torchgen_out._runtime.dispatch.operator import View
+from torchgen_out._runtime.ops import views
 from torchgen_out.nodes import view as nodes
 
 transpose_int = View(

@@ -3,7 +3,7 @@
 # Do not edit.
 """Samples as a batch."""
 
-from runtime.data.collate import (
+from torchgen_out._runtime.library.data.collate import (
     default_collate,
     default_convert,
 )

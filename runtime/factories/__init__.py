@@ -1,0 +1,1 @@
+"""Floor 6: what makes tensors: numbers, sequences, windows, data of others, random draws."""

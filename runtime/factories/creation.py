@@ -1,0 +1,356 @@
+"""Bodies of the factories: tensors from sizes, ranges and fill values (data: `from_data`).
+
+The arguments stand in schema order. `dtype`, `layout`, `device` and `pin_memory` mean the default
+dtype, strided, the default device and ordinary memory where they are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import layout as layouts
+from torchgen_out._runtime.core import memory_format as formats
+from torchgen_out._runtime.core import number, promotion
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.layout import layout
+from torchgen_out._runtime.core.memory_format import memory_format
+from torchgen_out._runtime.core.size import Size, make_size
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build, make_tensor
+from torchgen_out._runtime.dispatch.backends import backend_of
+from torchgen_out._runtime.kernels import narrow
+from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu.copy import shaping
+
+Number = bool | int | float | complex
+Options = Any
+
+_empty, _zeros = np.empty, np.zeros
+SHORT = pool.ALIGNED_BYTES // 8
+"""Elements whose memory NumPy gives as well as anybody."""
+NUMBERS = (float, int, bool, complex)
+_INT64 = np.dtype(np.int64)
+
+
+# Arguments.
+
+
+def dtype_or(given: dtype | type | None, default: dtype) -> dtype:
+    """Return the dtype asked for; Python's float, int, bool and complex name one too."""
+    if given is None:
+        return default
+    if isinstance(given, dtype):
+        return given
+    if given in dtypes.BY_PYTHON_TYPE:
+        return dtypes.BY_PYTHON_TYPE[given]
+    raise errors.dtype_expected(given)
+
+
+def device_or_default(given: device | str | int | None) -> device:
+    """Return the device asked for, or the default device."""
+    return devices.default_device() if given is None else devices.device(given)
+
+
+def sizes_of(size: int | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """Return the sizes asked for.
+
+    Raises: TypeError if one is no int, RuntimeError if one is negative.
+    """
+    if not isinstance(size, (tuple, list)):
+        size = (_index(size),)
+    for each in size:
+        if each.__class__ is not int or each < 0:  # type: ignore[operator]
+            break
+    else:
+        return tuple(size)  # type: ignore[arg-type]
+    sizes = tuple([_index(each) for each in size])
+    for each in sizes:
+        if each < 0:
+            raise errors.negative_size(each, sizes)
+    return sizes
+
+
+def _index(size: SupportsIndex) -> int:
+    if not hasattr(size.__class__, "__index__"):
+        raise errors.size_not_int(size)
+    return size.__index__()
+
+
+def number_of(value: Any) -> Number:
+    """Return a Python number, also from a 0-d tensor."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+# Memory.
+
+
+def allocate(
+    sizes: tuple[int, ...], dtype: dtype, on: device, value: Number | None = None
+) -> Tensor:
+    """Return a contiguous tensor of undefined elements, or of one value."""
+    if on.type_index == devices.CPU:
+        place = dense_layout(sizes)
+        if value is None:
+            numel = place.numel
+            buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
+        elif value.__class__ is int and not value:
+            buffer = _zeros(place.numel, dtype.numpy)
+        else:
+            numel = place.numel
+            buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
+            buffer.fill(bits_of(value, dtype))
+        key = dtype.index | place.zero_dim
+        return build(key, place.sizes, place.strides, 0, None, buffer)
+    if on.type_index == devices.META:
+        return make_tensor(None, sizes, dtype, devices.meta)
+    made = backend_of(on.type_index).empty(sizes, dtype, on)
+    return made if value is None else made.fill_(value)  # type: ignore[no-any-return]
+
+
+def from_values(
+    values: np.ndarray, dtype: dtype, on: device, pin_memory: bool | None = None
+) -> Tensor:
+    """Return a tensor holding an array's values, cast to `dtype` and brought to a device.
+
+    The array becomes the tensor's memory where its dtype allows.
+    """
+    if on.type_index == devices.META:
+        return make_tensor(None, Size(values.shape), dtype, devices.meta)
+    place = dense_layout(values.shape)
+    flat = values if values.ndim == 1 else values.reshape(-1)
+    if flat.dtype != dtype.numpy:
+        flat = cast_values(flat, dtype)
+    made = build(dtype.index | place.zero_dim, place.sizes, place.strides, 0, None, flat)
+    if on.type_index != devices.CPU:
+        made = made.to(on)  # type: ignore[attr-defined]
+    return pinned(made) if pin_memory else made
+
+
+def cast_values(flat: np.ndarray, dtype: dtype) -> np.ndarray:
+    """Return a vector of numbers as a buffer of `dtype` holds them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if narrow.is_narrow(dtype):
+            return narrow_arrays.narrow(flat.astype(dtype.opmath.numpy), dtype)
+        return flat.astype(dtype.numpy, copy=False)
+
+
+# Constant values.
+
+
+def empty(
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    value: Number | None = None,
+) -> Tensor:
+    """A tensor of undefined elements, or of one value."""
+    if layout is not None and layout is not layouts.strided:
+        raise errors.layout_not_strided(layout)
+    own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
+    on = devices.default_device() if device is None else devices.device(device)
+    made = allocate(sizes_of(size), own, on, value)
+    if pin_memory:
+        made = pinned(made)
+    if memory_format is None or memory_format is formats.contiguous_format:
+        return made
+    strides = shapes.channels_last_strides(made._sizes, memory_format.name)
+    if strides is None:
+        raise errors.format_needs_rank(memory_format.name, formats.RANK[memory_format])
+    return with_strides(made, strides)
+
+
+def pinned(made: Tensor) -> Tensor:
+    """Return a new contiguous tensor in page-locked memory; on the meta device there is none.
+
+    Raises: RuntimeError for one on a device, or where CUDA cannot be used.
+    """
+    if made.is_meta:
+        return made
+    if not made.is_cpu:
+        raise errors.pin_of_device(made.device)
+    return backend_of(devices.CUDA).pin(made)  # type: ignore[no-any-return]
+
+
+def with_strides(made: Tensor, strides: Sequence[int]) -> Tensor:
+    """Return a new tensor's memory in another order of dims."""
+    return build(made._key, made._sizes, tuple(strides), 0, made._storage)
+
+
+def zeros(
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """A tensor of zeros."""
+    return empty(size, dtype, layout, device, pin_memory, None, 0)
+
+
+def ones(
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """A tensor of ones."""
+    return empty(size, dtype, layout, device, pin_memory, None, 1)
+
+
+def full(
+    size: Sequence[int], fill_value: Any, dtype: dtype | None = None, *options: Options
+) -> Tensor:
+    """A tensor of one value, whose type tells the dtype unless it is given."""
+    value = number_of(fill_value)
+    if value is None or isinstance(value, (str, type)):
+        raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
+    chosen = dtype_or(dtype, promotion.number_dtype(value))
+    number.check_fits(value, chosen)
+    return empty(size, chosen, *options, value=value)
+
+
+def scalar_tensor(
+    s: Any,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """A 0-d tensor of the default dtype unless another is given."""
+    chosen, value = dtype_or(dtype, dtypes.default_dtype()), number_of(s)
+    if value.__class__ not in NUMBERS or (layout is not None and layout is not layouts.strided):
+        return full((), value, chosen, layout, device, pin_memory)
+    number.check_fits(value, chosen)
+    made = allocate((), chosen, device_or_default(device), value)
+    return pinned(made) if pin_memory else made
+
+
+def bits_of(value: Number, own: dtype) -> Number:
+    """Return what a buffer stores for a number: the bit pattern of a narrow type."""
+    if narrow.is_narrow(own):
+        return int(narrow_arrays.narrow(np.array([value], own.opmath.numpy), own)[0])
+    is_unsigned = own.kind == "i" and not own.is_signed
+    return int(value.real) % 256**own.itemsize if is_unsigned else value
+
+
+def empty_permuted(
+    size: Sequence[int], physical_layout: Sequence[int], *options: Options
+) -> Tensor:
+    """A tensor of undefined values whose dims stand in memory in the order `physical_layout`.
+
+    Raises: RuntimeError if that names not each dim once.
+    """
+    sizes, order = sizes_of(size), tuple(physical_layout)
+    if sorted(order) != list(range(len(sizes))):
+        raise RuntimeError(
+            f"empty_permuted: physical_layout must name each of {len(sizes)} dims once, "
+            f"got {list(order)}"
+        )
+    strides = [0] * len(sizes)
+    ordered = shapes.contiguous_strides(tuple(sizes[dim] for dim in order))
+    for dim, stride in zip(order, ordered, strict=True):
+        strides[dim] = stride
+    return empty_strided(sizes, strides, *options)
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """A tensor of undefined values with the given strides, in as much memory as they need."""
+    sizes, strides = sizes_of(size), tuple(stride)
+    extent, on = _extent(sizes, strides), device_or_default(device)
+    own = dtype_or(dtype, dtypes.default_dtype())
+    if on.type_index == devices.CPU and not pin_memory:
+        key = own.index if sizes else own.index | keys.ZERO_DIM
+        return build(key, make_size(sizes), strides, 0, Storage(pool.empty(extent, own.numpy)))
+    made = allocate((extent,), own, on)
+    if pin_memory:
+        made = pinned(made)
+    key = made._key if sizes else made._key | keys.ZERO_DIM
+    return build(key, make_size(sizes), strides, 0, made._storage)
+
+
+@lru_cache(maxsize=4096)
+def _extent(sizes: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """How many elements of memory a geometry takes."""
+    if len(sizes) != len(strides):
+        raise errors.strides_do_not_match(sizes, strides)
+    return shapes.extent_of(sizes, strides)
+
+
+# Matrices.
+
+
+def eye(n: int, *options: Options) -> Tensor:
+    """The identity matrix."""
+    return eye_rectangular(n, n, *options)
+
+
+def eye_rectangular(
+    n: int,
+    m: int,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """Ones on the main diagonal, zeros elsewhere."""
+    if n < 0 or m < 0:
+        name, size = ("n", n) if n < 0 else ("m", m)
+        raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    made = empty((n, m), dtype, layout, device, pin_memory, None, 0)
+    if not made.is_cpu:
+        made.diagonal().fill_(1)  # type: ignore[attr-defined]
+    else:
+        made._flat[: m * m : m + 1] = bits_of(1, made.dtype)
+    return made
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
+    """The positions on and below a diagonal: a row of row numbers, a row of column numbers."""
+    return _triangle(False, row, col, offset, *options)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
+    """The positions on and above a diagonal: a row of row numbers, a row of column numbers."""
+    return _triangle(True, row, col, offset, *options)
+
+
+def _triangle(
+    is_upper: bool,
+    row: int,
+    col: int,
+    offset: int,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    if row < 0 or col < 0:
+        name, size = ("row", row) if row < 0 else ("col", col)
+        raise RuntimeError(f"{name} must be non-negative, got{size}")
+    shapes.check_storable((row, col))
+    found = shaping.triangle_places(row, col, offset, is_upper)
+    chosen = dtype_or(dtype, dtypes.int64)
+    return from_values(found, chosen, device_or_default(device), pin_memory)

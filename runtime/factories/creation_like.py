@@ -1,0 +1,116 @@
+"""Bodies of the factories that follow a tensor: `zeros_like` and its kin, `new_zeros` and its kin.
+
+What is None comes from the tensor: dtype and device, and for `*_like` the order of dims in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import memory_format as formats
+from torchgen_out._runtime.core import number
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.layout import layout
+from torchgen_out._runtime.core.memory_format import memory_format
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.factories import creation
+
+Options = Any
+
+
+def empty_like(
+    self: Tensor,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    value: creation.Number | None = None,
+) -> Tensor:
+    """A tensor of the sizes and the memory order of another, undefined or of one value."""
+    on = self.device if device is None else devices.device(device)
+    if memory_format is not None and memory_format is not formats.preserve_format:
+        own = dtype or self.dtype
+        return creation.empty(self._sizes, own, layout, on, pin_memory, memory_format, value)
+    own = self.dtype if dtype is None else creation.dtype_or(dtype, self.dtype)
+    made = creation.allocate(self._sizes, own, on, value)
+    if pin_memory:
+        made = creation.pinned(made)
+    if self._flat is not None:
+        return made
+    strides = shapes.dense_strides(self._sizes, self._strides)
+    return made if strides == made._strides else creation.with_strides(made, strides)
+
+
+def zeros_like(self: Tensor, *options: Options) -> Tensor:
+    """A tensor of zeros, of the sizes of another."""
+    return empty_like(self, *options, value=0)
+
+
+def ones_like(self: Tensor, *options: Options) -> Tensor:
+    """A tensor of ones, of the sizes of another."""
+    return empty_like(self, *options, value=1)
+
+
+def full_like(
+    self: Tensor, fill_value: Any, dtype: dtype | None = None, *options: Options
+) -> Tensor:
+    """A tensor of one value, of the sizes and the dtype of another."""
+    value, own = creation.number_of(fill_value), creation.dtype_or(dtype, self.dtype)
+    number.check_fits(value, own)
+    return empty_like(self, own, *options, value=value)
+
+
+def new_empty(
+    self: Tensor,
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    value: creation.Number | None = None,
+) -> Tensor:
+    """A tensor of the dtype and on the device of another, undefined or of one value."""
+    on = self.device if device is None else device
+    return creation.empty(size, dtype or self.dtype, layout, on, pin_memory, None, value)
+
+
+def new_zeros(self: Tensor, size: Sequence[int], *options: Options) -> Tensor:
+    """A tensor of zeros, of the dtype and on the device of another."""
+    return new_empty(self, size, *options, value=0)
+
+
+def new_ones(self: Tensor, size: Sequence[int], *options: Options) -> Tensor:
+    """A tensor of ones, of the dtype and on the device of another."""
+    return new_empty(self, size, *options, value=1)
+
+
+def new_full(
+    self: Tensor,
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: dtype | None = None,
+    *options: Options,
+) -> Tensor:
+    """A tensor of one value, of the dtype and on the device of another."""
+    value, own = creation.number_of(fill_value), creation.dtype_or(dtype, self.dtype)
+    number.check_fits(value, own)
+    return new_empty(self, size, own, *options, value=value)
+
+
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """A tensor of undefined values and given strides, of the dtype and on the device of another."""
+    on = self.device if device is None else device
+    return creation.empty_strided(size, stride, dtype or self.dtype, layout, on, pin_memory)

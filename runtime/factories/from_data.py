@@ -1,0 +1,407 @@
+"""Tensors from Python data and from arrays: tensor, as_tensor, asarray, from_numpy, frombuffer."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import number, promotion
+from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.storage import ForeignStorage, Storage
+from torchgen_out._runtime.core.tensor import Tensor, build, make_tensor
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.factories import creation
+from torchgen_out._runtime.tensor_api import conversion, interop
+
+_NUMBERS = (builtins.int, builtins.float, builtins.complex)
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | int | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Return a new tensor with a copy of `data`: numbers, nested sequences, arrays, tensors.
+
+    dtype: by default that of an array, bool, int64, the default dtype or its complex counterpart
+    for Python's bool, int, float and complex, the highest of those that occur.
+
+    **Raises** ValueError if sequences at one depth differ in length, RuntimeError if a number does
+    not fit the dtype, TypeError for other data.
+
+    **Example** `torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)`
+    """
+    chosen = None if dtype is None else creation.dtype_or(dtype, dtypes.float32)
+    if isinstance(data, Tensor):
+        warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), "
+            "rather than torch.tensor(sourceTensor).",
+        )
+        made = copied(data, chosen, device)
+    else:
+        made = from_data(data, chosen, creation.device_or_default(device))
+    if pin_memory:
+        made = creation.pinned(made)
+    return require_grad(made) if requires_grad else made
+
+
+def require_grad(made: Tensor) -> Tensor:
+    """Make a new tensor take part in autograd.
+
+    Raises: RuntimeError if its dtype is integer or bool.
+    """
+    if made.dtype.kind not in "fc":
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    made._key |= keys.GRAD
+    return made
+
+
+def copied(data: Tensor, wanted: dtype | None, device: Any) -> Tensor:
+    """Return a copy of a tensor outside its graph."""
+    on = None if device is None else devices.device(device)
+    detached: Tensor = ops.detach(data)
+    return conversion.to(detached, wanted, on, copy=True)
+
+
+def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
+    """Return a new tensor with a copy of numbers, sequences or an array."""
+    if isinstance(data, np.ndarray):
+        own = over_array(np.array(data, order="K", copy=True))
+        own._storage = Storage(own._storage.buffer)
+        return conversion.to(own, wanted, on)
+    if isinstance(data, (*_NUMBERS, np.generic)):
+        return _from_number(data, wanted, on)
+    if isinstance(data, str) or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
+        return _from_foreign(data, wanted, on)
+    if isinstance(data, dict):
+        raise errors.no_dtype_for(data)
+    return _from_sequence(data, wanted, on)
+
+
+def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
+    if isinstance(data, np.generic):
+        own = dtypes.from_numpy(data.dtype)
+        return creation.from_values(np.asarray(data), wanted or own, on)
+    chosen = wanted or promotion.number_dtype(data)
+    _check_number(data, chosen)
+    if isinstance(data, builtins.int) and chosen.kind != "i":
+        data = float(data) if chosen.kind in "fc" else bool(data)
+    with np.errstate(over="ignore"):  # a float dtype takes what is out of its range as infinity
+        return creation.allocate((), chosen, on, data)
+
+
+def _check_number(data: Any, chosen: dtype) -> None:
+    if isinstance(data, builtins.complex) and chosen.kind in "if":
+        raise errors.real_number_expected()
+    if chosen.kind == "i":
+        if isinstance(data, builtins.int) and chosen is not dtypes.uint64:
+            number.check_long(data)
+        number.check_fits(data, chosen)
+
+
+def _from_foreign(data: Any, wanted: dtype | None, on: device) -> Tensor:
+    """Data that describes itself as an array, by one of the protocols."""
+    if hasattr(data, "__cuda_array_interface__"):
+        return conversion.to(interop.over_device_memory(data), wanted, on, copy=True)
+    if isinstance(data, str):
+        raise errors.invalid_data_type(data)
+    if hasattr(data, "__array_interface__") or hasattr(data, "__array__"):
+        return from_data(np.array(data), wanted, on)
+    raise errors.no_dtype_for(data)
+
+
+# Nested sequences.
+
+
+def _from_sequence(data: Sequence[Any], wanted: dtype | None, on: device) -> Tensor:
+    leaf = _first_leaf(data)
+    if isinstance(leaf, Tensor):
+        data, leaf, wanted = *_unwrapped(data), wanted or _dtype_of_tensors(data)
+    if isinstance(leaf, str):
+        raise ValueError(f"too many dimensions '{type(leaf).__name__}'")
+    values = _array_of(data, None if wanted is None else _long_ints(wanted))
+    if wanted is dtypes.uint64 and values.dtype.kind == "f":
+        values = _exact_ints(data, values)
+    own = dtypes.from_numpy(values.dtype)
+    if own is dtypes.float64 and not isinstance(leaf, (np.ndarray, np.generic)):
+        own = dtypes.default_dtype()
+    elif own is dtypes.complex128 and not isinstance(leaf, (np.ndarray, np.generic)):
+        own = dtypes.default_dtype().to_complex()
+    chosen = wanted or own
+    if wanted is not None and values.size:
+        _check_values(values, chosen)
+    return creation.from_values(values, chosen, on)
+
+
+def _first_leaf(data: Any) -> Any:
+    while isinstance(data, (list, tuple, range)):
+        if not len(data):
+            return None
+        data = data[0]
+    return data
+
+
+def _long_ints(wanted: dtype) -> Any:
+    """What ints of more than 63 bits become on their way to a dtype; None if that is an error."""
+    if wanted is dtypes.uint64:
+        return np.uint64
+    return {"f": float, "c": float, "b": bool}.get(wanted.kind)
+
+
+def _array_of(data: Sequence[Any], of_long_ints: Any = None) -> np.ndarray:
+    """The numbers as an array; NumPy says in one call whether that is possible.
+
+    of_long_ints: what ints of more than 63 bits become, if that is no error.
+    """
+    try:
+        values = np.array(data)
+    except ValueError:
+        _check_lengths(data)
+        raise
+    if values.dtype.kind == "O" or values.dtype == np.uint64:
+        target = of_long_ints or _highest_type(values)
+        if target is not None and (values.dtype.kind == "u" or _are_numbers(values)):
+            return values.astype(target)
+        _check_items(data)
+        raise errors.unsupported_numpy_dtype(values.dtype)
+    if of_long_ints is None and values.dtype.kind == "f" and values.size:
+        _check_long_ints(data, values)
+    if values.dtype.kind in "US":
+        raise TypeError("expected numbers, got 'str' among them")
+    return values
+
+
+def _exact_ints(data: Sequence[Any], values: np.ndarray) -> np.ndarray:
+    """The numbers for uint64, of which NumPy makes floats if not all are below 2**63."""
+    numbers = np.array(data, dtype=object)
+    if not numbers.size or _highest_type(numbers) is not None:
+        return values
+    for each in (numbers.max(), numbers.min()):
+        number.check_fits(each, dtypes.uint64)
+    return (numbers % 2**64).astype(np.uint64)
+
+
+def _are_numbers(values: np.ndarray) -> bool:
+    return all(isinstance(each, _NUMBERS) for each in values.flat)
+
+
+def _highest_type(values: np.ndarray) -> type | None:
+    """complex or float, if there is one among the objects."""
+    for each in (complex, float):
+        if any(isinstance(value, each) for value in values.flat):
+            return each
+    return None
+
+
+def _check_long_ints(data: Any, values: np.ndarray) -> None:
+    """NumPy makes floats of ints that have no dtype in common, as 1 and 2**63.
+
+    Raises: ValueError if there are no floats among the numbers.
+    """
+    if isinstance(_first_leaf(data), builtins.int) and np.abs(values).max() >= 2.0**63:
+        numbers = np.array(data, dtype=object)
+        if _highest_type(numbers) is None:
+            _check_items(data)
+
+
+def _check_lengths(data: Any) -> None:
+    """Find the place where nested sequences do not form a box.
+
+    Raises: ValueError or TypeError naming it.
+    """
+    shape: list[int] = []
+    head = data
+    while isinstance(head, (list, tuple)):
+        shape.append(len(head))
+        head = head[0] if len(head) else None
+
+    def check(part: Any, dim: int) -> None:
+        if dim == len(shape):
+            if isinstance(part, (list, tuple)):
+                kind = "a real number" if isinstance(head, float) else "an integer"
+                raise TypeError(f"'{type(part).__name__}' object cannot be interpreted as {kind}")
+            return
+        if not isinstance(part, (list, tuple)):
+            raise TypeError("not a sequence")
+        if len(part) != shape[dim]:
+            raise ValueError(
+                f"expected sequence of length {shape[dim]} at dim {dim} (got {len(part)})"
+            )
+        for item in part:
+            check(item, dim + 1)
+
+    check(data, 0)
+
+
+def _check_items(data: Any) -> None:
+    """Find the item that is no number.
+
+    Raises: RuntimeError or ValueError naming it.
+    """
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            _check_items(item)
+    elif isinstance(data, builtins.int):
+        _check_number(data, dtypes.int64)
+    elif not isinstance(data, (*_NUMBERS, np.generic, np.ndarray)):
+        raise errors.no_dtype_for(data)
+
+
+def _check_values(values: np.ndarray, chosen: dtype) -> None:
+    """Numbers must fit the dtype that was asked for, rounding aside."""
+    if values.dtype.kind == "c" and chosen.kind in "if":
+        raise errors.real_number_expected()
+    if chosen.kind == "i" and not (chosen is dtypes.int64 and values.dtype.kind == "i"):
+        number.check_fits(values.max().item(), chosen)
+        number.check_fits(values.min().item(), chosen)
+
+
+def _unwrapped(data: Any) -> tuple[list[Any], Any]:
+    """The same nested lists with every 0-d tensor replaced by its number, and the first number."""
+
+    def unwrap(part: Any) -> Any:
+        if isinstance(part, Tensor):
+            return part.item()
+        return [unwrap(item) for item in part] if isinstance(part, (list, tuple)) else part
+
+    unwrapped = unwrap(data)
+    return unwrapped, _first_leaf(unwrapped)
+
+
+def _dtype_of_tensors(data: Any) -> dtype:
+    """The common dtype of the tensors and numbers in nested lists."""
+    if isinstance(data, Tensor):
+        return data.dtype
+    if isinstance(data, (list, tuple)):
+        found = [_dtype_of_tensors(item) for item in data]
+        common = found[0]
+        for each in found[1:]:
+            common = promotion.promote_types(common, each)
+        return common
+    return promotion.number_dtype(data)
+
+
+# Shared memory.
+
+
+def from_numpy(ndarray: np.ndarray, /) -> Tensor:
+    """Return a tensor over the memory of an array: writing to one writes to the other.
+
+    **Raises** TypeError if it is no array or of a dtype without counterpart, ValueError if its
+    strides are negative or do not count whole elements.
+    """
+    if not isinstance(ndarray, np.ndarray):
+        got = type(ndarray)
+        name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
+        raise TypeError(f"expected np.ndarray (got {name})")
+    if not ndarray.flags.writeable:
+        warn(
+            "The given NumPy array is not writable, and tensors do not know that: writing to the "
+            "tensor is undefined behavior. Copy the array to protect its data.",
+        )
+    return over_array(ndarray)
+
+
+def over_array(array: np.ndarray) -> Tensor:
+    """Return a tensor over the memory of an array."""
+    own = dtypes.from_numpy(array.dtype)
+    strides = []
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        if stride < 0 and size > 1:
+            raise errors.negative_numpy_stride()
+        if stride % own.itemsize:
+            raise errors.fractional_numpy_stride()
+        strides.append(stride // own.itemsize)
+    if array.flags.c_contiguous:
+        made = make_tensor(array.reshape(-1).view(own.numpy), Size(array.shape), own)
+        made._shared = ForeignStorage(made._flat)
+        return made
+    extent = sum((n - 1) * step for n, step in zip(array.shape, strides, strict=True)) + 1
+    window = np.lib.stride_tricks.as_strided(array, (extent,), (own.itemsize,))
+    key = keys.pack(own.index, devices.CPU, 0, not array.ndim)
+    buffer = window.view(own.numpy)
+    return build(key, Size(array.shape), tuple(strides), 0, ForeignStorage(buffer))
+
+
+def as_tensor(
+    data: Any, dtype: dtype | None = None, device: device | str | int | None = None
+) -> Tensor:
+    """Return `data` as a tensor, without a copy where dtype and device allow.
+
+    A tensor stays in its graph; an array shares its memory.
+    """
+    on = None if device is None else devices.device(device)
+    chosen = None if dtype is None else creation.dtype_or(dtype, dtypes.float32)
+    if isinstance(data, Tensor):
+        return conversion.to(data, chosen, on)
+    if isinstance(data, np.ndarray):
+        return conversion.to(over_array(data), chosen, on or devices.default_device())
+    if hasattr(data, "__cuda_array_interface__"):
+        return conversion.to(interop.over_device_memory(data), chosen, on)
+    return from_data(data, chosen, creation.device_or_default(on))
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtype,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a 1-d tensor over the memory of an object with the buffer protocol.
+
+    **Raises** ValueError if the buffer does not hold `count` elements from byte `offset` on.
+    """
+    dtype = creation.dtype_or(dtype, dtypes.float32)
+    size = memoryview(buffer).nbytes
+    if not size or not count:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise errors.buffer_offset(offset, size)
+    if count < 0 and (size - offset) % dtype.itemsize:
+        raise errors.buffer_remainder(size - offset, dtype.itemsize)
+    if count > 0 and offset + count * dtype.itemsize > size:
+        raise errors.buffer_too_short(count, size - offset)
+    values = np.frombuffer(buffer, dtype.numpy, count, offset)
+    made = make_tensor(values, values.shape, dtype)
+    made._shared = ForeignStorage(values)
+    return require_grad(made) if requires_grad else made
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | int | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `obj` as a tensor: tensors, arrays, DLPack exporters and buffers share memory.
+
+    copy: True always copies, False raises where memory cannot be shared, None copies if need be.
+    """
+    made = as_tensor(obj, dtype, device)
+    shares = isinstance(obj, Tensor) and made._storage is obj._storage
+    shares = shares or (isinstance(obj, np.ndarray) and np.shares_memory(made._array(), obj))
+    if copy is False and not shares:
+        raise ValueError("asarray: cannot alias the memory of the input, and copy=False")
+    if copy and shares:
+        made = copied(made, None, None)
+    made = ops.detach(made) if made is obj and not requires_grad and made._edge else made
+    return require_grad(made) if requires_grad and not made._key & keys.GRAD else made

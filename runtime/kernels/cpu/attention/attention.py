@@ -1,0 +1,347 @@
+"""Attention on the CPU, block by block of queries: no matrix of all weights is ever written.
+
+Arrays are (batch, time, heads, size) of any strides, which the products on register tiles read in
+place. A block's scores stay in the second cache between the product with the keys, the softmax of
+their rows, and the product with the values. The gradients compute the weights again, from the
+logarithms of the sums that the softmax divided by.
+"""
+
+# ruff: noqa: F821 - names of the compiled text: ROWS, SIZE, T, WIDTH, exp, log, multiply, pack, put.
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels import build, threads
+from torchgen_out._runtime.kernels.cpu.folding import broadcast
+from torchgen_out._runtime.kernels.cpu.matmul.tile_product import product_text
+from torchgen_out._runtime.kernels.cpu.softmax.softmax import row_max
+from torchgen_out._runtime.kernels.typed import TypedKernel, joint_text, typed, typed_sum
+
+Array = Any
+BLOCK_NUMEL = 1 << 15  # scores of a block
+ROWS_AT_MOST, ROWS_AT_LEAST = 128, 12
+CAUSAL_ROWS = 24  # fewer: a block computes the columns that its last row sees
+PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
+NUMBERS = np.dtype(np.int64)
+
+
+def attention(
+    output: Array,
+    logsumexp: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None,
+    scale: float,
+    causal: bool,
+) -> None:
+    """Write softmax(scale * query key^T + mask) value, and the logarithms of the rows' sums.
+
+    A row that sees nothing gives 0, and its logarithm is inf.
+    """
+    arrays = query, key, value, _spread(mask, query, key), output
+    _run(attend, arrays, logsumexp, scale, causal)
+
+
+def attention_backward(
+    grad_query: Array,
+    grad_key: Array,
+    grad_value: Array,
+    grad_output: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    mask: Array | None,
+    logsumexp: Array,
+    scale: float,
+    causal: bool,
+) -> None:
+    """Write the gradients of query, key and value."""
+    arrays = query, key, value, _spread(mask, query, key), grad_output
+    results = grad_query, grad_key, grad_value
+    _run(attend_back, arrays + results, np.ascontiguousarray(logsumexp), scale, causal)
+
+
+def _run(
+    kernel: TypedKernel, arrays: tuple[Array, ...], logsumexp: Array, scale: float, causal: bool
+) -> None:
+    """Run a kernel over its heads, or over blocks of queries of these."""
+    query, key, value = arrays[:3]
+    sizes = _sizes(query, key, value, causal)
+    heads, length, columns, size, width, rows, _ = sizes.tolist()
+    units = query.shape[0] * heads
+    work = units * length * columns * (size + width) // PRODUCTS_PER_ELEMENT
+    if kernel is attend:
+        units *= -(-length // rows)
+    threads.run_ranges(
+        _entry(kernel, query.dtype),
+        units,
+        work,
+        *(_addresses((*arrays, logsumexp)), sizes, _strides(arrays), float(scale)),
+    )
+
+
+def _spread(mask: Array | None, query: Array, key: Array) -> Array | None:
+    """The mask, (batch, heads, queries, keys), repeated by strides of 0."""
+    if mask is None:
+        return None
+    batch, length, heads, _ = query.shape
+    mask = mask.astype(query.dtype, copy=False)
+    return broadcast(mask, (batch, heads, length, key.shape[1]))
+
+
+def _sizes(query: Array, key: Array, value: Array, causal: bool) -> Array:
+    """What the kernels read: heads, queries, keys, both sizes, rows of a block, is it causal."""
+    _, length, heads, size = query.shape
+    columns, width = key.shape[1], value.shape[3]
+    rows = CAUSAL_ROWS if causal else BLOCK_NUMEL // max(columns, 1)
+    rows = min(max(rows // ROWS_AT_LEAST * ROWS_AT_LEAST, ROWS_AT_LEAST), ROWS_AT_MOST)
+    return np.array([heads, length, columns, size, width, rows, causal], NUMBERS)
+
+
+def _addresses(arrays: tuple[Array | None, ...]) -> Array:
+    """Where the arrays begin; 0 for one that is not there."""
+    found = [0 if a is None else a.__array_interface__["data"][0] for a in arrays]
+    return np.array(found, NUMBERS)
+
+
+def _strides(arrays: tuple[Array | None, ...]) -> Array:
+    """The strides of arrays in elements, four each."""
+    found: list[int] = []
+    for array in arrays:
+        strides = (0,) * 4 if array is None else array.strides
+        size = 1 if array is None else array.itemsize
+        found += [stride // size for stride in strides]
+    return np.array(found, NUMBERS)
+
+
+@cache
+def _entry(kernel: TypedKernel, dtype: Any) -> Any:
+    """The compiled kernel for one element type."""
+    functions = attend.function, attend_back.function
+    text = joint_text(functions, dtype.name, True, product_text(dtype))
+    arguments = (int, int, NUMBERS, NUMBERS, NUMBERS, float)
+    return build.entry_point(f"attend_{dtype.name}", text, arguments, kernel.__name__)
+
+
+# Compiled. Addresses are int64, distances in elements. `memory` holds the addresses of query, key,
+# value, mask (0: none), output or its gradient, the gradients of query, key and value, and last the
+# logarithms of sums; `strides` has four numbers for each but the last.
+
+
+@typed
+def padded(n):
+    """n, or the next multiple of WIDTH."""
+    return (n + WIDTH - 1) // WIDTH * WIDTH
+
+
+@typed
+def place_of(memory, strides, array, heads, head, i):
+    """The address of element i of a head; the heads of all batches are numbered through."""
+    n, h = divmod(head, heads)
+    first = 4 * array
+    offset = n * strides[first] + i * strides[first + 1] + h * strides[first + 2]
+    return memory[array] + offset * SIZE
+
+
+@typed
+def place_of_mask(memory, strides, heads, head, i):
+    """The address of a row of the mask, (batch, head, query, key); 0 if there is none."""
+    n, h = divmod(head, heads)
+    offset = n * strides[12] + h * strides[13] + i * strides[14]
+    return memory[3] + offset * SIZE if memory[3] else memory[3]
+
+
+@typed
+def clear_edge(edge):
+    """Write the line of zeros that products begin with."""
+    for j in range(WIDTH):
+        put(edge, ROWS * WIDTH + j, T(0))
+
+
+@typed
+def clear_rows(to, gap, rows, n):
+    """Write zeros, while the rows are about to be used."""
+    for r in range(rows):
+        for j in range(n):
+            put(to, r * gap + j, T(0))
+
+
+@typed
+def finish_scores(lines, r, seen, scale, mask, step, allowed):
+    """Line r = scale * line + mask (at an address, or at 0 none), -inf for what is not allowed."""
+    if mask == 0:
+        for i in range(seen):
+            lines[r, i] *= scale
+    else:
+        for i in range(seen):
+            lines[r, i] = lines[r, i] * scale + element(mask, i * step)
+    for i in range(allowed, seen):
+        lines[r, i] = T(-np.inf)
+
+
+@typed
+def write_scores(lines, rows, seen, begin, head, memory, sizes, strides, scale, keys, start, edge):
+    """lines[r, j] = scale * query[begin + r] key[j] + mask, for r < rows and j < seen.
+
+    Rows are whole panels. start: the address of lines.
+    """
+    heads, _, columns, size, _, _, causal = sizes
+    far = padded(columns)
+    query = place_of(memory, strides, 0, heads, head, begin)
+    multiply(
+        *(start, far, 0, 0, rows, padded(seen), query, strides[1], strides[3]),
+        *(keys, size, size, edge),
+    )
+    for r in range(rows):
+        mask = place_of_mask(memory, strides, heads, head, begin + r)
+        allowed = min(begin + r + 1, seen) if causal else seen
+        finish_scores(lines, r, seen, scale, mask, strides[15], allowed)
+
+
+@typed_sum
+def exponentials(lines, bits, r, seen):
+    """Line r = exp(line - its maximum); return the maximum, 0 for -inf, and the sum."""
+    top = row_max(bits, r, seen)
+    top = T(0) if top == T(-np.inf) else top
+    total = T(0)
+    for i in range(seen):
+        value = exp(lines[r, i] - top)
+        lines[r, i] = value
+        total += value
+    return top, total
+
+
+@typed
+def finish_sums(tops, totals, logsumexp):
+    """Write tops + log(totals), inf for a sum of 0, to an address; totals = 1 / totals, or 0."""
+    for r in range(totals.size):
+        total = totals[r]
+        is_empty = total == T(0)
+        put(logsumexp, r, T(np.inf) if is_empty else tops[r] + log(total))
+        totals[r] = T(0) if is_empty else T(1) / total
+
+
+@typed_sum
+def attend(first, last, memory, sizes, strides, scale):
+    """The output's blocks of queries from first to last, counted through all heads."""
+    heads, length, columns, size, width, block, causal = sizes
+    far, blocks = padded(columns), (length + block - 1) // block
+    room = np.empty((block + size) * far + columns * padded(width) + (ROWS + 2) * WIDTH, T)
+    tops, totals = np.empty(block, T), np.empty(block, T)
+    start = np.int64(room.ctypes.data)
+    scores = (-start // SIZE) % WIDTH  # the first element of a cache line
+    keys = start + (scores + block * far) * SIZE
+    values = keys + size * far * SIZE
+    edge = values + columns * padded(width) * SIZE
+    clear_edge(edge)
+    lines = room[scores : scores + block * far].reshape(block, far)
+    bits = lines.view(BITS)  # no line is taken out: a view counts references, at 15 ns each
+    packed = -1
+    for unit in range(first, last):
+        head, begin = unit // blocks, unit % blocks * block
+        if head != packed:
+            key = place_of(memory, strides, 1, heads, head, 0)
+            value = place_of(memory, strides, 2, heads, head, 0)
+            pack(keys, key, strides[7], strides[5], size, columns)
+            pack(values, value, strides[9], strides[11], columns, width)
+            packed = head
+        rows = min(block, length - begin)
+        seen = min(columns, begin + rows) if causal else columns
+        write_scores(
+            *(lines, rows, seen, begin, head),
+            *(memory, sizes, strides, T(scale), keys, start + scores * SIZE, edge),
+        )
+        for r in range(rows):
+            tops[r], totals[r] = exponentials(lines, bits, r, seen)
+        sums = memory[5] + (head * length + begin) * SIZE
+        finish_sums(tops[:rows], totals[:rows], sums)
+        out, gap = place_of(memory, strides, 4, heads, head, begin), strides[17]
+        multiply(
+            *(out, gap, 0, 0, rows, width, start + scores * SIZE, far, np.int64(1)),
+            *(values, columns, seen, edge),
+        )
+        for r in range(rows):
+            for j in range(width):
+                put(out, r * gap + j, element(out, r * gap + j) * totals[r])
+    return room[0]
+
+
+@typed_sum
+def slope_line(lines, slopes, r, seen, logsumexp, scale):
+    """In line r scores become weights; the weights' gradients those of the scores, times scale."""
+    total = T(0)
+    for i in range(seen):
+        weight = exp(lines[r, i] - logsumexp)
+        lines[r, i] = weight
+        total += weight * slopes[r, i]
+    for i in range(seen):
+        slopes[r, i] = lines[r, i] * (slopes[r, i] - total) * scale
+
+
+@typed_sum
+def attend_back(first, last, memory, sizes, strides, scale):
+    """The gradients of query, key and value for the heads from first to last."""
+    heads, length, columns, size, width, block, causal = sizes
+    far, wide = padded(columns), padded(size) + padded(width)
+    numel = (2 * block + size + width) * far + columns * padded(size) + block * wide
+    room = np.empty(numel + (ROWS + 2) * WIDTH, T)
+    start = np.int64(room.ctypes.data)
+    weights = (-start // SIZE) % WIDTH  # the first element of a cache line
+    slopes = weights + block * far
+    keys = start + (slopes + block * far) * SIZE
+    values = keys + size * far * SIZE
+    key_lines = values + width * far * SIZE
+    grad_lines = key_lines + columns * padded(size) * SIZE
+    query_lines = grad_lines + block * padded(width) * SIZE
+    edge = query_lines + block * padded(size) * SIZE
+    clear_edge(edge)
+    lines = room[weights:slopes].reshape(block, far)
+    sloping = room[slopes : slopes + block * far].reshape(block, far)
+    for head in range(first, last):
+        key = place_of(memory, strides, 1, heads, head, 0)
+        value = place_of(memory, strides, 2, heads, head, 0)
+        grad_key = place_of(memory, strides, 6, heads, head, 0)
+        grad_value = place_of(memory, strides, 7, heads, head, 0)
+        clear_rows(grad_key, strides[25], columns, size)
+        clear_rows(grad_value, strides[29], columns, width)
+        pack(keys, key, strides[7], strides[5], size, columns)
+        pack(values, value, strides[11], strides[9], width, columns)
+        pack(key_lines, key, strides[5], strides[7], columns, size)
+        for begin in range(0, length, block):
+            rows = min(block, length - begin)
+            seen = min(columns, begin + rows) if causal else columns
+            write_scores(
+                *(lines, rows, seen, begin, head),
+                *(memory, sizes, strides, T(scale), keys, start + weights * SIZE, edge),
+            )
+            grad = place_of(memory, strides, 4, heads, head, begin)
+            query = place_of(memory, strides, 0, heads, head, begin)
+            grad_query = place_of(memory, strides, 5, heads, head, begin)
+            pack(grad_lines, grad, strides[17], strides[19], rows, width)
+            pack(query_lines, query, strides[1], strides[3], rows, size)
+            weight, slope = start + weights * SIZE, start + slopes * SIZE
+            multiply(
+                *(slope, far, 0, 0, rows, padded(seen), grad, strides[17], strides[19]),
+                *(values, width, width, edge),
+            )
+            for r in range(rows):
+                logarithm = element(memory[8], head * length + begin + r)
+                slope_line(lines, sloping, r, seen, logarithm, T(scale))
+            multiply(
+                *(grad_query, strides[21], 0, 0, rows, size, slope, far, np.int64(1)),
+                *(key_lines, columns, seen, edge),
+            )
+            multiply(
+                *(grad_key, strides[25], grad_key, strides[25], seen, size, slope, np.int64(1)),
+                *(far, query_lines, rows, rows, edge),
+            )
+            multiply(
+                *(grad_value, strides[29], grad_value, strides[29], seen, width, weight),
+                *(np.int64(1), far, grad_lines, rows, rows, edge),
+            )
+    return room[0]

@@ -1,0 +1,217 @@
+"""Convolutions on the CPU: three products, and the choice of the algorithm for each.
+
+Every convolution is seen with three spatial dims (depth, height, width); missing ones have size 1.
+A transposed convolution is the gradient of a convolution with respect to its input, and its
+gradients are convolutions, so that three products serve all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torchgen_out._runtime.kernels.cpu.conv import columns, direct, flat, implicit, pointwise
+from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
+
+Array = Any
+Triple = tuple[int, int, int]
+FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
+quiet = np.errstate(all="ignore")
+
+
+class Geometry(NamedTuple):
+    """How a kernel slides: three numbers each."""
+
+    stride: Triple
+    padding: Triple
+    dilation: Triple
+    groups: int
+
+
+@quiet
+def convolution(
+    out: Array,
+    input: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> None:
+    """Write the convolution, or the transposed one, plus the bias of each channel."""
+    windows = input.shape if transposed else out.shape
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
+    y, x, w = spatial(out), spatial(input), spatial(weight)
+    if not transposed:
+        product(y, x, w, bias, geometry)
+        return
+    product_transposed(y, x, w, bias, geometry)
+
+
+@quiet
+def convolution_grad_input(
+    out: Array,
+    grad_output: Array,
+    weight: Array,
+    sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    groups: int,
+) -> None:
+    """Write the gradient of a convolution with respect to its input."""
+    windows = out.shape if transposed else grad_output.shape
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
+    dx, dy, w = spatial(out), spatial(grad_output), spatial(weight)
+    if transposed:
+        product(dx, dy, w, None, geometry)
+    else:
+        product_transposed(dx, dy, w, None, geometry)
+
+
+@quiet
+def convolution_grad_weight(
+    out: Array,
+    grad_output: Array,
+    input: Array,
+    sizes: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    groups: int,
+) -> None:
+    """Write the gradient of a convolution with respect to its weight."""
+    windows = input.shape if transposed else grad_output.shape
+    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
+    dw, dy, x = spatial(out), spatial(grad_output), spatial(input)
+    if transposed:
+        dy, x = x, dy
+    product_weight(dw, dy, x, geometry)
+
+
+FAR = 1 << 16
+"""From here on a stride is 1 where there is one window: kernels make room for what lies between."""
+
+
+def geometry_of(
+    windows: Sequence[int], stride: Any, padding: Any, dilation: Any, groups: int
+) -> Geometry:
+    """Fill the numbers up to three spatial dims; one number stands for all.
+
+    windows: how many there are along each spatial dim.
+    """
+    count = len(windows)
+    steps = _triple(stride, count, 1)
+    if max(steps) >= FAR:
+        pairs = zip((1, 1, 1)[count:] + tuple(windows), steps, strict=True)
+        steps = tuple([1 if each == 1 else step for each, step in pairs])  # type: ignore[assignment]
+    return Geometry(steps, _triple(padding, count, 0), _triple(dilation, count, 1), groups)
+
+
+def _triple(value: Any, count: int, missing: int) -> Triple:
+    values = (value,) * count if isinstance(value, int) else tuple(value)
+    if len(values) == 1:
+        values *= count
+    return (missing,) * (3 - count) + values  # type: ignore[return-value]
+
+
+def spatial(array: Array) -> Array:
+    """The array with three spatial dims."""
+    sizes = array.shape
+    return array.reshape(sizes[:2] + (1,) * (5 - len(sizes)) + sizes[2:])
+
+
+# The three products, by the algorithm that suits. x: (N, C, D, H, W); w: (O, C / groups, KD, KH,
+# KW); y: (N, O, OD, OH, OW).
+
+
+def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry) -> None:
+    """y = w * x + bias."""
+    if not y.size:
+        return
+    if not w.size:
+        y[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
+        return
+    x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
+    groups = geometry.groups
+    if is_pointwise(w, geometry):
+        pointwise.convolve(y, x, w, bias, groups)
+    elif suits_offsets(y.dtype, w.shape[0] // groups):
+        implicit.convolve(y, x, w, bias, geometry[:3], groups)
+    elif y.dtype.kind == "f" and flat.suits(y, x, w, geometry[:3], groups):
+        flat.convolve(y, x, w, bias, geometry[:3], groups)
+    else:
+        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+        algorithm = direct if y.dtype.kind == "f" else columns
+        algorithm.convolve(y, x, w, bias, planes, groups)
+
+
+def product_transposed(
+    x: Array, y: Array, w: Array, bias: Array | None, geometry: Geometry
+) -> None:
+    """x = the gradient that y sends back through w, plus bias; with stride 1, a convolution."""
+    if not x.size:
+        return
+    if not y.size or not w.size:
+        x[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
+        return
+    y, w = np.ascontiguousarray(y), np.ascontiguousarray(w)
+    reach = [d * (k - 1) for d, k in zip(geometry.dilation, w.shape[2:], strict=True)]
+    padding = tuple(r - p for r, p in zip(reach, geometry.padding, strict=True))
+    has_stride = geometry.stride != (1, 1, 1)
+    if is_pointwise(w, geometry):
+        pointwise.convolve_transposed(x, y, w, geometry.groups)
+    elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
+        implicit.convolve_transposed(x, y, w, bias, geometry[:3], geometry.groups)
+        return
+    elif not has_stride and min(padding) >= 0:
+        flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)  # type: ignore[arg-type]
+        product(x, y, flip(w, geometry.groups), bias, flipped)
+        return
+    else:
+        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+        columns.convolve_transposed(x, y, w, planes, geometry.groups)
+    if bias is not None:
+        x += bias.reshape(-1, 1, 1, 1)
+
+
+def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
+    """w = the sum over images and places of y times what each tap sees of x."""
+    if not y.size or not w.size:
+        w.fill(0)
+        return
+    y, x = np.ascontiguousarray(y), np.ascontiguousarray(x)
+    groups = geometry.groups
+    if is_pointwise(w, geometry):
+        pointwise.correlate(w, y, x, groups)
+        return
+    if suits_offsets(y.dtype, w.shape[0] // groups):
+        implicit.correlate(w, y, x, geometry[:3], groups)
+        return
+    planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+    algorithm = direct if y.dtype.kind == "f" else columns
+    algorithm.correlate(w, y, x, planes, groups)
+
+
+def suits_offsets(dtype: Any, outputs: int) -> bool:
+    """Whether there are results enough to fill vectors with those of one place."""
+    return dtype.kind == "f" and outputs >= FEW_OUTPUTS
+
+
+def flip(w: Array, groups: int) -> Array:
+    """The kernel of the transpose: taps reversed, inputs and outputs exchanged."""
+    reversed_taps = w[:, :, ::-1, ::-1, ::-1]
+    grouped = reversed_taps.reshape(groups, w.shape[0] // groups, *w.shape[1:])
+    return grouped.swapaxes(1, 2).reshape(groups * w.shape[1], w.shape[0] // groups, *w.shape[2:])
+
+
+def is_pointwise(w: Array, geometry: Geometry) -> bool:
+    """Whether every result sees one place of the input, and each place is seen."""
+    return w.shape[2:] == geometry.stride == (1, 1, 1) and geometry.padding == (0, 0, 0)

@@ -1,0 +1,172 @@
+"""Copies, casts and fills on the CPU; 16-bit floats arrive as float32 where their value matters.
+
+NumPy moves the elements; large dense arrays are split among the threads, large transposed ones into
+blocks that stay in the cache.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_flat
+from torchgen_out._runtime.kernels.cpu.folding import as_bits
+from torchgen_out._runtime.kernels.cpu.planned import Cast, Elementwise, planned
+from torchgen_out._runtime.kernels.cpu.small import INT64
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+
+Array = np.ndarray
+
+BLOCKED = 1 << 17  # elements from which on threads, or blocks of transposed memory, are faster
+BLOCK_ROWS, BLOCK_COLUMNS = 128, 64
+
+
+def assign(out: Array, source: Array) -> None:
+    """Write `source`, broadcast to `out`, cast as NumPy does."""
+    if out.size < BLOCKED or source.shape != out.shape:
+        out[...] = source
+    elif out.flags.c_contiguous and source.flags.c_contiguous:
+        _assign_dense(out, source)
+    elif out.flags.f_contiguous and source.flags.f_contiguous:
+        _assign_dense(out.T, source.T)
+    else:
+        _assign_transposed(out, source)
+
+
+def _assign_dense(out: Array, source: Array) -> None:
+    if out.dtype == source.dtype and threads.get_num_threads() > 1:
+        copy_flat(out.reshape(-1), source.reshape(-1))
+    else:
+        out[...] = source
+
+
+def _assign_transposed(out: Array, source: Array) -> None:
+    """Write a large array of the same shape, in blocks where the arrays' fast dims differ."""
+    if out.ndim == 3 and out.shape[0] * BLOCKED <= out.size:
+        for part, source_part in zip(out, source, strict=True):
+            _assign_transposed(part, source_part)
+    elif out.ndim == 2 and _is_transposed(out, source):
+        _assign_blocks(out, source)
+    else:
+        out[...] = source
+
+
+def _is_transposed(out: Array, source: Array) -> bool:
+    return (out.strides[0] > out.strides[1]) != (source.strides[0] > source.strides[1])
+
+
+def _assign_blocks(out: Array, source: Array) -> None:
+    for row in range(0, out.shape[0], BLOCK_ROWS):
+        rows, source_rows = out[row : row + BLOCK_ROWS], source[row : row + BLOCK_ROWS]
+        for column in range(0, out.shape[1], BLOCK_COLUMNS):
+            columns = slice(column, column + BLOCK_COLUMNS)
+            rows[:, columns] = source_rows[:, columns]
+
+
+def fill(out: Array, value: Any) -> None:
+    """Set all elements to one number of the array's dtype."""
+    if out.size < BLOCKED or not out.flags.c_contiguous or threads.get_num_threads() == 1:
+        out.fill(value)
+    else:
+        filler = np.full(1, value, out.dtype)
+        threads.run_flat(_fill_all, (as_bits(out).reshape(-1), as_bits(filler)))
+
+
+@kernel
+def _fill_all(out, value):
+    for i in range(out.size):
+        out[i] = value[0]
+
+
+def cast_into(out: Array, source: Array) -> None:
+    """Write `source`, broadcast, cast as in C: floats lose their fraction, bool is non-zero."""
+    if source.dtype.kind == "c" and out.dtype.kind not in "cb":
+        source = _real_part(source)
+    own, wanted = source.dtype, out.dtype
+    if own.kind in "fc" and wanted.kind in "iufc" and not _is_widening(own, wanted):
+        with np.errstate(invalid="ignore", over="ignore"):
+            assign(out, source)
+    else:
+        assign(out, source)
+
+
+def _is_widening(own: Any, wanted: Any) -> bool:
+    return own.kind == wanted.kind and own.itemsize <= wanted.itemsize  # type: ignore[no-any-return]
+
+
+def _real_part(source: Array) -> Array:
+    warn_of_discarding()
+    return source.real
+
+
+def warn_of_discarding() -> None:
+    """Warn that a cast leaves out imaginary parts."""
+    warn("Casting complex values to real discards the imaginary part", UserWarning)
+
+
+@Cast
+def copy_(self: Array, src: Array, non_blocking: bool = False) -> None:
+    """Copy `src`, broadcast to self's sizes."""
+    if self.dtype == src.dtype:
+        assign(self, src)
+    else:
+        cast_into(self, src)
+
+
+@Cast
+def clone(out: Array, self: Array, memory_format: Any = None) -> None:
+    """Copy all elements."""
+    assign(out, self)
+
+
+@Cast
+def to_copy(out: Array, self: Array, *options: Any) -> None:
+    """Copy all elements, cast to the dtype of `out`."""
+    cast_into(out, self)
+
+
+@Elementwise
+def fill_(self: Array, value: Any) -> None:
+    """Set all elements to one number or to the element of a 0-d array."""
+    if self.dtype.kind in "fc" and value.__class__ is float:
+        fill(self, value)
+    else:
+        element = np.empty((), self.dtype)
+        cast_into(element, np.asarray(value))
+        fill(self, element[()])
+
+
+@Elementwise
+def zero_(self: Array) -> None:
+    """Set all elements to zero."""
+    fill(self, 0)
+
+
+@kernel
+def join_parts(out, real, imag, at, at_imag, count):
+    """out[i] = real[i] + imag[i] * 1j."""
+    for i in range(count[0]):
+        out[i] = complex(real[at + i], imag[at_imag + i])
+
+
+def plan_complex(out: TensorSpec, real: TensorSpec, imag: TensorSpec) -> LaunchPlan | None:
+    """Plan `complex_` of parts of one shape."""
+    count = prod(out.sizes)
+    if not (real.sizes == imag.sizes == out.sizes and 0 < count <= threads.GRAIN):
+        return None
+    if not (real.is_contiguous and imag.is_contiguous and real.dtype == imag.dtype):
+        return None
+    entry = join_parts.entry_point((out.dtype, real.dtype, imag.dtype, int, int, INT64))
+    return LaunchPlan(entry, np.array([count]))
+
+
+@planned(plan_complex)
+def complex_(out: Array, real: Array, imag: Array) -> None:
+    """Join real and imaginary parts."""
+    out.real = real
+    out.imag = imag

@@ -1,0 +1,119 @@
+"""Sums, means and maxima of bags of a table's rows."""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.indexing.places import as_int64, check_range
+from torchgen_out._runtime.kernels.typed import typed
+
+Array = Any
+
+SUM, MEAN, MAX = 0, 1, 2
+
+
+def embedding_bag(
+    out: Array,
+    bag_sizes: Array,
+    max_indices: Array,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    per_sample_weights: Array | None,
+    mode: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> None:
+    """Write the bags' results, how many rows each has, and for maxima the row of every column.
+
+    Raises: RuntimeError for an index that is no row, or offsets that do not ascend from 0.
+    """
+    flat, starts = as_int64(indices), as_int64(offsets)
+    check_range(flat, len(weight), lambda bad: errors.bag_index(bad, len(weight)))
+    if starts.size and not (starts[0] == 0 and starts[-1] <= flat.size):
+        raise errors.bag_offsets(starts[0], starts[-1], flat.size)
+    if (starts[1:] < starts[:-1]).any():
+        raise RuntimeError("embedding_bag: offsets must not descend")
+    if not starts.size:
+        return
+    factors = np.empty(0, out.dtype) if per_sample_weights is None else per_sample_weights
+    chosen = max_indices if mode == MAX else np.empty((0, 0), np.int64)
+    arrays = bag_sizes, chosen, weight, flat, np.append(starts, flat.size)
+    work = (flat.size + starts.size) * out.shape[1]
+    loop = fold_bags.of(out.dtype)
+    threads.run_ranges(
+        loop, len(out), work, out, *map(np.ascontiguousarray, (*arrays, factors)), mode, padding_idx
+    )
+
+
+@typed
+def fold_bags(
+    first, last, out, bag_sizes, max_indices, weight, indices, edges, factors, mode, padding_idx
+):
+    """Bag b has the rows indices[edges[b]:edges[b + 1]]; padding does not count."""
+    for b in range(first, last):
+        start, stop = edges[b], edges[b + 1]
+        if mode == MAX:
+            row, chosen = out[b], max_indices[b]
+            size = keep_greatest(row, chosen, weight, indices[start:stop], padding_idx)
+        else:
+            size = add_rows(out, b, weight, indices, start, stop, factors, padding_idx)
+        bag_sizes[b] = size
+        if mode == MEAN and size > 0:
+            for i in range(out.shape[1]):
+                out[b, i] /= T(size)
+
+
+@typed
+def keep_greatest(row, chosen, weight, places, padding_idx):
+    """Each column's greatest element, and its row: -1 where there is none."""
+    row[:], size = T(0), 0
+    for k in range(places.size):
+        place = places[k]
+        if place == padding_idx:
+            continue
+        source = weight[place]
+        for i in range(row.size):
+            is_greater = size == 0 or source[i] > row[i] or source[i] != source[i]
+            row[i] = source[i] if is_greater else row[i]
+            chosen[i] = place if is_greater else chosen[i]
+        size += 1
+    if size == 0:
+        chosen[:] = -1
+    return size
+
+
+@typed
+def add_rows(out, bag, weight, indices, start, stop, factors, padding_idx):
+    """out[bag] = the sum of the bag's rows, times their factors if there are any.
+
+    Rows are not taken out, as that counts references; four at a time are added to what is stored.
+    """
+    b, width, size, k = np.uint64(bag), np.uint64(weight.shape[1]), 0, start
+    for i in range(width):
+        out[b, i] = T(0)
+    while k < stop:
+        p = np.uint64(indices[k])
+        if padding_idx < 0 and factors.size == 0 and k + 4 <= stop:
+            q, r, s = (
+                np.uint64(indices[k + 1]),
+                np.uint64(indices[k + 2]),
+                np.uint64(indices[k + 3]),
+            )
+            for i in range(width):
+                out[b, i] = out[b, i] + weight[p, i] + weight[q, i] + weight[r, i] + weight[s, i]
+            size += 4
+            k += 4
+            continue
+        if indices[k] != padding_idx:
+            for i in range(width):
+                out[b, i] += factors[k] * weight[p, i] if factors.size else weight[p, i]
+            size += 1
+        k += 1
+    return size

@@ -1,0 +1,79 @@
+"""Products of vectors of three elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
+from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+
+Array = Any
+WORK = 2
+"""How much more an element costs than in element-wise work."""
+
+
+def plan_cross(
+    result: TensorSpec, self: TensorSpec, other: TensorSpec, dim: int
+) -> LaunchPlan | None:
+    """Plan `cross` of dense vectors of one dtype."""
+    given = (result, self, other)
+    if not all(each.is_contiguous and each.dtype == result.dtype for each in given):
+        return None
+    shape = folded_shape(result.sizes, dim)
+    outer, size, inner = shape
+    if not outer * inner or result.dtype.name not in ("float32", "float64"):
+        return None
+    views = out(0, *shape), operand(0, *shape), operand(1, *shape)
+    count = outer * inner
+    return plan_ranges(cross_lanes, count, WORK * size * count, [result], [self, other], *views)
+
+
+@planned(plan_cross)
+def cross(out: Array, self: Array, other: Array, dim: int) -> None:
+    """Write the vectors orthogonal to both, along a dim of size 3."""
+    if not out.size:
+        return
+    buffer = buffer_of(out)
+    result = buffer.reshape(folded_shape(out.shape, dim))
+    arrays = result, fold(self, dim), fold(other, dim)
+    threads.run_ranges(cross_lanes, out.size // 3, WORK * out.size, *arrays)
+    settle(out, buffer)
+
+
+@kernel
+def cross_lanes(start, stop, out, a, b):
+    """Vectors start to stop of arrays folded as (outer, 3, inner)."""
+    inner = out.shape[2]
+    if inner == 1:
+        for o in range(start, stop):
+            x, y, z = a[o, 0, 0], a[o, 1, 0], a[o, 2, 0]
+            u, v, w = b[o, 0, 0], b[o, 1, 0], b[o, 2, 0]
+            out[o, 0, 0] = y * w - z * v
+            out[o, 1, 0] = z * u - x * w
+            out[o, 2, 0] = x * v - y * u
+        return
+    lane = start
+    while lane < stop:
+        o, first = divmod(lane, inner)
+        last = min(first + stop - lane, inner)
+        for k in range(3):
+            after, before = (k + 1) % 3, (k + 2) % 3
+            cross_line(
+                out[o, k, first:last],
+                a[o, after, first:last],
+                b[o, before, first:last],
+                a[o, before, first:last],
+                b[o, after, first:last],
+            )
+        lane += last - first
+
+
+@kernel
+def cross_line(out, a, b, c, d):
+    """One element of each of neighbouring vectors."""
+    for i in range(out.size):
+        out[i] = a[i] * b[i] - c[i] * d[i]

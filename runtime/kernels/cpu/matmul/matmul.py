@@ -1,0 +1,300 @@
+"""Matrix products on the CPU: one BLAS call each, into the given output; and vector norms.
+
+Transposes arrive as strided arrays and reach BLAS as flags. Shapes and dtypes were checked by
+`runtime.ops.shapes.linalg`.
+"""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+import math
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu import small
+from torchgen_out._runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
+from torchgen_out._runtime.kernels.cpu.matmul import adding_plans, blas, matrix_plans
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.reduced_dims import fold, plan_fold
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import typed_sum
+
+Array = Any
+SHARES = 16
+"""Parts of a long vector whose norms are taken by themselves, however many threads there are."""
+BLOCK = 1024  # elements of a sum that stays in the element type
+quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
+
+
+@planned(matrix_plans.plan_product)
+def mm(out: Array, self: Array, mat2: Array) -> None:
+    """Write self @ mat2."""
+    blas.product(out, self, mat2)
+
+
+@planned(matrix_plans.plan_mv)
+def mv(out: Array, self: Array, vec: Array) -> None:
+    """Write self @ vec."""
+    blas.product(out.reshape(-1, 1), self, vec.reshape(-1, 1))
+
+
+@typed_sum
+def sum_of_products(a, b, out):
+    """out[0] = the sum of a * b: blocks in the element type, whose sums are added in float64."""
+    total = 0.0
+    for start in range(0, a.size, BLOCK):
+        x, y = a[start : start + BLOCK], b[start : start + BLOCK]
+        part = T(0)
+        for i in range(x.size):
+            part += x[i] * y[i]
+        total += part
+    out[0] = total
+
+
+def plan_dot(result: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
+    """Plan the sum of products of dense vectors of any length."""
+    if not small.are_dense_alike(a.dtype, a, b):
+        return None
+    vectors = [operand(i, *each.sizes) for i, each in enumerate((a, b))]
+    return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
+
+
+@planned(plan_dot)
+def dot(out: Array, self: Array, tensor: Array) -> None:
+    """Write the sum of self * tensor."""
+    if out.dtype.kind == "f":
+        sum_of_products(self, tensor, out.reshape(1))
+    else:
+        vdot(out, self.conj(), tensor)
+
+
+@planned(plan_dot)
+def vdot(out: Array, self: Array, other: Array) -> None:
+    """Write the sum of conj(self) * other."""
+    if out.dtype.kind == "f":
+        sum_of_products(self, other, out.reshape(1))
+    else:
+        _vdot_by_numpy(out, self, other)
+
+
+@quiet
+def _vdot_by_numpy(out: Array, self: Array, other: Array) -> None:
+    out[...] = np.vdot(self, other)
+
+
+@planned(matrix_plans.plan_product)
+def bmm(out: Array, self: Array, mat2: Array) -> None:
+    """Write self[b] @ mat2[b] for each b."""
+    blas.batched(out, self, mat2)
+
+
+@planned(adding_plans.plan_addmm)
+def addmm(out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> None:
+    """Write beta * self + alpha * (mat1 @ mat2)."""
+    beta, alpha = _start(out, self, beta, alpha)
+    if alpha != 0:
+        blas.product(out, mat1, mat2, alpha, beta)
+
+
+@planned(adding_plans.plan_addmv)
+def addmv(out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any) -> None:
+    """Write beta * self + alpha * (mat @ vec)."""
+    beta, alpha = _start(out, self, beta, alpha)
+    if alpha != 0:
+        blas.product(out.reshape(-1, 1), mat, vec.reshape(-1, 1), alpha, beta)
+
+
+@planned(adding_plans.plan_baddbmm)
+def baddbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
+    """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
+    beta, alpha = _start(out, self, beta, alpha)
+    if alpha != 0:
+        blas.batched(out, batch1, batch2, alpha, beta)
+
+
+@planned(adding_plans.plan_addbmm)
+def addbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
+    """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
+
+    The sum over b is the inner dim of one product of (n, b * m) and (b * m, p).
+    """
+    b, n, m = batch1.shape
+    beta, alpha = _start(out, self, beta, alpha)
+    if alpha != 0:
+        wide = batch1.transpose(1, 0, 2).reshape(n, b * m)
+        blas.product(out, wide, batch2.reshape(b * m, -1), alpha, beta)
+
+
+def _start(out: Array, self: Array, beta: Any, alpha: Any) -> tuple[Any, Any]:
+    """Copy what the product is added to; with beta 0 it is not read: it may hold NaN.
+
+    With alpha 0 the factors are not read either, and what is written here is the result.
+    Integers are scaled by integers, as in PyTorch.
+    """
+    if out.dtype.kind in "iu":
+        beta, alpha = int(beta), int(alpha)
+    if beta != 0:
+        out[...] = self
+    if alpha == 0:
+        out[...] = out * out.dtype.type(beta) if beta != 0 else 0
+    return beta, alpha
+
+
+@planned(adding_plans.plan_addr)
+@quiet
+def addr(out: Array, self: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> None:
+    """Write beta * self + alpha * outer(vec1, vec2)."""
+    np.multiply(vec1[:, None], vec2, out=out)
+    if out.dtype == np.bool_:
+        if not alpha:
+            out[...] = False
+        if beta:
+            np.logical_or(out, self, out=out)
+        return
+    if alpha != 1:
+        np.multiply(out, out.dtype.type(alpha), out=out)
+    if beta != 0:
+        np.add(out, self if beta == 1 else self * out.dtype.type(beta), out=out)
+
+
+@planned(matrix_plans.plan_linear)
+def linear(out: Array, input: Array, weight: Array, bias: Array | None) -> None:
+    """Write input @ weight.T + bias, all rows of input in one product."""
+    if weight.ndim == 1:
+        rows = input.reshape(prod(input.shape[:-1]), input.shape[-1])
+        blas.product(out.reshape(-1, 1), rows, weight.reshape(-1, 1))
+        return
+    if input.ndim == 2:
+        rows, rows_out = input, out
+    else:
+        count = prod(input.shape[:-1])
+        rows, rows_out = input.reshape(count, input.shape[-1]), out.reshape(count, out.shape[-1])
+    if bias is None:
+        blas.product(rows_out, rows, weight.T)
+    elif bias.ndim == 1 and bias.size == weight.shape[0]:
+        blas.affine(rows_out, rows, weight.T, bias)
+    else:
+        rows_out[...] = bias if bias.ndim < 3 else bias.reshape(rows_out.shape)
+        blas.product(rows_out, rows, weight.T, 1, 1)
+
+
+# Vector norms.
+
+
+@typed_sum
+def _norm_2(rows, out):
+    """Square root of the sum of squares, in float64."""
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        total = 0.0
+        for i in range(row.size):
+            value = np.float64(row[i])
+            total += value * value
+        out[r] = math.sqrt(total)
+
+
+@typed_sum
+def _norm_1(rows, out):
+    """Sum of magnitudes, in float64."""
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        total = 0.0
+        for i in range(row.size):
+            total += np.float64(abs(row[i]))
+        out[r] = total
+
+
+@typed_sum
+def _norm_0(rows, out):
+    """Number of non-zero elements; NaN counts."""
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        count = 0
+        for i in range(rows.shape[1]):
+            if row[i] != 0:
+                count += 1
+        out[r] = count
+
+
+SUMMED_NORMS = {0: _norm_0, 1: _norm_1, 2: _norm_2}
+
+
+def plan_norm(
+    result: TensorSpec, self: TensorSpec, ord: Any, dim: Any, keepdim: bool, dtype: Any
+) -> LaunchPlan | None:
+    """Plan `linalg_vector_norm` of rows."""
+    order, shape, _, _ = plan_fold(self.sizes, dim, False)
+    if not are_small_alike(result, self) or ord not in SUMMED_NORMS or order is not None:
+        return None
+    return plan_loop(SUMMED_NORMS[ord], [result], [self], operand(0, *shape), out(0, shape[0]))
+
+
+@planned(plan_norm)
+def linalg_vector_norm(
+    out: Array, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: Any
+) -> None:
+    """Write the `ord`-norm over `dim`; accumulates in float64."""
+    if self.dtype.kind == "c":
+        self = np.abs(self)
+    folded, plan = fold(self, dim, with_columns=ord in SUMMED_NORMS)
+    flat = out.reshape(-1)
+    if plan.count == 0:
+        flat.fill(inf if ord < 0 else 0)
+    elif folded.ndim == 3:
+        threads.run_ranges(_norm_columns, flat.size, folded.size, flat, folded, int(ord))
+    elif ord in SUMMED_NORMS and flat.size == 1 and plan.count >= 2 * threads.GRAIN:
+        flat[0] = _norm_in_shares(folded[0], ord)
+    elif ord in SUMMED_NORMS:
+        norm = SUMMED_NORMS[ord]
+        threads.run_items(norm, (folded, flat), flat.size, work=folded.size)
+    else:
+        _other_norm(flat, folded, ord)
+
+
+@kernel
+def _norm_columns(start, stop, out, x, ord):
+    """The norms over the middle dim of (outer, n, inner); start, stop: of the results."""
+    inner = x.shape[2]
+    total = np.empty(inner, np.float64)
+    for o in range(start // inner, (stop + inner - 1) // inner):
+        first, last = max(start - o * inner, 0), min(stop - o * inner, inner)
+        total[first:last] = 0.0
+        for i in range(x.shape[1]):
+            row = x[o, i]
+            for j in range(first, last):
+                value = np.float64(abs(row[j]))
+                if ord == 2:
+                    value = value * value
+                elif ord == 0:
+                    value = np.float64(value != 0.0)
+                total[j] += value
+        for j in range(first, last):
+            out[o * inner + j] = math.sqrt(total[j]) if ord == 2 else total[j]
+
+
+def _norm_in_shares(values: Array, ord: Any) -> float:
+    """The norm of many values: of some shares, which threads take, and of these."""
+    count = len(values) // SHARES
+    whole, rest = values[: count * SHARES].reshape(SHARES, count), values[count * SHARES :]
+    norms = np.zeros(SHARES + 1)
+    norm = SUMMED_NORMS[ord]
+    threads.run_items(norm, (whole, norms[:SHARES]), SHARES, work=len(values))
+    norm(rest.reshape(1, -1), norms[SHARES:])
+    return float(np.sqrt((norms * norms).sum()) if ord == 2 else norms.sum())
+
+
+@quiet
+def _other_norm(out: Array, rows: Array, ord: Any) -> None:
+    """The largest or the smallest magnitude, or a root of a sum of powers."""
+    if ord == inf:
+        np.max(np.abs(rows), axis=1, out=out)
+    elif ord == -inf:
+        np.min(np.abs(rows), axis=1, out=out)
+    else:
+        powers = np.abs(rows).astype(np.float64) ** ord
+        out[...] = powers.sum(axis=1) ** (1.0 / ord)

@@ -1,0 +1,176 @@
+"""Numbers of events: Poisson and binomial draws, each from blocks of the stream of its own.
+
+Few expected events are counted up until the distribution reaches a uniform number. Many take
+transformed rejection: a try makes a count of two uniform numbers and keeps it in most cases, so
+that TRIES of them always suffice. All in float64, so that counts are exact up to 2**53.
+
+Source: W. Hörmann, "The transformed rejection method for generating Poisson random variables"
+(1993) and "The generation of binomial random variates" (1993).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import broadcast
+from torchgen_out._runtime.kernels.cpu.random.philox import fill_words, reserve
+
+Array = Any
+
+TRIES = 64
+"""Blocks of the stream for a number; fewer than one try in five is in vain."""
+FEW = 10.0
+"""Expected events up to which they are counted up."""
+WORK = 40
+"""How much more a number costs than an element of element-wise work."""
+
+
+def poisson(out: Array, self: Array, generator: Any) -> None:
+    """Write numbers of events of the rates in self. **Raises** RuntimeError for a negative one."""
+    rates = np.ascontiguousarray(self, np.float64).reshape(-1)
+    if not (rates >= 0).all():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    _draw(poisson_counts, out, (rates,), generator)
+
+
+def binomial(out: Array, count: Array, prob: Array, generator: Any) -> None:
+    """Write numbers of successes in `count` trials of probability `prob`."""
+    arrays = [np.ascontiguousarray(broadcast(each, out.shape)) for each in (count, prob)]
+    _draw(binomial_counts, out, [each.astype(np.float64).reshape(-1) for each in arrays], generator)
+
+
+def _draw(loop: Any, out: Array, arrays: Any, generator: Any) -> None:
+    if not out.size:
+        return
+    start, seed = reserve(out.size, 4 * TRIES, generator)
+    drawn = np.empty(out.size)
+    threads.run_ranges(loop, out.size, WORK * out.size, drawn, *arrays, start, seed)
+    out[...] = drawn.reshape(out.shape)
+
+
+@kernel
+def uniform_pair(words, block, seed):
+    """Two numbers in (0, 1), of 53 random bits each."""
+    fill_words(words, 1, block, seed)
+    u = np.float64(words[0, 0] >> np.uint32(5)) * 67108864.0 + np.float64(
+        words[1, 0] >> np.uint32(6)
+    )
+    v = np.float64(words[2, 0] >> np.uint32(5)) * 67108864.0 + np.float64(
+        words[3, 0] >> np.uint32(6)
+    )
+    return (u + 0.5) * 2.0**-53, (v + 0.5) * 2.0**-53
+
+
+@kernel
+def poisson_counts(first, last, out, rates, start, seed):
+    """Number i takes the blocks from start + i * TRIES on."""
+    words = np.empty((4, 1), np.uint32)
+    for i in range(first, last):
+        rate = rates[i]
+        block = start + np.uint64(i) * np.uint64(TRIES)
+        if not rate > 0.0:
+            out[i] = rate
+        elif rate < FEW:
+            out[i] = few_events(uniform_pair(words, block, seed)[0], rate)
+        else:
+            out[i] = many_events(words, block, seed, rate)
+
+
+@kernel
+def few_events(u, rate):
+    """The first count up to which the distribution reaches u."""
+    share = math.exp(-rate)
+    count = 0.0
+    while u > share and count < 200.0:
+        u -= share
+        count += 1.0
+        share *= rate / count
+    return count
+
+
+@kernel
+def many_events(words, block, seed, rate):
+    """Transformed rejection of a Poisson count, Hörmann's PTRS."""
+    b = 0.931 + 2.53 * math.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
+    accepted = 0.9277 - 3.6224 / (b - 2.0)
+    count = rate
+    for turn in range(TRIES):
+        u, v = uniform_pair(words, block + np.uint64(turn), seed)
+        u -= 0.5
+        rim = 0.5 - abs(u)
+        count = math.floor((2.0 * a / rim + b) * u + rate + 0.43)
+        if rim >= 0.07 and v <= accepted:
+            return count
+        if count < 0.0 or (rim < 0.013 and v > rim):
+            continue
+        height = math.log(v * inverse_alpha / (a / (rim * rim) + b))
+        if height <= count * math.log(rate) - rate - math.lgamma(count + 1.0):
+            return count
+    return max(count, 0.0)
+
+
+@kernel
+def binomial_counts(first, last, out, counts, probs, start, seed):
+    """Number i takes the blocks from start + i * TRIES on. Failures are drawn if they are fewer."""
+    words = np.empty((4, 1), np.uint32)
+    for i in range(first, last):
+        n, p = counts[i], probs[i]
+        block = start + np.uint64(i) * np.uint64(TRIES)
+        rarer = min(p, 1.0 - p)
+        if n != n or p != p:
+            drawn = n + p
+        elif n <= 0.0 or rarer <= 0.0:
+            drawn = 0.0
+        elif n * rarer < FEW:
+            drawn = few_successes(uniform_pair(words, block, seed)[0], n, rarer)
+        else:
+            drawn = many_successes(words, block, seed, n, rarer)
+        out[i] = max(n, 0.0) - drawn if p > 0.5 else drawn
+
+
+@kernel
+def few_successes(u, n, p):
+    """The first count up to which the distribution reaches u."""
+    odds = p / (1.0 - p)
+    share = math.exp(n * math.log1p(-p))
+    count = 0.0
+    while u > share and count < n and count < 200.0:
+        u -= share
+        count += 1.0
+        share *= odds * (n - count + 1.0) / count
+    return count
+
+
+@kernel
+def many_successes(words, block, seed, n, p):
+    """Transformed rejection of a binomial count, Hörmann's BTRS, for p up to a half."""
+    deviation = math.sqrt(n * p * (1.0 - p))
+    b = 1.15 + 2.53 * deviation
+    a = -0.0873 + 0.0248 * b + 0.01 * p
+    center = n * p + 0.5
+    accepted = 0.92 - 4.2 / b
+    alpha = (2.83 + 5.1 / b) * deviation
+    mode = math.floor((n + 1.0) * p)
+    top = math.lgamma(mode + 1.0) + math.lgamma(n - mode + 1.0)
+    count = center
+    for turn in range(TRIES):
+        u, v = uniform_pair(words, block + np.uint64(turn), seed)
+        u -= 0.5
+        rim = 0.5 - abs(u)
+        count = math.floor((2.0 * a / rim + b) * u + center)
+        if rim >= 0.07 and v <= accepted:
+            return count
+        if count < 0.0 or count > n:
+            continue
+        height = math.log(v * alpha / (a / (rim * rim) + b))
+        fall = top - math.lgamma(count + 1.0) - math.lgamma(n - count + 1.0)
+        if height <= fall + (count - mode) * math.log(p / (1.0 - p)):
+            return count
+    return min(max(count, 0.0), n)

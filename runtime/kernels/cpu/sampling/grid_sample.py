@@ -1,0 +1,351 @@
+"""Images read at the points of a grid, by interpolation, and the gradients of that.
+
+A point has *taps*, elements of the image whose weighted sum is the result: 2 per dim, 1 for
+nearest, 4 for bicubic. They are worked out for CHUNK points at a time, once for all channels; a tap
+in a padding of zeros has place -1. A point's first coordinate goes along the last dim of the image.
+Mirrored in `runtime.kernels.cuda.sampling.grid_sample`.
+"""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.typed import TypedKernel, typed
+
+Array = Any
+
+NEAREST, BICUBIC = 1, 2
+"""`interpolation_mode` besides 0, bilinear."""
+BORDER, REFLECTION = 1, 2
+"""`padding_mode` besides 0, zeros."""
+CHUNK = 256
+"""Points whose taps are kept at a time."""
+SHARPNESS = -0.75
+"""The parameter of the cubic convolution."""
+
+
+def taps_per_dim(interpolation_mode: int) -> int:
+    """How many elements take part along every dim."""
+    return {NEAREST: 1, BICUBIC: 4}.get(interpolation_mode, 2)
+
+
+def grid_sampler(
+    out: Array,
+    input: Array,
+    grid: Array,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> None:
+    """Write the image's values at the points."""
+    if out.size:
+        per_dim = taps_per_dim(interpolation_mode)
+        numbers = per_dim, interpolation_mode, padding_mode, align_corners
+        chunks = -(-_points(grid).shape[1] // CHUNK) * len(grid)
+        work = out.size * per_dim ** grid.shape[-1]
+        _run(sample, chunks, work, out, (_planes(input), _points(grid)), input.shape, numbers)
+
+
+def input_backward(
+    out: Array,
+    grad_output: Array,
+    sizes: Any,
+    grid: Array,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> None:
+    """Add each gradient to the taps of its point, by their weights."""
+    per_dim = taps_per_dim(interpolation_mode)
+    numbers = per_dim, interpolation_mode, padding_mode, align_corners
+    work = grad_output.size * per_dim ** grid.shape[-1]
+    _run(spread, len(out), work, out, (_planes(grad_output), _points(grid)), sizes, numbers)
+
+
+def grid_backward(
+    out: Array,
+    grad_output: Array,
+    input: Array,
+    grid: Array,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> None:
+    """Write how the sum of gradient times value changes with the points."""
+    if not out.size:
+        return
+    per_dim = taps_per_dim(interpolation_mode)
+    numbers = per_dim, interpolation_mode, padding_mode, align_corners
+    arrays = (_planes(grad_output), _planes(input), _points(grid))
+    chunks = -(-arrays[2].shape[1] // CHUNK) * len(grid)
+    work = grad_output.size * per_dim ** grid.shape[-1]
+    _run(change, chunks, work, out, arrays, input.shape, numbers, _points)
+
+
+def _planes(image: Array) -> Array:
+    """Shape: (N, C, *S) -> (N, C, product of S), contiguous."""
+    return np.ascontiguousarray(image).reshape(*image.shape[:2], math.prod(image.shape[2:]))
+
+
+def _points(grid: Array) -> Array:
+    """Shape: (N, *P, dims) -> (N, product of P, dims), contiguous."""
+    count = math.prod(grid.shape[1:-1])
+    return np.ascontiguousarray(grid).reshape(len(grid), count, grid.shape[-1])
+
+
+def _run(
+    loop: TypedKernel,
+    items: int,
+    work: int,
+    out: Array,
+    arrays: tuple[Array, ...],
+    sizes: Any,
+    numbers: Any,
+    flatten: Any = _planes,
+) -> None:
+    """Run a loop over parts of its items, into contiguous memory."""
+    made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+    lengths = np.array(sizes[2:][::-1], np.int64)
+    threads.run_ranges(loop.of(out.dtype), items, work, flatten(made), *arrays, lengths, *numbers)
+    if made is not out:
+        out[...] = made
+
+
+# -- taps ---------------------------------------------------------------------------------------
+
+
+@typed
+def reflect(x, factors, low, high):
+    """Fold coordinates back at the borders low / 2 and high / 2; a fold turns the slope round."""
+    start, span = T(low) * T(0.5), T(high - low) * T(0.5)
+    for i in range(x.size):
+        away = abs(x[i] - start)
+        turned = factors[i] if x[i] >= start else -factors[i]
+        folds = floor(away / span) if span > T(0) else T(0)
+        rest = away - folds * span
+        is_even = folds - T(2) * floor(folds * T(0.5)) == T(0)
+        x[i] = (rest if is_even else span - rest) + start
+        factors[i] = turned if is_even else -turned
+
+
+@typed
+def pad(x, factors, length, padding, align):
+    """Move coordinates into the image, where the padding says so; there the slope is 0.
+
+    What is no number moves to the first element.
+    """
+    if padding == REFLECTION:
+        reflect(x, factors, 0 if align else -1, 2 * (length - 1) if align else 2 * length - 1)
+    if padding in (BORDER, REFLECTION):
+        last = T(length - 1)
+        for i in range(x.size):
+            factors[i] = factors[i] if T(0) < x[i] < last else T(0)
+            inside = x[i] if x[i] > T(0) else T(0)
+            x[i] = inside if inside < last else last
+
+
+@typed
+def fill_coordinates(x, factors, points, dim, length, mode, padding, align):
+    """Places along a dim between elements: -1 and 1 are the outermost ones (align), or their outer
+    edges. What is no place of the image is far outside."""
+    scale = T(length - 1 if align else length) * T(0.5)
+    middle = T(length - 1) * T(0.5)
+    for i in range(x.size):
+        x[i] = points[i, dim] * scale + middle
+        factors[i] = scale
+    if mode != BICUBIC:
+        pad(x, factors, length, padding, align)
+    for i in range(x.size):
+        x[i] = x[i] if abs(x[i]) < T(2147483520.0) else T(-100)
+
+
+@typed
+def cubic(d, is_outer):
+    """The weight of an element at distance d, up to 1, or outer, up to 2, and its slope.
+
+    Source: R. Keys, "Cubic convolution interpolation for digital image processing" (1981).
+    """
+    a = T(SHARPNESS)
+    if is_outer:
+        weight = ((a * d - T(5) * a) * d + T(8) * a) * d - T(4) * a
+        return weight, (T(3) * a * d - T(10) * a) * d + T(8) * a
+    weight = ((a + T(2)) * d - (a + T(3))) * d * d + T(1)
+    return weight, (T(3) * (a + T(2)) * d - T(2) * (a + T(3))) * d
+
+
+@typed
+def fill_dim(index, parts, slopes, x, factors, k, length, mode, padding, align):
+    """Of tap k along a dim: its place or -1, its weight, and the slope of that."""
+    if mode == NEAREST:
+        for i in range(x.size):
+            index[i], parts[i], slopes[i] = np.int64(round(x[i])), T(1), T(0)
+    elif mode == BICUBIC:
+        places, unused = np.empty_like(x), np.empty_like(x)
+        is_outer, side = k == 0 or k == 3, T(1) if k >= 2 else T(-1)
+        for i in range(x.size):
+            start = floor(x[i])
+            weight, slope = cubic(side * (start - T(1) + T(k) - x[i]), is_outer)
+            parts[i], slopes[i] = weight, -side * slope * factors[i]
+            places[i] = start - T(1) + T(k)
+        pad(places, unused, length, padding, align)
+        for i in range(x.size):
+            index[i] = np.int64(places[i])
+    else:
+        for i in range(x.size):
+            start = floor(x[i])
+            rest = x[i] - start
+            parts[i] = rest if k == 1 else T(1) - rest
+            slopes[i] = factors[i] if k == 1 else -factors[i]
+            index[i] = np.int64(start) + k
+    for i in range(x.size):
+        index[i] = index[i] if 0 <= index[i] < length else np.int64(-1)
+
+
+@typed
+def fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align):
+    """Shape: places, weights (taps, count), slopes (taps, dims, count) or empty, points (count,
+    dims)."""
+    count, dims = points.shape
+    x, factors = np.empty(count, points.dtype), np.empty(count, points.dtype)
+    index = np.empty((dims, per_dim, count), np.int64)
+    parts = np.empty((dims, per_dim, count), points.dtype)
+    changes = np.empty((dims, per_dim, count), points.dtype)
+    for dim in range(dims):
+        length = lengths[dim]
+        fill_coordinates(x, factors, points, dim, length, mode, padding, align)
+        for k in range(per_dim):
+            of_tap = index[dim, k], parts[dim, k], changes[dim, k]
+            fill_dim(*of_tap, x, factors, k, length, mode, padding, align)
+    for tap in range(places.shape[0]):
+        place, weight = places[tap, :count], weights[tap, :count]
+        place[:], weight[:] = np.int64(0), T(1)
+        digit, step = tap, np.int64(1)
+        for dim in range(dims):
+            k = digit % per_dim
+            join(place, weight, index[dim, k], parts[dim, k], step)
+            digit //= per_dim
+            step *= lengths[dim]
+            for other in range(dims if slopes.size else 0):
+                factor = changes[dim, k] if other == dim else parts[dim, k]
+                slope = slopes[tap, other]
+                for i in range(count):
+                    slope[i] = factor[i] if dim == 0 else slope[i] * factor[i]
+
+
+@typed
+def join(place, weight, index, part, step):
+    """Add a dim to the places, -1 if one is, and to the weights."""
+    for i in range(place.size):
+        is_outside = place[i] < 0 or index[i] < 0
+        place[i] = np.int64(-1) if is_outside else place[i] + index[i] * step
+        weight[i] *= part[i]
+
+
+# -- loops --------------------------------------------------------------------------------------
+
+
+@typed
+def sample(first, last, out, x, grid, lengths, per_dim, mode, padding, align):
+    """out[n, c, i] = the sum over the taps k of point i: weights[k] * x[n, c, places[k]]."""
+    count, taps = grid.shape[1], per_dim ** grid.shape[2]
+    chunks = (count + CHUNK - 1) // CHUNK
+    places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), x.dtype)
+    slopes, sources = np.empty((0, 0, 0), x.dtype), np.empty((taps, CHUNK), np.uint64)
+    edges = np.empty(CHUNK, np.int64)
+    for item in range(first, last):
+        n, start = item // chunks, item % chunks * CHUNK
+        end = min(start + CHUNK, count)
+        points = grid[n, start:end]
+        fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align)
+        listed = fill_sources(sources, edges, places, end - start)
+        for c in range(x.shape[1]):
+            plane, row = x[n, c], out[n, c, start:end]
+            add_taps(row, plane, sources, weights)
+            for j in range(listed):
+                i, total = edges[j], T(0)
+                for k in range(taps):
+                    if places[k, i] >= 0:
+                        total += weights[k, i] * plane[sources[k, i]]
+                row[i] = total
+
+
+@typed
+def fill_sources(sources, edges, places, count):
+    """Where taps are read: 0 if outside. Returns how many points have such; edges lists them."""
+    edges[:], listed = 0, 0
+    for k in range(places.shape[0]):
+        for i in range(count):
+            edges[i] |= places[k, i]
+            sources[k, i] = np.uint64(max(places[k, i], 0))
+    for i in range(count):
+        is_outside = edges[i] < 0
+        edges[listed] = i
+        listed += is_outside
+    return listed
+
+
+@typed
+def add_taps(row, plane, sources, weights):
+    """row[i] = the sum of weights[k, i] * plane[sources[k, i]]; a choice for every tap costs more
+    than doing points at the edge again."""
+    row[:], taps = T(0), sources.shape[0]
+    for k in range(0, taps - 3, 4):
+        for i in range(row.size):
+            total = row[i]
+            for tap in range(k, k + 4):
+                total += weights[tap, i] * plane[sources[tap, i]]
+            row[i] = total
+    for k in range(taps // 4 * 4, taps):
+        for i in range(row.size):
+            row[i] += weights[k, i] * plane[sources[k, i]]
+
+
+@typed
+def spread(first, last, out, grad, grid, lengths, per_dim, mode, padding, align):
+    """out[n, c, places[k]] += weights[k] * grad[n, c, i], for the taps k of all points i."""
+    count, taps = grid.shape[1], per_dim ** grid.shape[2]
+    places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), grad.dtype)
+    slopes = np.empty((0, 0, 0), grad.dtype)
+    for n in range(first, last):
+        out[n] = T(0)
+        for start in range(0, count, CHUNK):
+            points = grid[n, start : min(start + CHUNK, count)]
+            fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align)
+            for c in range(out.shape[1]):
+                plane, row = out[n, c], grad[n, c, start:]
+                for k in range(taps):
+                    for i in range(points.shape[0]):
+                        if places[k, i] >= 0:
+                            plane[places[k, i]] += weights[k, i] * row[i]
+
+
+@typed
+def change(first, last, out, grad, x, grid, lengths, per_dim, mode, padding, align):
+    """out[n, i, dim] = the sum over channels and taps: grad * x[places[k]] * slopes[k, dim]."""
+    count, dims, taps = grid.shape[1], grid.shape[2], per_dim ** grid.shape[2]
+    chunks = (count + CHUNK - 1) // CHUNK
+    places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), x.dtype)
+    slopes, products = np.empty((taps, dims, CHUNK), x.dtype), np.empty((taps, CHUNK), x.dtype)
+    for item in range(first, last):
+        n, start = item // chunks, item % chunks * CHUNK
+        points = grid[n, start : min(start + CHUNK, count)]
+        fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align)
+        products[:] = T(0)
+        for c in range(x.shape[1]):
+            plane, row = x[n, c], grad[n, c, start:]
+            for k in range(taps):
+                for i in range(points.shape[0]):
+                    place = places[k, i]
+                    products[k, i] += row[i] * plane[place] if place >= 0 else T(0)
+        for i in range(points.shape[0]):
+            for dim in range(dims):
+                total = T(0)
+                for k in range(taps):
+                    total += products[k, i] * slopes[k, dim, i]
+                out[n, start + i, dim] = total

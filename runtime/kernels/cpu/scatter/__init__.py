@@ -1,0 +1,1 @@
+"""Writing to positions given by index tensors."""

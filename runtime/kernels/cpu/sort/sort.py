@@ -1,0 +1,395 @@
+"""Ordering along a dim: sort, top k, order statistics. NaN is the greatest value.
+
+Sorting is always stable and goes through NumPy's vectorised sort of plain numbers: where key and
+place fit into 64 bits they are packed into one number, so equal keys stay in their order by
+themselves; wider types are sorted by place and their ties put right afterwards.
+Searching is in `searching.py`, distinct values in `distinct.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import (
+    buffer_of,
+    is_last,
+    rows_along,
+    rows_of,
+    settle,
+    store_rows,
+)
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.sort import sort_plans
+from torchgen_out._runtime.kernels.cpu.sort.sort_plans import float_key
+
+Array = Any
+
+LANES = 32  # elements compared with the threshold at once
+HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
+
+
+@planned(sort_plans.plan_sort)
+def sort(
+    values: Array, indices: Array, self: Array, dim: int = -1, descending: bool = False
+) -> None:
+    """Write the sorted values and their places."""
+    if is_last(self, dim):
+        _sort_last(values, indices, self, descending)
+        return
+    rows = rows_along(self, dim)
+    row_values, row_indices = np.empty(rows.shape, self.dtype), np.empty(rows.shape, np.int64)
+    _sort_last(row_values, row_indices, rows, descending)
+    store_rows(values, row_values, dim)
+    store_rows(indices, row_indices, dim)
+
+
+@planned(sort_plans.plan_sort_stable)
+def sort_stable(
+    values: Array,
+    indices: Array,
+    self: Array,
+    stable: bool | None,
+    dim: int = -1,
+    descending: bool = False,
+) -> None:
+    """Write the sorted values and their places, ties in order."""
+    sort(values, indices, self, dim, descending)
+
+
+def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> None:
+    if not self.size:
+        return
+    rows = rows_of(self)
+    order = buffer_of(indices)
+    sorted_values = buffer_of(values)
+    arrays = sorted_values.reshape(rows.shape), order.reshape(rows.shape), rows
+    threads.run_rows(_sort_part, arrays, descending)
+    settle(values, sorted_values)
+    settle(indices, order)
+
+
+def _sort_part(values: Array, order: Array, rows: Array, descending: bool) -> None:
+    sort_rows(order, rows, descending)
+    _take_rows(values, rows, order)
+
+
+def sort_rows(order: Array, rows: Array, descending: bool) -> None:
+    """Write the places that sort each row, ties in order. rows, order: contiguous, 2-d."""
+    place_bits = max(int(rows.shape[1] - 1).bit_length(), 1)
+    if rows.dtype.itemsize <= 4 and place_bits <= 32:
+        packed = np.empty(rows.shape, np.uint64)
+        packer = _pack_floats if rows.dtype.kind == "f" else _pack_integers
+        packer(packed, rows, descending)
+        packed.sort(axis=1)
+        _unpack(order, packed, np.uint64(0xFFFFFFFF))
+        return
+    if rows.dtype.kind in "iu" and _spread_bits(rows) + place_bits <= 64:
+        packed = np.empty(rows.shape, np.uint64)
+        _pack_wide(packed, rows, rows.min(), rows.max(), place_bits, descending)
+        packed.sort(axis=1)
+        _unpack(order, packed, np.uint64(2**place_bits - 1))
+        return
+    found = np.argsort(rows, axis=1)
+    order[...] = found[:, ::-1] if descending else found
+    _settle_ties(order, rows)
+
+
+def _spread_bits(rows: Array) -> int:
+    return (int(rows.max()) - int(rows.min())).bit_length()
+
+
+@kernel
+def _pack_floats(packed, rows, descending):
+    """Upper half: a number that orders as the float does; lower half: its place in the row."""
+    flip = np.uint64(0xFFFFFFFF) if descending else np.uint64(0)
+    for row in range(rows.shape[0]):
+        bits = rows[row].view(np.uint32)
+        for i in range(rows.shape[1]):
+            key = float_key(rows[row, i], bits[i])
+            packed[row, i] = ((np.uint64(key) ^ flip) << np.uint64(32)) | np.uint64(i)
+
+
+@kernel
+def _pack_integers(packed, rows, descending):
+    """The same for integers of up to 32 bits."""
+    flip = np.uint64(0xFFFFFFFF) if descending else np.uint64(0)
+    for row in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            key = np.uint64(np.int64(rows[row, i]) + np.int64(2147483648))
+            packed[row, i] = ((key ^ flip) << np.uint64(32)) | np.uint64(i)
+
+
+@kernel
+def _pack_wide(packed, rows, least, greatest, place_bits, descending):
+    """The same for int64 whose range leaves room for the place."""
+    shift = np.uint64(place_bits)
+    for row in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            value = rows[row, i]
+            key = np.uint64(greatest - value if descending else value - least)
+            packed[row, i] = (key << shift) | np.uint64(i)
+
+
+@kernel
+def _unpack(order, packed, mask):
+    for row in range(packed.shape[0]):
+        for i in range(packed.shape[1]):
+            order[row, i] = np.int64(packed[row, i] & mask)
+
+
+@kernel
+def _settle_ties(order, rows):
+    """Put the places of equal neighbours into ascending order; NaN equals NaN here."""
+    count = rows.shape[1]
+    for row in range(rows.shape[0]):
+        start = 0
+        while start < count:
+            first = rows[row, order[row, start]]
+            stop = start + 1
+            while stop < count:
+                value = rows[row, order[row, stop]]
+                if value != first and (value == value or first == first):
+                    break
+                stop += 1
+            if stop - start > 1:
+                order[row, start:stop].sort()
+            start = stop
+
+
+@kernel
+def _take_rows(values, rows, order):
+    for row in range(order.shape[0]):
+        for i in range(order.shape[1]):
+            values[row, i] = rows[row, order[row, i]]
+
+
+@planned(sort_plans.plan_topk)
+def topk(
+    values: Array,
+    indices: Array,
+    self: Array,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+) -> None:
+    """Write the k greatest (or smallest) values in order, and their places."""
+    if not values.size:
+        return
+    rows = rows_along(self, dim)
+    k = max(k, 1)
+    shape = (rows.shape[0], k)
+    row_values, row_indices = np.empty(shape, self.dtype), np.empty(shape, np.int64)
+    if k * HEAP_SHARE <= rows.shape[1]:
+        arrays = row_values, row_indices, rows
+        threads.run_rows(_top_of_rows, arrays, largest, work=rows.shape[1] // k)
+    else:
+        order = np.empty(rows.shape, np.int64)
+        sort_rows(order, rows, largest)
+        row_indices[...] = order[:, :k]
+        _take_rows(row_values, rows, row_indices)
+    store_rows(values, row_values, dim)
+    store_rows(indices, row_indices, dim)
+
+
+@kernel
+def _top_of_rows(values, indices, rows, largest):
+    """Scan each row with a heap of the best k: the worst of them, at the root, is the threshold.
+
+    Few elements pass the threshold, so a scan costs a comparison per element.
+    """
+    k = values.shape[1]
+    for row in range(rows.shape[0]):
+        heap, places = values[row], indices[row]
+        for i in range(k):
+            heap[i] = rows[row, i]
+            places[i] = i
+        for root in range(k // 2 - 1, -1, -1):
+            _sift_down(heap, places, root, k, largest)
+        start = k
+        while start < rows.shape[1]:
+            start = _next_candidate(rows[row], start, heap[0], largest)
+            if start < rows.shape[1]:
+                value = rows[row, start]
+                if _is_better(value, start, heap[0], places[0], largest):
+                    heap[0] = value
+                    places[0] = start
+                    _sift_down(heap, places, 0, k, largest)
+                start += 1
+        for stop in range(k - 1, 0, -1):
+            heap[0], heap[stop] = heap[stop], heap[0]
+            places[0], places[stop] = places[stop], places[0]
+            _sift_down(heap, places, 0, stop, largest)
+
+
+@kernel
+def _next_candidate(row, start, worst, largest):
+    """The next place whose value may be better; blocks without one are passed over whole."""
+    n = row.size
+    while start + LANES <= n:
+        block = row[start : start + LANES]
+        found = False
+        if largest:
+            for lane in range(LANES):
+                found |= not block[lane] <= worst
+        else:
+            for lane in range(LANES):
+                found |= not block[lane] >= worst
+        if found:
+            break
+        start += LANES
+    while start < n:
+        value = row[start]
+        if (not value <= worst) if largest else (not value >= worst):
+            break
+        start += 1
+    return start
+
+
+@kernel
+def _sift_down(heap, places, root, count, largest):
+    """Restore the order below `root`: a parent is worse than its children."""
+    while True:
+        child = 2 * root + 1
+        if child >= count:
+            return
+        other = child + 1
+        if other < count and _is_better(
+            heap[child], places[child], heap[other], places[other], largest
+        ):
+            child = other
+        if not _is_better(heap[root], places[root], heap[child], places[child], largest):
+            return
+        heap[root], heap[child] = heap[child], heap[root]
+        places[root], places[child] = places[child], places[root]
+        root = child
+
+
+@kernel
+def _is_better(a, place_a, b, place_b, largest):
+    """Whether a comes before b: by value, NaN as the greatest, then by place."""
+    if a == b or (a != a and b != b):
+        return place_a < place_b
+    if largest:
+        return a > b or a != a
+    return a < b or b != b
+
+
+@planned(sort_plans.plan_kthvalue)
+def kthvalue(
+    values: Array, indices: Array, self: Array, k: int, dim: int = -1, keepdim: bool = False
+) -> None:
+    """Write the k-th smallest value (from 1) and its first place."""
+    rows = rows_along(self, dim)
+    _order_statistic(values, indices, rows, k - 1)
+
+
+def _order_statistic(values: Array, indices: Array, rows: Array, place: int) -> None:
+    """Write the value of rank `place` of each row, and where it stands first."""
+    found = np.partition(rows, place, axis=1)[:, place]
+    _write_found(values, indices, rows, found)
+
+
+def _write_found(values: Array, indices: Array, rows: Array, found: Array) -> None:
+    places = np.empty(len(rows), np.int64)
+    _first_places(found, places, rows)
+    values[...] = found.reshape(values.shape)
+    indices[...] = places.reshape(indices.shape)
+
+
+@kernel
+def _first_places(found, places, rows):
+    """Where each row's value stands first, and what stands there; NaN finds NaN, -0 finds 0."""
+    for row in range(rows.shape[0]):
+        wanted = found[row]
+        for i in range(rows.shape[1]):
+            value = rows[row, i]
+            if value == wanted or (value != value and wanted != wanted):
+                places[row] = i
+                found[row] = value
+                break
+
+
+@planned(sort_plans.plan_of_all(sort_plans.MEDIAN))
+def median(out: Array, self: Array) -> None:
+    """Write the lower median of all elements; NaN if there is one, or if there are none."""
+    if not self.size:
+        out[...] = np.nan if out.dtype.kind == "f" else np.iinfo(out.dtype).min
+        return
+    if self.dtype.kind == "f" and np.isnan(self.max()):
+        out[...] = np.nan
+        return
+    place = (self.size - 1) // 2
+    out[...] = np.partition(self, place, axis=None)[place]
+
+
+@planned(sort_plans.plan_of_all(sort_plans.NANMEDIAN))
+def nanmedian(out: Array, self: Array) -> None:
+    """Write the lower median of what is not NaN."""
+    if not self.size:
+        median(out, self)
+        return
+    values, places = np.empty(1, self.dtype), np.empty(1, np.int64)
+    nanmedian_dim(values, places, self.reshape(1, -1), 1)
+    out[...] = values[0]
+
+
+@planned(sort_plans.plan_median)
+def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
+    """Write the lower median and its first place; the first NaN of a slice that has one."""
+    rows = rows_along(self, dim)
+    place = (rows.shape[1] - 1) // 2
+    found = np.partition(rows, place, axis=1)[:, place]
+    if rows.dtype.kind == "f":
+        greatest = rows.max(axis=1)
+        found = np.where(np.isnan(greatest), greatest, found)
+    _write_found(values, indices, rows, found)
+
+
+@planned(sort_plans.plan_nanmedian)
+def nanmedian_dim(
+    values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
+) -> None:
+    """Write the lower median of what is not NaN, and its first place."""
+    if self.dtype.kind != "f":
+        median_dim(values, indices, self, dim, keepdim)
+        return
+    rows = rows_along(self, dim)
+    counts = rows.shape[1] - np.count_nonzero(np.isnan(rows), axis=1)
+    ranks = np.maximum(counts - 1, 0) // 2
+    ordered = np.sort(rows, axis=1)
+    _write_found(values, indices, rows, np.take_along_axis(ordered, ranks[:, None], 1)[:, 0])
+
+
+@planned(sort_plans.plan_mode)
+def mode(values: Array, indices: Array, self: Array, dim: int = -1, keepdim: bool = False) -> None:
+    """Write the most frequent value, the smallest of several, and its last place."""
+    rows = rows_along(self, dim)
+    order = np.empty(rows.shape, np.int64)
+    if not order.size:
+        return
+    sort_rows(order, rows, False)
+    places = np.empty(len(rows), np.int64)
+    _longest_run(places, rows, order)
+    values[...] = np.take_along_axis(rows, places[:, None], 1).reshape(values.shape)
+    indices[...] = places.reshape(indices.shape)
+
+
+@kernel
+def _longest_run(places, rows, order):
+    """The last place of the first longest run of equal values."""
+    count = rows.shape[1]
+    for row in range(rows.shape[0]):
+        best, length = 0, 0
+        for i in range(count):
+            length += 1
+            here = rows[row, order[row, i]]
+            if i + 1 == count or here != rows[row, order[row, i + 1]]:
+                if length > best:
+                    best = length
+                    places[row] = order[row, i]
+                length = 0

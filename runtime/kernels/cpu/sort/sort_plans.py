@@ -1,0 +1,276 @@
+"""Plans of `sort`, `topk` and order statistics of a few float32 elements.
+
+Each element becomes a number of 64 bits whose upper half orders as the element does and whose lower
+half is its place. These numbers are sorted row by row, and what is asked for is read off: two
+compiled loops around one call of NumPy's vectorised sort, whatever the dim and the strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import folded_shape, folded_strides
+from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop
+from torchgen_out._runtime.kernels.cpu.planned import Planner
+from torchgen_out._runtime.kernels.cpu.small import is_small
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+
+Array = Any
+SMALL = 1 << 14
+LONGEST = 256  # the longest row sorted for a few of its elements; a scan is faster from there on
+MOST_COMPARED = 32  # elements of a row compared each with each
+FLOAT32, INT64, UINT64 = (np.dtype(name) for name in ("float32", "int64", "uint64"))
+
+KTH, MEDIAN, NANMEDIAN = 0, 1, 2  # which element an order statistic asks for
+
+
+def plan_sort(
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
+    dim: int = -1,
+    descending: bool = False,
+) -> LaunchPlan | None:
+    """Plan `sort`, which is always stable."""
+    return _plan_first(self, folded_shape(self.sizes, dim)[1], dim, descending)
+
+
+def plan_sort_stable(
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
+    stable: bool | None,
+    dim: int = -1,
+    descending: bool = False,
+) -> LaunchPlan | None:
+    """Plan `sort` that has to be stable."""
+    return plan_sort(values, indices, self, dim, descending)
+
+
+def plan_topk(
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+) -> LaunchPlan | None:
+    """Plan `topk` of short rows."""
+    return _plan_first(self, k, dim, largest, LONGEST) if k else None
+
+
+def plan_kthvalue(
+    values: TensorSpec,
+    indices: TensorSpec,
+    self: TensorSpec,
+    k: int,
+    dim: int = -1,
+    keepdim: bool = False,
+) -> LaunchPlan | None:
+    """Plan `kthvalue`."""
+    return _plan_one(self, dim, KTH, k - 1)
+
+
+def plan_median(
+    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int, keepdim: bool = False
+) -> LaunchPlan | None:
+    """Plan `median` along a dim."""
+    return _plan_one(self, dim, MEDIAN, 0)
+
+
+def plan_nanmedian(
+    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int, keepdim: bool = False
+) -> LaunchPlan | None:
+    """Plan `nanmedian` along a dim."""
+    return _plan_one(self, dim, NANMEDIAN, 0)
+
+
+def plan_of_all(which: int) -> Planner:
+    """The planner of a median of all elements, whose place nobody asks for."""
+
+    def plan(result: TensorSpec, self: TensorSpec) -> LaunchPlan | None:
+        if not self.is_contiguous:
+            return None
+        found = _plan_one(TensorSpec(self.dtype, (prod(self.sizes),), (1,)), 0, which, 0)
+        if found is None:
+            return None
+        run, indices = found.run, np.empty(1, np.int64)
+        return LaunchPlan(lambda *args: run(args[0], indices, *args[1:]), found.params)
+
+    return plan
+
+
+def plan_mode(
+    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int = -1, keepdim: bool = False
+) -> LaunchPlan | None:
+    """Plan `mode`, of short rows of whole numbers by comparing each with each."""
+    shape = folded_shape(self.sizes, dim)
+    if self.dtype == INT64 and shape[1] <= MOST_COMPARED and is_small(values, self):
+        results = [out(i, shape[0], shape[2]) for i in range(2)]
+        views = *results, operand(0, *shape)
+        return plan_loop(most_frequent, [values, indices], [self], *views)
+    walk = _walk(self, dim, SMALL)
+    if walk is None:
+        return None
+    take = take_most_frequent.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 7))
+    return LaunchPlan(_make_run(walk, False, lambda *args: take(*args[:-1])), None)
+
+
+Walk = tuple[int, ...]
+"""Sizes before, at and behind the dim, then the strides of self there."""
+
+
+def _walk(self: TensorSpec, dim: int, longest: int) -> Walk | None:
+    if self.dtype != FLOAT32 or not 0 < prod(self.sizes) <= SMALL:
+        return None
+    shape, strides = folded_shape(self.sizes, dim), folded_strides(self.sizes, self.strides, dim)
+    return None if strides is None or shape[1] > longest else (*shape, *strides)
+
+
+def _plan_first(
+    self: TensorSpec, count: int, dim: int, descending: bool, longest: int = SMALL
+) -> LaunchPlan | None:
+    """The plan for the first `count` of each row in order."""
+    walk = _walk(self, dim, longest)
+    if walk is None:
+        return None
+    take = take_first.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 8))
+    return LaunchPlan(_make_run(walk, descending, take), count)
+
+
+def _plan_one(self: TensorSpec, dim: int, which: int, place: int) -> LaunchPlan | None:
+    """The plan for one element of each row."""
+    walk = _walk(self, dim, SMALL)
+    if walk is None:
+        return None
+    take = take_one.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 9))
+    return LaunchPlan(
+        _make_run(walk, False, lambda *args: take(*args[:-1], *args[-1])), (which, place)
+    )
+
+
+def _make_run(walk: Walk, descending: bool, take: Callable[..., Any]) -> Callable[..., None]:
+    """Sort the rows, then have `take` read off the results."""
+    pack = pack_rows.entry_point((UINT64, FLOAT32, *(int,) * 8))
+    outer, size, inner = walk[:3]
+    rows, flip = outer * inner, 0xFFFFFFFF if descending else 0
+
+    def run(values: Array, indices: Array, self: Array, at: int, wanted: Any) -> None:
+        keys = np.empty(rows * size, np.uint64)
+        pack(keys, self, at, *walk, flip)
+        keys.reshape(rows, size).sort()
+        take(values, indices, keys, self, at, *walk, wanted)
+
+    return run
+
+
+@kernel
+def float_key(value, bits):
+    """A number of 32 bits that orders as the float of these bits does: NaN last, -0 as 0."""
+    key = bits ^ (np.uint32(0xFFFFFFFF) if bits >> np.uint32(31) else np.uint32(0x80000000))
+    key = np.uint32(0x80000000) if value == 0 else key
+    return np.uint32(0xFFFFFFFF) if value != value else key
+
+
+@kernel
+def pack_rows(keys, self, at, outer, size, inner, outer_step, step, inner_step, flip):
+    """Upper half: the key, turned round by `flip`; lower half: the place in the row."""
+    bits = self.view(np.uint32)
+    mask = np.uint64(flip)
+    for row in range(outer * inner):
+        start = at + row // inner * outer_step + row % inner * inner_step
+        target = keys[row * size : (row + 1) * size]
+        if step == 1:
+            source, words = self[start : start + size], bits[start : start + size]
+            for j in range(size):
+                key = np.uint64(float_key(source[j], words[j])) ^ mask
+                target[j] = (key << np.uint64(32)) | np.uint64(j)
+        else:
+            for j in range(size):
+                k = start + j * step
+                key = np.uint64(float_key(self[k], bits[k])) ^ mask
+                target[j] = (key << np.uint64(32)) | np.uint64(j)
+
+
+@kernel
+def take_first(
+    values, indices, keys, self, at, outer, size, inner, outer_step, step, inner_step, count
+):
+    """The first `count` elements of each row, and their places."""
+    for row in range(outer * inner):
+        o, i = row // inner, row % inner
+        start, target = at + o * outer_step + i * inner_step, o * count * inner + i
+        ordered = keys[row * size : row * size + count]
+        for j in range(count):
+            place = np.int64(ordered[j] & np.uint64(0xFFFFFFFF))
+            values[target + j * inner] = self[start + place * step]
+            indices[target + j * inner] = place
+
+
+@kernel
+def take_one(
+    values, indices, keys, self, at, outer, size, inner, outer_step, step, inner_step, which, place
+):
+    """The element of each row at a place in the order, and where an equal one stands first."""
+    upper = np.uint64(32)
+    for row in range(outer * inner):
+        ordered = keys[row * size : (row + 1) * size]
+        n = place
+        if which != KTH:
+            numbers = size
+            while numbers > 0 and ordered[numbers - 1] >> upper == np.uint64(0xFFFFFFFF):
+                numbers -= 1
+            # Behind the numbers stands the first NaN, if there is one.
+            n = (max(numbers, 1) - 1) // 2
+            n = numbers if which == MEDIAN and numbers < size else n
+        while n > 0 and ordered[n - 1] >> upper == ordered[n] >> upper:
+            n -= 1
+        first = np.int64(ordered[n] & np.uint64(0xFFFFFFFF))
+        start = at + row // inner * outer_step + row % inner * inner_step
+        values[row] = self[start + first * step]
+        indices[row] = first
+
+
+@kernel
+def take_most_frequent(
+    values, indices, keys, self, at, outer, size, inner, outer_step, step, inner_step
+):
+    """The last place of the first longest run of equal elements; NaN is equal to nothing."""
+    upper = np.uint64(32)
+    for row in range(outer * inner):
+        ordered = keys[row * size : (row + 1) * size]
+        longest, length, n = 0, 0, 0
+        for i in range(size):
+            length += 1
+            key = ordered[i] >> upper
+            ends = i + 1 == size or key != ordered[i + 1] >> upper
+            if ends or key == np.uint64(0xFFFFFFFF):
+                if length > longest:
+                    longest, n = length, i
+                length = 0
+        place = np.int64(ordered[n] & np.uint64(0xFFFFFFFF))
+        start = at + row // inner * outer_step + row % inner * inner_step
+        values[row] = self[start + place * step]
+        indices[row] = place
+
+
+@kernel
+def most_frequent(values, indices, self):
+    """The smallest of the most frequent whole numbers of each line, and its last place."""
+    for o in range(self.shape[0]):
+        for i in range(self.shape[2]):
+            most = 0
+            for j in range(self.shape[1]):
+                value, count, last = self[o, j, i], 0, j
+                for k in range(self.shape[1]):
+                    is_equal = self[o, k, i] == value
+                    count += is_equal
+                    last = k if is_equal else last
+                if count > most or (count == most and value < values[o, i]):
+                    most, values[o, i], indices[o, i] = count, value, last

@@ -1,0 +1,170 @@
+"""Joining, mirroring, repeating and cutting arrays: copies between views, and what these cannot do.
+
+These walk strides: what they are given is copied once, into place.
+"""
+
+# ruff: noqa: F821 - T, I and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, fold, walks_strides
+
+
+@walks_strides
+def cat(queue: Queue, out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
+    """Write the arrays one behind the other along `dim`; those of shape (0,) are left out."""
+    dim, start = dim % max(out.ndim, 1), 0
+    for tensor in tensors:
+        if tensor.ndim == out.ndim:
+            length = tensor.sizes[dim]
+            queue.copy(out.narrowed(dim, start, length), tensor)
+            start += length
+
+
+@walks_strides
+def stack(queue: Queue, out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
+    """Write the arrays one behind the other along the new dim `dim`."""
+    dim %= out.ndim
+    sizes, strides = ((*each[:dim], *each[dim + 1 :]) for each in (out.sizes, out.strides))
+    for number, tensor in enumerate(tensors):
+        queue.copy(out.at(number * out.strides[dim], sizes, strides), tensor)
+
+
+def flip(queue: Queue, out: Array, self: Array, dims: Sequence[int]) -> None:
+    """Write self mirrored along each of `dims`."""
+    mirrored = [dim % self.ndim for dim in dims] if self.ndim else []
+    if not mirrored:
+        queue.copy(out, self)
+    for number, dim in enumerate(mirrored):
+        is_last = number == len(mirrored) - 1
+        made = out if is_last else queue.empty(self.sizes, self.dtype)
+        count, inner = fold(self.sizes, dim)[1:]
+        operands = (made.moved(), self.moved())
+        run_elements(queue, mirror, self.numel, *operands, self.numel, count, inner)
+        self = made
+
+
+@device_kernel("X* X*", "I I I")
+def mirror(out, x, n, count, inner):
+    """A thread owns elements at the distance of the grid."""
+    item = I(cuda.grid(1))
+    while item < n:
+        row = divided(item, inner)
+        outer = divided(row, count)
+        j = I(count - 1 - (row - outer * count))
+        out[item] = x[(outer * count + j) * inner + (item - row * inner)]
+        item = I(item + cuda.gridsize(1))
+
+
+@walks_strides
+def repeat_interleave_int(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    repeats: int,
+    dim: int | None = None,
+    output_size: int | None = None,
+) -> None:
+    """Write every slice along `dim` `repeats` times; without `dim` every element."""
+    if not out.numel:
+        return
+    if dim is None or not self.ndim:
+        self = contiguous(queue, self).reshaped(self.numel)
+        dim = 0
+    dim = dim % self.ndim + 1
+    sizes = (*self.sizes[:dim], repeats, *self.sizes[dim:])
+    strides = (*self.strides[:dim], 0, *self.strides[dim:])
+    queue.copy(out.reshaped(*sizes), self.at(0, sizes, strides))
+
+
+@walks_strides
+def roll(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    shifts: int | Sequence[int],
+    dims: int | Sequence[int] = (),
+) -> None:
+    """Write self shifted along `dims`, or as if flat."""
+    if not self.numel:
+        return
+    moves = list(shifts) if isinstance(shifts, (tuple, list)) else [shifts]
+    along = list(dims) if isinstance(dims, (tuple, list)) else [dims]
+    if not along:
+        flat = contiguous(queue, self).reshaped(self.numel)
+        _copy_rolled(queue, out.reshaped(out.numel), flat, moves[0], 0)
+        return
+    for number, (shift, dim) in enumerate(zip(moves, along, strict=True)):
+        made = out if number == len(along) - 1 else queue.empty(self.sizes, self.dtype)
+        _copy_rolled(queue, made, self, shift, dim % self.ndim)
+        self = made
+
+
+def _copy_rolled(queue: Queue, out: Array, self: Array, shift: int, dim: int) -> None:
+    size = self.sizes[dim]
+    shift %= size
+    queue.copy(out.narrowed(dim, shift, size - shift), self.narrowed(dim, 0, size - shift))
+    queue.copy(out.narrowed(dim, 0, shift), self.narrowed(dim, size - shift, shift))
+
+
+@walks_strides
+def repeat(queue: Queue, out: Array, self: Array, repeats: Sequence[int]) -> None:
+    """Write self `repeats[i]` times along dim i: one copy between views with a dim per repeat."""
+    if not out.numel:
+        return
+    missing = len(repeats) - self.ndim
+    own = zip(
+        repeats, (*(1,) * missing, *self.sizes), (*(0,) * missing, *self.strides), strict=True
+    )
+    pairs = [
+        (part, step) for times, size, stride in own for part, step in ((times, 0), (size, stride))
+    ]
+    sizes, strides = [part for part, _ in pairs], [step for _, step in pairs]
+    queue.copy(out.reshaped(*sizes), self.at(0, sizes, strides))
+
+
+def tril(queue: Queue, out: Array, self: Array, diagonal: int = 0) -> None:
+    """Write self with zeros above the diagonal."""
+    _triangle(queue, out, self, diagonal, False)
+
+
+def triu(queue: Queue, out: Array, self: Array, diagonal: int = 0) -> None:
+    """Write self with zeros below the diagonal."""
+    _triangle(queue, out, self, diagonal, True)
+
+
+def _triangle(queue: Queue, out: Array, self: Array, diagonal: int, upper: bool) -> None:
+    rows, columns = self.sizes[-2:]
+    operands = (out.moved(), self.moved())
+    numbers = (out.numel, rows, columns, min(max(diagonal, -rows), columns))
+    run_elements(queue, copy_triangle, out.numel, *operands, *numbers, UPPER=upper)
+
+
+@device_kernel("X* X*", "I I I int64")
+def copy_triangle(out, x, n, rows, columns, diagonal):
+    """A thread owns elements at the distance of the grid."""
+    item = I(cuda.grid(1))
+    while item < n:
+        line = divided(item, columns)
+        row = I(line - divided(line, rows) * rows)
+        above = np.int64(item - line * columns) - row
+        is_kept = above >= diagonal if UPPER else above <= diagonal
+        out[item] = x[item] if is_kept else X(0)
+        item = I(item + cuda.gridsize(1))
+
+
+@walks_strides
+def diag_embed(
+    queue: Queue, out: Array, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> None:
+    """Write the last dim of self onto the diagonal of dims `dim1` and `dim2`, zeros elsewhere."""
+    queue.fill(out, 0)
+    dim1, dim2 = dim1 % out.ndim, dim2 % out.ndim
+    rest = [stride for dim, stride in enumerate(out.strides) if dim not in (dim1, dim2)]
+    start = max(-offset, 0) * out.strides[dim1] + max(offset, 0) * out.strides[dim2]
+    diagonal = out.at(start, self.sizes, [*rest, out.strides[dim1] + out.strides[dim2]])
+    if self.numel:
+        queue.copy(diagonal, self)

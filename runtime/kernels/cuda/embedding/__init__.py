@@ -1,0 +1,1 @@
+"""Rows of tables, alone and by bags."""

@@ -1,0 +1,187 @@
+"""Matrix products on CUDA: one call of cuBLASLt each, into the given output; of integers by ours.
+
+Transposes arrive as strides and reach the library as flags. Shapes and dtypes were checked by
+`runtime.ops.shapes.linalg`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import adding, direct, turned
+from torchgen_out._runtime.kernels.cuda.matmul import integers
+from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
+from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous
+
+
+@direct
+def mm(queue: Queue, out: Array, self: Array, mat2: Array) -> None:
+    """Write self @ mat2."""
+    multiply(queue, _batch(out), _batch(self), _batch(mat2))
+
+
+@direct
+def mv(queue: Queue, out: Array, self: Array, vec: Array) -> None:
+    """Write self @ vec."""
+    multiply(queue, _batch(_column(out)), _batch(self), _batch(_column(vec)))
+
+
+@direct
+def dot(queue: Queue, out: Array, self: Array, tensor: Array) -> None:
+    """Write the sum of self * tensor."""
+    _dot(queue, out, self, tensor, False)
+
+
+@direct
+def vdot(queue: Queue, out: Array, self: Array, other: Array) -> None:
+    """Write the sum of conj(self) * other."""
+    _dot(queue, out, self, other, self.dtype.is_complex)
+
+
+def _dot(queue: Queue, out: Array, a: Array, b: Array, conjugated: bool) -> None:
+    if not a.numel:
+        queue.fill(out, 0)
+    elif out.dtype.kind == "i":
+        integers.dot(queue, out, a, b)
+    else:
+        queue.blas.dot(out, _stepped(queue, a), _stepped(queue, b), conjugated)
+
+
+@direct
+def bmm(queue: Queue, out: Array, self: Array, mat2: Array) -> None:
+    """Write self[b] @ mat2[b] for each b."""
+    multiply(queue, out, self, mat2)
+
+
+@adding
+def addmm(
+    queue: Queue, out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any
+) -> None:
+    """Write beta * self + alpha * (mat1 @ mat2)."""
+    _add_product(queue, _batch(out), self, _batch(mat1), _batch(mat2), beta, alpha)
+
+
+@adding
+def addmv(
+    queue: Queue, out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any
+) -> None:
+    """Write beta * self + alpha * (mat @ vec)."""
+    self = _column(self.expanded(out.sizes))
+    _add_product(queue, _batch(_column(out)), self, _batch(mat), _batch(_column(vec)), beta, alpha)
+
+
+@adding
+def baddbmm(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    batch1: Array,
+    batch2: Array,
+    beta: Any,
+    alpha: Any,
+) -> None:
+    """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
+    _add_product(queue, out, self, batch1, batch2, beta, alpha)
+
+
+@adding
+def addbmm(
+    queue: Queue,
+    out: Array,
+    self: Array,
+    batch1: Array,
+    batch2: Array,
+    beta: Any,
+    alpha: Any,
+) -> None:
+    """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
+
+    The sum over b is the inner dim of one product of (n, b * m) and (b * m, p).
+    """
+    b, n, m = batch1.sizes
+    wide = queue.empty((n, b, m), batch1.dtype)
+    queue.copy(wide, batch1.at(0, (n, b, m), [batch1.strides[d] for d in (1, 0, 2)]))
+    tall = contiguous(queue, batch2).reshaped(1, b * m, batch2.sizes[2])
+    _add_product(queue, _batch(out), self, wide.reshaped(1, n, b * m), tall, beta, alpha)
+
+
+@adding
+def addr(
+    queue: Queue, out: Array, self: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any
+) -> None:
+    """Write beta * self + alpha * outer(vec1, vec2)."""
+    vectors = [_column(vec1), vec2]
+    if beta == 0:
+        queue.apply(scaled_product, out, vectors, [alpha])
+    else:
+        queue.apply(add_scaled_product, out, [self, *vectors], [beta, alpha])
+
+
+def scaled_product(a, b, alpha):
+    """An element of an outer product, scaled."""
+    return alpha * (a * b)
+
+
+def add_scaled_product(x, a, b, beta, alpha):
+    """The same added to what is there, scaled."""
+    return beta * x + alpha * (a * b)
+
+
+@direct
+def linear(queue: Queue, out: Array, input: Array, weight: Array, bias: Array | None) -> None:
+    """Write input @ weight.T + bias, all rows of input in one product."""
+    m = input.sizes[-1]
+    rows = input
+    if input.ndim != 2:
+        rows = contiguous(queue, input).reshaped(prod(input.sizes[:-1]), m)
+    weights = _column(weight) if weight.ndim == 1 else turned(weight)
+    result = out.reshaped(rows.sizes[0], weights.sizes[1])
+    if bias is None:
+        multiply(queue, _batch(result), _batch(rows), _batch(weights))
+    else:
+        bias = bias if bias.ndim < 2 else bias.expanded(out.sizes)
+        if bias.ndim > 2:
+            bias = contiguous(queue, bias).reshaped(*result.sizes)
+        _add_product(queue, _batch(result), bias, _batch(rows), _batch(weights), 1, 1)
+
+
+def _add_product(
+    queue: Queue, out: Array, self: Array, a: Array, b: Array, beta: Any, alpha: Any
+) -> None:
+    """out = beta * self + alpha * a @ b. A dense row is the library's bias; 0 * self is unread."""
+    if beta == 0:
+        multiply(queue, out, a, b, alpha)
+    elif beta == 1 and _is_bias(self, out):
+        multiply(queue, out, a, b, alpha, bias=self.at(0, (self.sizes[-1],), (1,)))
+    else:
+        multiply(queue, out, a, b, alpha, beta, self.expanded(out.sizes))
+
+
+def _is_bias(self: Array, out: Array) -> bool:
+    """Whether a dense row of real numbers is to be added to every row of one matrix."""
+    n = out.sizes[-1]
+    return (
+        self.numel == n
+        and self.ndim > 0
+        and self.sizes[-1] == n
+        and (self.strides[-1] == 1 or n == 1)
+        and out.sizes[0] == 1
+        and not out.dtype.is_complex
+    )
+
+
+def _batch(x: Array) -> Array:
+    """A matrix as a batch of one."""
+    return x.at(0, (1, *x.sizes), (0, *x.strides))
+
+
+def _column(x: Array) -> Array:
+    """A vector as a matrix of one column."""
+    return x.at(0, (*x.sizes, 1), (*x.strides, 1))
+
+
+def _stepped(queue: Queue, x: Array) -> Array:
+    """A vector whose elements lie apart: of one that is repeated, a copy."""
+    return x if x.strides[0] else contiguous(queue, x)

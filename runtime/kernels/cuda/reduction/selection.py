@@ -1,0 +1,241 @@
+"""Reductions that pick an element (the first of the greatest, NaN above all), and counting."""
+
+# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import (
+    DeviceFunction,
+    device_function,
+    device_kernel,
+    run_elements,
+)
+from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, converted, fold
+from torchgen_out._runtime.kernels.cuda.rows import (
+    WARPS,
+    cut,
+    first_row,
+    lane_of_row,
+    place_of_row,
+    row_step,
+    run_rows,
+)
+from torchgen_out._runtime.kernels.cuda.scatter.combining import sum_at_places
+
+
+def argmax(
+    queue: Queue, out: Array, self: Array, dim: int | None = None, keepdim: bool = False
+) -> None:
+    """Write the first place of the greatest element."""
+    _select(queue, None, out, self, dim, is_greater)
+
+
+def argmin(
+    queue: Queue, out: Array, self: Array, dim: int | None = None, keepdim: bool = False
+) -> None:
+    """Write the first place of the smallest element; NaN wins here too."""
+    _select(queue, None, out, self, dim, is_smaller)
+
+
+def max_dim(
+    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
+) -> None:
+    """Write the greatest value along `dim` and its first place."""
+    _select(queue, values, indices, self, dim, is_greater)
+
+
+def min_dim(
+    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
+) -> None:
+    """Write the smallest value along `dim` and its first place."""
+    _select(queue, values, indices, self, dim, is_smaller)
+
+
+def _select(
+    queue: Queue,
+    values: Array | None,
+    indices: Array,
+    self: Array,
+    dim: int | None,
+    wins: DeviceFunction,
+) -> None:
+    """Pick from rows; few long rows are cut into slices, and their winners compared."""
+    folded = fold(self.sizes, dim) if dim is not None else Folded(1, self.numel, 1)
+    group, splits, chunk = cut(queue, folded)
+    if splits > 1:
+        rows = folded.outer * folded.inner
+        winners = queue.empty((rows, splits), self.dtype)
+        places = queue.empty((rows, splits), dtypes.int64)
+        _run(queue, winners, places, self, None, folded, group, splits, chunk, wins)
+        self, folded = winners, Folded(rows, splits, 1)
+        _run(queue, values, indices, self, places, folded, group, 1, splits, wins)
+    else:
+        _run(queue, values, indices, self, None, folded, group, 1, chunk, wins)
+
+
+def _run(
+    queue: Queue,
+    values: Array | None,
+    indices: Array,
+    x: Array,
+    among: Array | None,
+    folded: Folded,
+    group: int,
+    splits: int,
+    chunk: int,
+    wins: DeviceFunction,
+) -> None:
+    outer, count, inner = folded
+    pieces = outer * inner * splits
+    flags = {"HAS_VALUES": values is not None, "HAS_PLACES": among is not None}
+    numbers = (pieces, count, inner, splits, chunk)
+    run_rows(
+        queue, select_rows, pieces, group, values, indices, x, among, *numbers, wins=wins, **flags
+    )
+
+
+@device_function
+def is_greater(value, place, best, best_place):
+    """Whether an element wins over another: greater or NaN; of equal ones the first."""
+    equal = (value == best) | ((value != value) & (best != best))
+    return ((value > best) | ((value != value) & (best == best))) | (equal & (place < best_place))
+
+
+@device_function
+def is_smaller(value, place, best, best_place):
+    """The same for the smallest."""
+    equal = (value == best) | ((value != value) & (best != best))
+    return ((value < best) | ((value != value) & (best == best))) | (equal & (place < best_place))
+
+
+@device_kernel("X* int64* X* int64*", "I I I I I")
+def select_rows(values, places, x, among, pieces, count, inner, splits, chunk):
+    """A group of threads owns a slice of a row: lane t looks at elements t, t + GROUP ...
+
+    HAS_PLACES: the places of the elements stand in `among`; otherwise their numbers in the row.
+    """
+    shared_values = cuda.shared.array(WARPS, STORED)
+    shared_places = cuda.shared.array(WARPS, np.int64)
+    lane = lane_of_row()
+    piece = first_row()
+    while piece < pieces:
+        row = divided(piece, splits)
+        begin = I((piece - row * splits) * chunk)
+        stop = I(min(begin + chunk, count))
+        base = place_of_row(row, count, inner)
+        # 1. Each thread picks among its elements; those without any look at the first.
+        j = I(begin + lane if begin + lane < stop else begin)
+        best = load_X(x[base + j * inner])
+        place = np.int64(among[base + j * inner] if HAS_PLACES else j)
+        j = I(j + GROUP)
+        while j < stop:
+            value = load_X(x[base + j * inner])
+            number = np.int64(among[base + j * inner] if HAS_PLACES else j)
+            if wins(value, number, best, place):
+                best, place = value, number
+            j = I(j + GROUP)
+        # 2. Each warp picks among its threads.
+        if GROUP > 1:
+            for bits in (16, 8, 4, 2, 1):
+                value = shuffled_across(best, bits)
+                number = np.int64(cuda.shfl_xor_sync(0xFFFFFFFF, place, bits))
+                if wins(value, number, best, place):
+                    best, place = value, number
+        # 3. The first thread picks among the warps.
+        if GROUP > 32:
+            if cuda.threadIdx.x % 32 == 0:
+                shared_values[cuda.threadIdx.x // 32] = STORED(best)
+                shared_places[cuda.threadIdx.x // 32] = place
+            cuda.syncthreads()
+            for warp in range(WARPS):
+                value, number = T(shared_values[warp]), shared_places[warp]
+                if wins(value, number, best, place):
+                    best, place = value, number
+            cuda.syncthreads()
+        if lane == 0:
+            places[piece] = place
+            if HAS_VALUES:
+                values[piece] = store_X(best)
+        piece = I(piece + row_step())
+
+
+# -- counting -----------------------------------------------------------------------------------
+
+
+def bincount(queue: Queue, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
+    """Return the number of occurrences of each integer, or the sums of their weights."""
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    low, high = bounds(queue, self) if self.numel else (0, -1)
+    if self.ndim != 1 or low < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights.sizes != self.sizes:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    size = max(high + 1, minlength)
+    if weights is None:
+        counts = queue.result((size,), dtypes.int64)
+        queue.fill(counts, 0)
+        run_elements(queue, count_numbers, self.numel, counts, self, self.numel)
+        return counts
+    dtype = dtypes.float32 if weights.dtype is dtypes.float32 else dtypes.float64
+    sums = queue.result((size,), dtype)
+    queue.fill(sums, 0)
+    places = converted(queue, self, dtypes.int64)
+    sum_at_places(queue, sums, places, converted(queue, weights, dtype))
+    return sums
+
+
+def bounds(queue: Queue, self: Array) -> tuple[Any, Any]:
+    """The smallest and the greatest element, waited for."""
+    ends = []
+    for wins in (is_smaller, is_greater):
+        value, place = queue.empty((), self.dtype), queue.empty((), dtypes.int64)
+        _select(queue, value, place, self, None, wins)
+        ends.append(queue.read(converted(queue, value, self.dtype.opmath))[0])
+    return ends[0], ends[1]
+
+
+@device_kernel("int64* X*", "I")
+def count_numbers(counts, x, n):
+    """A thread owns elements at the distance of the grid, and adds one at the place of each."""
+    i = I(cuda.grid(1))
+    while i < n:
+        atomic_add(counts, np.int64(x[i]), np.int64(1))
+        i = I(i + cuda.gridsize(1))
+
+
+def histc(
+    queue: Queue, out: Array, self: Array, bins: int = 100, min: Any = 0, max: Any = 0
+) -> None:
+    """Count the elements of each of `bins` equal intervals; the last one is closed."""
+    low, high = float(min), float(max)
+    if low == high and self.numel:
+        low, high = (float(each) for each in bounds(queue, self))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low == high:
+        low, high = low - 1, high + 1
+    counts = queue.empty((bins,), dtypes.int64)
+    queue.fill(counts, 0)
+    numbers = (self.numel, bins, low, high, bins / (high - low))
+    run_elements(queue, count_intervals, self.numel, counts, self, *numbers)
+    queue.copy(out, counts)
+
+
+@device_kernel("int64* X*", "I int64 float64 float64 float64")
+def count_intervals(counts, x, n, bins, low, high, scale):
+    """A thread owns elements at the distance of the grid, and adds one in the bin of each.
+
+    Bins are found in double precision, so that each element falls where it does on the CPU.
+    """
+    i = I(cuda.grid(1))
+    while i < n:
+        value = np.float64(load_X(x[i]))
+        if value >= low and value <= high:
+            place = np.int64((value - low) * scale)
+            atomic_add(counts, min(place, np.int64(bins - 1)), np.int64(1))
+        i = I(i + cuda.gridsize(1))

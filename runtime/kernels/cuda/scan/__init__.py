@@ -1,0 +1,1 @@
+"""Sums, products and extremes along a dim, so far."""

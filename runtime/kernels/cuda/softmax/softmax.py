@@ -1,0 +1,191 @@
+"""softmax, log_softmax and logsumexp: exponentials with the largest element subtracted first.
+
+16-bit floats are computed in float32 and rounded once, at the end.
+"""
+
+# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchgen_out._runtime.kernels.cuda.compiling.typed import DeviceKernel, device_kernel
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted, fold, folded_around
+from torchgen_out._runtime.kernels.cuda.rows import (
+    WARPS,
+    first_row,
+    greatest_of_group,
+    group_for,
+    lane_of_row,
+    place_of_row,
+    row_step,
+    run_rows,
+    sum_of_group,
+)
+
+
+def softmax(queue: Queue, out: Array, self: Array, dim: int, dtype: Any) -> None:
+    """Write exp(x - max) / sum of exp(x - max) over `dim`."""
+    _run(queue, softmax_rows, dim, out, converted(queue, self, out.dtype), IS_LOG=False)
+
+
+def log_softmax(queue: Queue, out: Array, self: Array, dim: int, dtype: Any) -> None:
+    """Write x - max - log(sum of exp(x - max)) over `dim`."""
+    _run(queue, softmax_rows, dim, out, converted(queue, self, out.dtype), IS_LOG=True)
+
+
+def softmax_backward_data(
+    queue: Queue, out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
+) -> None:
+    """Write output * (grad - sum of grad * output over `dim`)."""
+    grad = converted(queue, grad_output, out.dtype)
+    _run(queue, softmax_backward_rows, dim, out, grad, output, IS_LOG=False)
+
+
+def log_softmax_backward_data(
+    queue: Queue, out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
+) -> None:
+    """Write grad - exp(output) * sum of grad over `dim`."""
+    grad = converted(queue, grad_output, out.dtype)
+    _run(queue, softmax_backward_rows, dim, out, grad, output, IS_LOG=True)
+
+
+def logsumexp(queue: Queue, out: Array, self: Array, dim: Any, keepdim: bool) -> None:
+    """Write log(sum of exp(x)) over the dims of `dim`."""
+    x, folded = folded_around(queue, self, dim)
+    rows = folded.outer * folded.inner
+    kernel = logsumexp_complex_rows if self.dtype.is_complex else logsumexp_rows
+    run_rows(queue, kernel, rows, group_for(queue, folded), out, x, rows, *folded[1:])
+
+
+def _run(
+    queue: Queue, kernel: DeviceKernel, dim: int, out: Array, *inputs: Array, **flags: Any
+) -> None:
+    if out.numel:
+        folded = fold(out.sizes, dim)
+        rows = folded.outer * folded.inner
+        group = group_for(queue, folded)
+        run_rows(queue, kernel, rows, group, out, *inputs, rows, *folded[1:], **flags)
+
+
+@device_kernel("X* X*", "I I I")
+def softmax_rows(out, x, rows, count, inner):
+    """A group of threads owns a row; lane t takes elements t, t + GROUP ..."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    row = first_row()
+    while row < rows:
+        base = place_of_row(row, count, inner)
+        # 1. The maximum.
+        top = T(-np.inf)
+        j = lane
+        while j < count:
+            value = load_X(x[base + j * inner])
+            top = value if (value > top) | (value != value) else top
+            j = I(j + GROUP)
+        top = greatest_of_group(top, shared)
+        # 2. The sum of exponentials.
+        total = T(0)
+        j = lane
+        while j < count:
+            total = T(total + exp(T(load_X(x[base + j * inner]) - top)))
+            j = I(j + GROUP)
+        total = sum_of_group(total, shared)
+        # 3. The results.
+        shift = T(log(total)) if IS_LOG else T(0)
+        j = lane
+        while j < count:
+            above = T(load_X(x[base + j * inner]) - top)
+            value = T(above - shift) if IS_LOG else T(exp(above) / total)
+            out[base + j * inner] = store_X(value)
+            j = I(j + GROUP)
+        row = I(row + row_step())
+
+
+@device_kernel("X* X* X*", "I I I")
+def softmax_backward_rows(out, grad, y, rows, count, inner):
+    """A group of threads owns a row; lane t takes elements t, t + GROUP ..."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    row = first_row()
+    while row < rows:
+        base = place_of_row(row, count, inner)
+        # 1. The sum over the row.
+        total = T(0)
+        j = lane
+        while j < count:
+            at = I(base + j * inner)
+            factor = T(1) if IS_LOG else load_X(y[at])
+            total = T(total + load_X(grad[at]) * factor)
+            j = I(j + GROUP)
+        total = sum_of_group(total, shared)
+        # 2. The results.
+        j = lane
+        while j < count:
+            at = I(base + j * inner)
+            upstream, result = load_X(grad[at]), load_X(y[at])
+            if IS_LOG:
+                out[at] = store_X(T(upstream - exp(result) * total))
+            else:
+                out[at] = store_X(T(result * (upstream - total)))
+            j = I(j + GROUP)
+        row = I(row + row_step())
+
+
+@device_kernel("X* X*", "I I I")
+def logsumexp_rows(out, x, rows, count, inner):
+    """As softmax; an infinite maximum is not subtracted, for inf - inf is NaN."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    row = first_row()
+    while row < rows:
+        base = place_of_row(row, count, inner)
+        # 1. The maximum.
+        top = T(-np.inf)
+        j = lane
+        while j < count:
+            value = load_X(x[base + j * inner])
+            top = value if (value > top) | (value != value) else top
+            j = I(j + GROUP)
+        top = greatest_of_group(top, shared)
+        if abs(top) == T(np.inf):
+            top = T(0)
+        # 2. The sum of exponentials.
+        total = T(0)
+        j = lane
+        while j < count:
+            total = T(total + exp(T(load_X(x[base + j * inner]) - top)))
+            j = I(j + GROUP)
+        total = sum_of_group(total, shared)
+        if lane == 0:
+            out[row] = store_X(T(log(total) + top))
+        row = I(row + row_step())
+
+
+@device_kernel("X* X*", "I I I")
+def logsumexp_complex_rows(out, x, rows, count, inner):
+    """The same of complex numbers; the greatest real part is subtracted. Every lane finds it."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    row = first_row()
+    while row < rows:
+        base = place_of_row(row, count, inner)
+        # 1. The greatest real part.
+        top = R(-np.inf)
+        j = I(0)
+        while j < count:
+            value = load_X(x[base + j * inner]).real
+            top = value if (value > top) | (value != value) else top
+            j = I(j + 1)
+        if not abs(top) < np.inf:
+            top = R(0)
+        # 2. The sum of exponentials.
+        total = T(0)
+        j = lane
+        while j < count:
+            total = T(total + exp(T(load_X(x[base + j * inner]) - top)))
+            j = I(j + GROUP)
+        total = sum_of_group(total, shared)
+        if lane == 0:
+            out[row] = store_X(T(log(total) + top))
+        row = I(row + row_step())

@@ -1,0 +1,320 @@
+"""Ordering along a dim: sort, top k, order statistics. NaN is the greatest value.
+
+Elements become whole numbers of the same order, whose positions are sorted digit by digit
+(`radix.py`): always stable, in a number of passes that depends on the dtype alone.
+"""
+
+# ruff: noqa: F821 - T, I and the like are names of the compiled text.
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.indexing.places import in_order
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted, permuted
+from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
+
+INFINITY = {
+    "float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF0000000000000,
+}  # fmt: skip
+"""The bits of infinity; greater ones, without the sign, are NaN."""
+AT_RANK, NAN_OR_RANK, RANK_OF_NUMBERS = 0, 1, 2
+"""Which element is picked: of a rank; the first NaN before that; of a rank among the numbers."""
+
+
+class Sorted(NamedTuple):
+    """Rows in order. x: contiguous (rows, count). keys: of the same order, int32 or int64.
+    order: flat positions, row by row."""
+
+    x: Array
+    keys: Array
+    order: Array
+
+
+def sorted_rows(queue: Queue, x: Array, descending: bool) -> Sorted:
+    """Sort each row of a contiguous (rows, count), ties in order."""
+    keys, bits = keys_of(queue, x, descending)
+    return Sorted(x, keys, sort_positions(queue, keys, bits, x.sizes[1], signed=True))
+
+
+def keys_of(queue: Queue, x: Array, descending: bool) -> tuple[Array, int]:
+    """Whole numbers of the elements' order, and how many bits they have."""
+    if x.dtype.kind == "f" and x.dtype.itemsize == 1:
+        x = converted(queue, x, x.dtype.opmath)
+    bits = 8 * x.dtype.itemsize
+    keys = queue.empty((x.numel,), dtypes.int64 if bits == 64 else dtypes.int32)
+    flags = {
+        "INFINITY": INFINITY.get(x.dtype.name, 0),
+        "SIGNED": x.dtype.is_signed,
+        "BITS": bits,
+        "ALL_BITS": (1 << min(bits, 63)) - 1,
+        "MIDDLE": 1 << min(bits - 1, 62),
+        "DESCENDING": descending,
+    }
+    run_elements(queue, write_keys, x.numel, keys, x.moved(), x.numel, **flags)
+    return keys, bits
+
+
+@device_kernel("Y* X*", "I")
+def write_keys(keys, x, n):
+    """A thread owns elements, seen as integers, at the distance of the grid. INFINITY: 0 for
+    integers; else the magnitude counts down if the sign is set, zeros are equal, and so is NaN.
+    Integers without a sign are moved down, to have one."""
+    i = I(cuda.grid(1))
+    while i < n:
+        key = np.int64(x[i])
+        if INFINITY != 0:
+            magnitude = np.int64(key & np.int64((1 << (BITS - 1)) - 1))
+            if magnitude > INFINITY:
+                key = np.int64(INFINITY + 1)
+            else:
+                key = np.int64(-magnitude) if key < 0 else magnitude
+        if not SIGNED:
+            key = np.int64(key & np.int64(ALL_BITS)) if BITS < 64 else key
+            key = np.int64(key ^ np.int64(-1 << 63)) if BITS == 64 else np.int64(key - MIDDLE)
+        if DESCENDING:
+            key = np.int64(~key)
+        keys[i] = Y(key)
+        i = I(i + cuda.gridsize(1))
+
+
+def sort(
+    queue: Queue,
+    values: Array,
+    indices: Array,
+    self: Array,
+    dim: int = -1,
+    descending: bool = False,
+) -> None:
+    """Write the sorted values and their places."""
+    _sort_along(queue, values, indices, self, dim, descending)
+
+
+def sort_stable(
+    queue: Queue,
+    values: Array,
+    indices: Array,
+    self: Array,
+    stable: bool | None,
+    dim: int = -1,
+    descending: bool = False,
+) -> None:
+    """Write the sorted values and their places, ties in order."""
+    _sort_along(queue, values, indices, self, dim, descending)
+
+
+def topk(
+    queue: Queue,
+    values: Array,
+    indices: Array,
+    self: Array,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+) -> None:
+    """Write the k greatest (or smallest) values in order, and their places."""
+    _sort_along(queue, values, indices, self, dim, largest)
+
+
+def _sort_along(
+    queue: Queue, values: Array, indices: Array, self: Array, dim: int, descending: bool
+) -> None:
+    """Sort along a dim; as many come out as there is room for."""
+    if not values.numel:
+        return
+    rows, order = rows_along(queue, self, dim)
+    row_values = queue.empty(rows.sizes, self.dtype)
+    row_places = queue.empty(rows.sizes, dtypes.int64)
+    sort_rows(queue, row_values, row_places, rows, descending)
+    for target, made in ((values, row_values), (indices, row_places)):
+        view = permuted(target, order) if order else target.reshaped(1)
+        kept = view.sizes[-1]
+        outer = view.sizes[:-1]
+        source = made.narrowed(1, 0, kept)
+        steps = [step * made.sizes[1] for step in _row_major(outer)]
+        queue.copy(
+            view, source.at(0, (*outer, kept), (*steps, 1)) if view.ndim else source.at(0, (), ())
+        )
+
+
+def _row_major(sizes: tuple[int, ...]) -> list[int]:
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return strides[::-1]
+
+
+def rows_along(queue: Queue, array: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
+    """The array contiguous as (rows, size of dim), and the order of dims that has `dim` last."""
+    if not array.ndim:
+        return array.reshaped(1, 1), ()
+    dim %= array.ndim
+    order = (*(each for each in range(array.ndim) if each != dim), dim)
+    count = array.sizes[dim]
+    rows = array.numel // count if count else 0
+    return in_order(queue, array, order).reshaped(rows, count), order
+
+
+def sort_rows(
+    queue: Queue, values: Array | None, places: Array, x: Array, descending: bool
+) -> None:
+    """Write the sorted rows of a contiguous (rows, count), and the places in their rows."""
+    done = sorted_rows(queue, x, descending)
+    numbers = (x.numel, x.sizes[1])
+    moved = None if values is None else values.moved()
+    operands = (moved, places, x.moved(), done.order)
+    run_elements(queue, take_in_order, x.numel, *operands, *numbers, HAS_VALUES=values is not None)
+
+
+@device_kernel("X* int64* X* int64*", "I I")
+def take_in_order(values, places, x, order, n, count):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        position = order[i]
+        places[i] = np.int64(position - divided(i, count) * count)
+        if HAS_VALUES:
+            values[i] = x[position]
+        i = I(i + cuda.gridsize(1))
+
+
+# -- order statistics ---------------------------------------------------------------------------
+
+
+def kthvalue(
+    queue: Queue,
+    values: Array,
+    indices: Array,
+    self: Array,
+    k: int,
+    dim: int = -1,
+    keepdim: bool = False,
+) -> None:
+    """Write the k-th smallest value (from 1) and its first place."""
+    _pick(queue, values, indices, rows_along(queue, self, dim)[0], k - 1, AT_RANK)
+
+
+def median_dim(
+    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
+) -> None:
+    """Write the lower median and its first place; the first NaN of a slice that has one."""
+    rows = rows_along(queue, self, dim)[0]
+    _pick(queue, values, indices, rows, (rows.sizes[1] - 1) // 2, NAN_OR_RANK)
+
+
+def nanmedian_dim(
+    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
+) -> None:
+    """Write the lower median of what is not NaN, and its first place."""
+    _pick(queue, values, indices, rows_along(queue, self, dim)[0], 0, RANK_OF_NUMBERS)
+
+
+def median(queue: Queue, out: Array, self: Array) -> None:
+    """Write the lower median of all elements; NaN if there is one, or if there are none."""
+    _median(queue, out, self, NAN_OR_RANK)
+
+
+def nanmedian(queue: Queue, out: Array, self: Array) -> None:
+    """Write the lower median of what is not NaN."""
+    _median(queue, out, self, RANK_OF_NUMBERS)
+
+
+def _median(queue: Queue, out: Array, self: Array, which: int) -> None:
+    if not self.numel:
+        is_float = out.dtype.is_floating_point
+        queue.fill(out, float("nan") if is_float else np.iinfo(out.dtype.numpy).min)
+        return
+    place = queue.empty((), dtypes.int64)
+    rank = (self.numel - 1) // 2
+    _pick(queue, out, place, self.reshaped(1, self.numel), rank, which)
+
+
+def _pick(queue: Queue, values: Array, indices: Array, rows: Array, rank: int, which: int) -> None:
+    if not values.numel:
+        return
+    done = sorted_rows(queue, rows, False)
+    numbers = (rows.sizes[0], rows.sizes[1], rank)
+    run_elements(queue, pick_ranks, rows.sizes[0], values, indices, *done, *numbers, WHICH=which)
+
+
+@device_kernel("X* int64* X* Y* int64*", "I I I")
+def pick_ranks(values, places, x, keys, order, rows, count, rank):
+    """A thread owns rows at the distance of the grid: an element by its rank, and where the first
+    of its equals stands."""
+    row = I(cuda.grid(1))
+    while row < rows:
+        base = I(row * count)
+        place = rank
+        last = load_X(x[order[base + count - 1]])
+        if WHICH != AT_RANK and last != last:
+            # 1. The first NaN in order.
+            low, high = I(0), I(count - 1)
+            while low < high:
+                middle = I((low + high) // 2)
+                value = load_X(x[order[base + middle]])
+                if value != value:
+                    high = middle
+                else:
+                    low = I(middle + 1)
+            place = low if WHICH == NAN_OR_RANK else I((max(low, I(1)) - 1) // 2)
+        elif WHICH == RANK_OF_NUMBERS:
+            place = I((count - 1) // 2)
+        # 2. The first of its equals: from there on to the place all keys are equal.
+        key = keys[order[base + place]]
+        low, high = I(0), place
+        while low < high:
+            middle = I((low + high) // 2)
+            if keys[order[base + middle]] == key:
+                high = middle
+            else:
+                low = I(middle + 1)
+        position = order[base + low]
+        values[row] = x[position]
+        places[row] = np.int64(position - base)
+        row = I(row + cuda.gridsize(1))
+
+
+def mode(
+    queue: Queue,
+    values: Array,
+    indices: Array,
+    self: Array,
+    dim: int = -1,
+    keepdim: bool = False,
+) -> None:
+    """Write the most frequent value, the smallest of several, and its last place."""
+    if values.numel:
+        rows = rows_along(queue, self, dim)[0]
+        done = sorted_rows(queue, rows, False)
+        numbers = rows.sizes
+        run_elements(
+            queue, longest_runs, rows.sizes[0], values, indices, rows, done.order, *numbers
+        )
+
+
+@device_kernel("X* int64* X* int64*", "I I")
+def longest_runs(values, places, x, order, rows, count):
+    """A thread owns rows at the distance of the grid, and walks each in order."""
+    row = I(cuda.grid(1))
+    while row < rows:
+        base = I(row * count)
+        best, length = I(0), I(0)
+        found = order[base]
+        for i in range(count):
+            length = I(length + 1)
+            here = load_X(x[order[base + i]])
+            is_end = i + 1 == count
+            if is_end or here != load_X(x[order[base + (i if is_end else i + 1)]]):
+                if length > best:
+                    best = length
+                    found = order[base + i]
+                length = I(0)
+        values[row] = x[found]
+        places[row] = np.int64(found - base)
+        row = I(row + cuda.gridsize(1))

@@ -1,0 +1,1 @@
+"""Floor 8: what is written with operators: layers, optimizers, distributions, data, programs."""

@@ -1,0 +1,80 @@
+"""Losses that compare classes or embeddings pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torchgen_out as torch
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.ops.composite.loss.losses import named_reduction
+
+
+def _reduced(loss: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return loss
+    if reduction not in ("mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return loss.mean() if reduction == "mean" else loss.sum()
+
+
+def multilabel_margin_loss(
+    input: Any,
+    target: Any,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:
+    """The mean hinge between each target class and each other class.
+
+    Shape: (N, C) or (C), targets of the same shape: classes, ended by a negative number.
+    """
+    reduction = named_reduction(size_average, reduce, reduction)
+    if target.dtype is not torch.int64:
+        raise errors.scalar_type_mismatch(torch.int64, target.dtype)
+    if input.dim() and not input.size(-1):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )
+    if target.shape != input.shape or input.dim() > 2:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    if not input.dim():
+        return multilabel_margin_loss(input.reshape(1), target.reshape(1), reduction=reduction)
+    if ((target < -1) | (target >= target.size(-1))).any():
+        raise RuntimeError("multilabel_margin_loss: target is out of range")
+    batched = input.dim() == 2
+    scores, classes = (input, target) if batched else (input.unsqueeze(0), target.unsqueeze(0))
+    listed = (classes < 0).cumsum(1) == 0  # what stands before the first negative number
+    indices = classes.clamp_min(0)
+    marks = torch.zeros_like(scores).scatter_add_(1, indices, listed.to(scores.dtype))
+    targets = scores.gather(1, indices)
+    margins = 1 - (targets.unsqueeze(2) - scores.unsqueeze(1))
+    margins = torch.where(margins > 0, margins, 0)  # nan is no margin
+    counted = listed.unsqueeze(2) & (marks == 0).unsqueeze(1)
+    loss = (margins * counted).sum((1, 2)) / scores.size(1)
+    if reduction == "mean" and not loss.numel():
+        return loss.sum()  # the mean of no losses is 0 here, and nan elsewhere
+    return _reduced(loss if batched else loss.squeeze(0), reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Any,
+    positive: Any,
+    negative: Any,
+    *,
+    distance_function: Callable[[Any, Any], Any] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) with any distance d."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = distance_function or torch.nn.functional.pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = torch.minimum(far, distance(positive, negative))
+    return _reduced((margin + near - far).clamp_min(0), reduction)

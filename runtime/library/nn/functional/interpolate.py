@@ -1,0 +1,172 @@
+"""Images of another size, by interpolation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torchgen_out as torch
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.library.nn.functional import resampling
+from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of
+
+_NDIM = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
+"""The modes that weight elements, and the dims of what they resize."""
+
+
+def interpolate(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Any:
+    """Resize the dims after batch and channels, to `size` or by `scale_factor`.
+
+    mode: "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area".
+    antialias: smooth before, where the result is smaller ("bilinear" and "bicubic").
+    **Raises** ValueError if size and scale_factor are both given or both missing, or have another
+    length than there are dims to resize; NotImplementedError unless these are one to three.
+    """
+    spatial = max(input.dim() - 2, 0)
+    sizes, scales = _target(input, size, scale_factor, spatial)
+    if min(sizes, default=1) <= 0 or 0 in input.shape[2:]:
+        raise RuntimeError(
+            "Input and output sizes should be greater than 0, but got input "
+            f"{list(input.shape[2:])} and output {sizes}"
+        )
+    if recompute_scale_factor or size is not None:
+        scales = [None] * spatial
+    if align_corners is not None and mode not in _NDIM:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: "
+            "linear | bilinear | bicubic | trilinear"
+        )
+    if antialias and (mode not in ("bilinear", "bicubic") or input.dim() != 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
+            "tensor as input"
+        )
+    if mode not in ("nearest", "nearest-exact", "area", *_NDIM):
+        raise NotImplementedError(f"interpolate: mode '{mode}' is not implemented")
+    if not 1 <= spatial <= 3:
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
+            f"mode '{mode}': batch, channels and one to three dims to resize"
+        )
+    if min(*sizes, *input.shape[2:]) <= 0:
+        raise RuntimeError(
+            "Input and output sizes should be greater than 0, but got input "
+            f"{list(input.shape[2:])} and output {sizes}"
+        )
+    shapes.check_storable((*input.shape[:2], *sizes))
+    if mode == "area":
+        pools = (ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d)
+        return pools[spatial - 1](input, sizes)
+    if mode not in _NDIM:
+        return in_format_of(input, _nearest(input, sizes, scales, mode == "nearest-exact"))
+    if _NDIM[mode] != input.dim():
+        raise NotImplementedError(
+            f"Got {input.dim()}D input, but {mode} mode needs {_NDIM[mode]}D input"
+        )
+    kind = "cubic" if mode == "bicubic" else "linear"
+    resized = _weighted(input, sizes, scales, kind, bool(align_corners), antialias)
+    return in_format_of(input, resized)
+
+
+def upsample(
+    input: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Any:
+    """`interpolate` by its old name."""
+    _renamed("upsample")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def _renamed(name: str) -> None:
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
+
+
+def _target(
+    input: Any, size: Any, scale_factor: Any, spatial: int
+) -> tuple[list[int], list[float | None]]:
+    """Return the wanted sizes, and the scales where they were given."""
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        sizes = list(size) if isinstance(size, (tuple, list)) else [size] * spatial
+        if len(sizes) != spatial:
+            raise ValueError(
+                "Input and output must have the same number of spatial dimensions, but got input "
+                f"with spatial dimensions of {list(input.shape[2:])} and output size of {size}."
+            )
+        return sizes, [None] * spatial
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    given = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor] * spatial
+    if len(given) != spatial:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input "
+            f"with spatial dimensions of {list(input.shape[2:])} and scale_factor {scale_factor}."
+        )
+    scales = [float(factor) for factor in given]
+    if not all(map(math.isfinite, scales)):
+        raise RuntimeError(f"interpolate: scale_factor {scale_factor} gives no size")
+    sizes = [
+        math.floor(length * factor) for length, factor in zip(input.shape[2:], scales, strict=True)
+    ]
+    return sizes, [*scales]
+
+
+def _nearest(input: Any, sizes: list[int], scales: list[float | None], exact: bool) -> Any:
+    for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 2):
+        places = resampling.nearest(input.size(dim), size, scale, exact, str(input.device))
+        input = input.index_select(dim, places)
+    return input
+
+
+def _weighted(
+    input: Any,
+    sizes: list[int],
+    scales: list[float | None],
+    kind: str,
+    align_corners: bool,
+    antialias: bool,
+) -> Any:
+    """Rows and columns are resized together, what lies between batch and these afterwards."""
+    real = "float64" if input.dtype is torch.float64 else "float32"
+    found: list[Any] = [None] * (3 - len(sizes))
+    for length, size, scale in zip(input.shape[2:], sizes, scales, strict=True):
+        resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
+        found.append(resampling.tables(resizing, str(input.device)))
+    depths, rows, columns = found
+    input = _resampled(input, rows, columns)
+    if depths is None:
+        return input
+    slices = _resampled(input.flatten(3), depths, None)
+    return slices.unflatten(3, sizes[1:])
+
+
+def _resampled(input: Any, rows: Any, columns: Any) -> Any:
+    """The last two dims by their tables, or as they are."""
+    rows, columns = rows or (None,) * 4, columns or (None,) * 4
+    return ops._resample(input, [*rows[:2], *columns[:2]], [*rows[2:], *columns[2:]])
+
+
+def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` with mode "nearest", by its old name."""
+    _renamed("upsample_nearest")
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+    """`interpolate` with mode "bilinear" and aligned corners, by its old name."""
+    _renamed("upsample_bilinear")
+    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)

@@ -1,0 +1,212 @@
+"""Sequences of different lengths in one tensor: padded, and packed by time step."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import torchgen_out as torch
+from torchgen_out._runtime.core import public
+
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
+
+
+class PackedSequence(
+    namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])
+):
+    """The elements of all sequences, by time step; `batch_sizes` says how many live at each.
+
+    The sequences are ordered by falling length; the indices lead there and back.
+    """
+
+    __module__ = "torchgen_out.nn.utils.rnn"
+
+    def __new__(
+        cls,
+        data: Any,
+        batch_sizes: Any = None,
+        sorted_indices: Any = None,
+        unsorted_indices: Any = None,
+    ) -> PackedSequence:
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Move or cast the data; the indices follow to the device."""
+        data = self.data.to(*args, **kwargs)
+        indices = [
+            None if each is None else each.to(data.device)
+            for each in (self.sorted_indices, self.unsorted_indices)
+        ]
+        return type(self)(data, self.batch_sizes, *indices)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the data lives on a CUDA device."""
+        return bool(self.data.is_cuda)
+
+
+def invert_permutation(permutation: Any) -> Any:
+    """Return the permutation that undoes another; None stays None."""
+    if permutation is None:
+        return None
+    inverse = torch.empty_like(permutation)
+    inverse[permutation] = torch.arange(permutation.numel(), device=permutation.device)
+    return inverse
+
+
+def pack_padded_sequence(
+    input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack a padded batch (L, N, *) or, with batch_first, (N, L, *).
+
+    **Raises** RuntimeError if a length is not positive or above L, or if they do not fall and
+    `enforce_sorted` is set.
+    """
+    counts = _counts("lengths", torch.as_tensor(lengths).to(torch.int64))
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
+    order = None
+    if not enforce_sorted:
+        order = sorted(range(len(counts)), key=lambda row: -counts[row])
+        counts = [counts[row] for row in order]
+        order = torch.tensor(order, dtype=torch.int64, device=input.device)
+        input = input.index_select(0 if batch_first else 1, order)
+    if batch_first:
+        input = input.transpose(0, 1)
+    if input.size(1) != len(counts):
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} "
+            f"(batch_size={input.size(1)})"
+        )
+    if counts != sorted(counts, reverse=True):
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+            "You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to "
+            "sidestep this requirement if you do not need ONNX exportability."
+        )
+    if counts[-1] <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' "
+            "that is <= 0"
+        )
+    if counts[0] > input.size(0):
+        raise RuntimeError(
+            f"pack_padded_sequence: expected lengths of at most {input.size(0)}, got {counts[0]}"
+        )
+    sizes = [sum(count > time for count in counts) for time in range(counts[0])]
+    data = torch.cat([input[time, :size] for time, size in enumerate(sizes)])
+    return PackedSequence(data, torch.tensor(sizes, dtype=torch.int64), order)
+
+
+def _counts(name: str, given: Any) -> list[int]:
+    """Lengths or batch sizes as numbers. **Raises** RuntimeError unless they are int64 and 1-D."""
+    if given.dim() != 1 or given.dtype is not torch.int64:
+        raise RuntimeError(
+            f"`{name}` argument should be a 1D CPU int64 tensor, but got {given.dim()}D "
+            f"{given.device} {given.dtype} tensor"
+        )
+    return list(given.tolist())
+
+
+def checked_batch_sizes(sequence: Any) -> list[int]:
+    """The batch sizes of a packed sequence.
+
+    **Raises** RuntimeError unless they are positive, do not rise, and sum up to its rows.
+    """
+    sizes = _counts("batch_sizes", sequence.batch_sizes)
+    rows = sequence.data.size(0)
+    falls = all(size >= after for size, after in pairwise(sizes))
+    if not sizes or sizes[-1] < 1 or not falls or sum(sizes) != rows:
+        raise RuntimeError(
+            "Expected batch_sizes of a packed sequence to be positive, not to rise, and to sum up "
+            f"to the {rows} rows of its data, but got {sizes}"
+        )
+    return sizes
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Any, Any]:
+    """Undo `pack_padded_sequence`; returns the padded batch and the lengths."""
+    sizes = checked_batch_sizes(sequence)
+    if total_length is not None and total_length < len(sizes):
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, "
+            f"but got total_length={total_length} and max sequence length being {len(sizes)}"
+        )
+    rows = []
+    for step in sequence.data.split(sizes):
+        missing = sizes[0] - step.size(0)
+        if missing:
+            filler = step.new_full((missing, *step.shape[1:]), padding_value)
+            step = torch.cat([step, filler])
+        rows.append(step)
+    for _ in range((total_length or len(sizes)) - len(sizes)):
+        rows.append(torch.full_like(rows[0].detach(), padding_value))
+    padded = torch.stack(rows, 1 if batch_first else 0)
+    lengths = torch.tensor([sum(size > row for size in sizes) for row in range(sizes[0])])
+    if sequence.unsorted_indices is not None:
+        order = sequence.unsorted_indices
+        padded = padded.index_select(0 if batch_first else 1, order)
+        lengths = lengths[order]
+    return padded, lengths
+
+
+def pad_sequence(
+    sequences: Sequence[Any],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Any:
+    """Stack sequences (L_i, *) into (max L, N, *) or, with batch_first, (N, max L, *)."""
+    if not len(sequences):
+        raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("right", "left"):
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}"
+        )
+    longest = max(sequence.size(0) for sequence in sequences)
+    rows = []
+    for sequence in sequences:
+        filler = sequence.new_full((longest - sequence.size(0), *sequence.shape[1:]), padding_value)
+        rows.append(
+            torch.cat([sequence, filler] if padding_side == "right" else [filler, sequence])
+        )
+    return torch.stack(rows, 0 if batch_first else 1)
+
+
+def unpad_sequence(padded: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+    """Undo `pad_sequence`."""
+    rows = padded if batch_first else padded.transpose(0, 1)
+    return [row[:count] for row, count in zip(rows, lengths.tolist(), strict=True)]
+
+
+def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences of different lengths."""
+    lengths = [sequence.size(0) for sequence in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed: PackedSequence) -> list[Any]:
+    """Undo `pack_sequence`."""
+    padded, lengths = pad_packed_sequence(packed, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
+public.place("nn.utils.rnn", PackedSequence)

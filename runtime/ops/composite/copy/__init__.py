@@ -1,0 +1,1 @@
+"""Tensors put together, repeated, turned and cut to blocks."""

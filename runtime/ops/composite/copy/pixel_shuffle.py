@@ -1,0 +1,209 @@
+"""Composites of nn.functional that are no losses, norms, convolutions or pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.view.reshaping import copied, in_format_of, reshape
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors along `dim`; norms count as at least `eps`."""
+    common = promotion.promote_types(x1.dtype, x2.dtype)
+    if not common.is_floating_point:
+        raise RuntimeError(
+            "expected common dtype to be floating point, yet common dtype is "
+            f"{errors.scalar_type_name(common)}"
+        )
+    x1 = x1 if x1.dtype is common else x1.to(common)
+    x2 = x2 if x2.dtype is common else x2.to(common)
+    if x1._sizes != x2._sizes:
+        x1, x2 = ops.broadcast_tensors([x1, x2])
+    norm1, norm2 = (
+        ops.linalg_vector_norm(x1, 2, dim, True),
+        ops.linalg_vector_norm(x2, 2, dim, True),
+    )
+    return ops._cosine_terms(x1, x2, norm1, norm2, eps).sum(dim)
+
+
+def pairwise_distance(
+    x1: Any, x2: Any, p: float = 2, eps: float = 1e-6, keepdim: bool = False
+) -> Any:
+    """The p-norm of x1 - x2 + eps over the last dim."""
+    return ops.linalg_vector_norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+# Padding.
+
+
+def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Any:
+    """Pad the last dims: (left, right, top, bottom, ...)."""
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {input.ndim}"
+        )
+    if mode == "constant":
+        return ops.constant_pad_nd(input, pad, 0 if value is None else value)
+    if value not in (None, 0):
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in PADDED_INDEX:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    _check_padded_dims(input, len(pad))
+    given = input
+    for i in range(len(pad) // 2):
+        dim, before, after = input.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
+        if mode == "circular" and min(before, after) < 0:
+            input = _cropped(input, dim, before, after)
+            before, after = max(before, 0), max(after, 0)
+        CHECKS[mode](input, dim, before, after)
+        input = input.index_select(dim, _padded_index(mode, input, dim, before, after))
+    return in_format_of(given, input)
+
+
+def _padded_index(mode: str, input: Any, dim: int, before: int, after: int) -> Any:
+    """Which element stands at each place; short ones are remembered."""
+    size = input.size(dim)
+    if input.is_cpu and max(size, before, after) <= LONGEST_KEPT:
+        return _kept_index(mode, size, before, after)
+    return PADDED_INDEX[mode](_places(size, before, after, input.device), size)
+
+
+@lru_cache(maxsize=256)
+def _kept_index(mode: str, size: int, before: int, after: int) -> Any:
+    return PADDED_INDEX[mode](_places(size, before, after, devices.cpu), size)
+
+
+def _check_padded_dims(input: Any, length: int) -> None:
+    dims = length // 2
+    if length not in (2, 4, 6) or input.ndim not in (dims + 1, dims + 2):
+        raise NotImplementedError(
+            f"Padding size {length} is not supported for {input.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+
+
+def _places(size: int, before: int, after: int, device: Any) -> Any:
+    """The padded places along a dim, counted from the input's first."""
+    return ops.arange(-before, size + after, device=device)
+
+
+def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
+    if max(before, after) >= input.size(dim):
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, "
+            f"but got: padding ({before}, {after}) at dimension {dim} of input "
+            f"{list(input.shape)}"
+        )
+
+
+def _cropped(input: Any, dim: int, before: int, after: int) -> Any:
+    """What negative numbers leave of a dim; the rest wraps around."""
+    first, last = max(-before, 0), max(-after, 0)
+    kept = input.size(dim) - first - last
+    if kept < 0:
+        raise RuntimeError(
+            f"pad: padding ({before}, {after}) leaves nothing of dimension {dim} of input "
+            f"{list(input.shape)}"
+        )
+    return input.narrow(dim, first, kept)
+
+
+def _check_wrapped(input: Any, dim: int, before: int, after: int) -> None:
+    if max(before, after) > input.size(dim):
+        raise RuntimeError("Padding value causes wrapping around more than once.")
+
+
+CHECKS = {
+    "reflect": _check_reflected,
+    "replicate": lambda input, dim, before, after: None,
+    "circular": _check_wrapped,
+}
+PADDED_INDEX = {
+    "reflect": lambda places, size: size - 1 - (size - 1 - places.abs()).abs(),
+    "replicate": lambda places, size: places.clamp(0, size - 1),
+    "circular": lambda places, size: places.remainder(size),
+}
+LONGEST_KEPT = 4096
+"""The sizes up to which the places of a padded dim are remembered."""
+
+
+# Pixels and channels.
+
+
+def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
+    """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
+    split, order, sizes = _shuffled(self._sizes, upscale_factor)
+    return in_format_of(self, copied(reshape(self, split).permute(order), sizes))
+
+
+@lru_cache(maxsize=1024)
+def _shuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
+    """The sizes of dims split up, their order, and the sizes of dims put together."""
+    _check_pixels("pixel_shuffle", "upscale_factor", size, r)
+    *batch, channels, height, width = size
+    if channels % (r * r):
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
+        )
+    n, kept = len(batch), channels // (r * r)
+    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return (*batch, kept, r, r, height, width), order, (*batch, kept, height * r, width * r)
+
+
+def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
+    """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
+    split, order, sizes = _unshuffled(self._sizes, downscale_factor)
+    return in_format_of(self, copied(reshape(self, split).permute(order), sizes))
+
+
+@lru_cache(maxsize=1024)
+def _unshuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
+    """The sizes of dims split up, their order, and the sizes of dims put together."""
+    _check_pixels("pixel_unshuffle", "downscale_factor", size, r)
+    *batch, channels, height, width = size
+    for name, dim, length in (("height", -2, height), ("width", -1, width)):
+        if length % r:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({dim})={length} is not divisible by {r}"
+            )
+    n = len(batch)
+    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    split = (*batch, channels, height // r, r, width // r, r)
+    return split, order, (*batch, channels * r * r, height // r, width // r)
+
+
+def _check_pixels(name: str, argument: str, size: Size, factor: int) -> None:
+    if len(size) < 3:
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with "
+            f"{len(size)} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
+
+
+def channel_shuffle(self: Any, groups: int) -> Any:
+    """Interleave the channels of `groups` groups."""
+    batch, channels, *rest = self._sizes
+    if groups <= 0 or channels % groups:
+        raise RuntimeError(
+            "Number of channels must be divisible by groups. "
+            f"Got {channels} channels and {groups} groups."
+        )
+    split = reshape(self, (batch, groups, channels // groups, *rest))
+    return in_format_of(self, copied(split.transpose(1, 2), self._sizes))

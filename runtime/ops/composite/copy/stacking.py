@@ -1,0 +1,177 @@
+"""Tensors put together: side by side, on top of each other, into blocks; and all combinations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.view.broadcasting import meshgrid
+from torchgen_out._runtime.ops.shapes.shaping import common_dtype
+
+
+def _not_empty(name: str, tensors: Sequence[Any]) -> None:
+    if not len(tensors):
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
+def hstack(tensors: Sequence[Any]) -> Any:
+    """Along dim 1; vectors along their only dim."""
+    _not_empty("hstack", tensors)
+    parts = [x if x._sizes else x.unsqueeze(0) for x in tensors]
+    return ops.cat(parts, 0 if len(parts[0]._sizes) == 1 else 1)
+
+
+def vstack(tensors: Sequence[Any]) -> Any:
+    """Along dim 0; vectors as rows."""
+    _not_empty("vstack", tensors)
+    return ops.cat([_as_row(x) for x in tensors], 0)
+
+
+def _as_row(tensor: Any) -> Any:
+    """A vector or a scalar as a matrix of one row."""
+    ndim = len(tensor._sizes)
+    if ndim > 1:
+        return tensor
+    return tensor.unsqueeze(0) if ndim else tensor.reshape((1, 1))
+
+
+def dstack(tensors: Sequence[Any]) -> Any:
+    """Along dim 2; vectors and matrices as (1, n, 1) and (n, m, 1)."""
+    _not_empty("dstack", tensors)
+    return ops.cat([_three_dims(x) for x in tensors], 2)
+
+
+def _three_dims(tensor: Any) -> Any:
+    ndim = len(tensor._sizes)
+    if ndim < 2:
+        return tensor.reshape((1, -1, 1))
+    return tensor.unsqueeze(-1) if ndim == 2 else tensor
+
+
+def column_stack(tensors: Sequence[Any]) -> Any:
+    """Along dim 1; vectors as columns."""
+    _not_empty("column_stack", tensors)
+    return ops.cat([x.reshape((-1, 1)) if len(x._sizes) < 2 else x for x in tensors], 1)
+
+
+def block_diag(tensors: Sequence[Any]) -> Any:
+    """A matrix with these blocks on its diagonal; vectors are rows."""
+    if not len(tensors):
+        return ops.zeros((1, 0))
+    blocks = []
+    for i, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                f"Input {i} has {tensor.ndim} dimensions"
+            )
+        blocks.append(_as_row(tensor))
+    common = common_dtype(tensors)
+    widths = [block._sizes[1] for block in blocks]
+    columns, left, rows = sum(widths), 0, []
+    for block, own in zip(blocks, widths, strict=True):
+        rows.append(ops.constant_pad_nd(block.to(common), (left, columns - left - own)))
+        left += own
+    return ops.cat(rows, 0)
+
+
+def cartesian_prod(tensors: Sequence[Any]) -> Any:
+    """All tuples of one element of each vector, as rows."""
+    for tensor in tensors:
+        if tensor.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = [grid.contiguous() for grid in meshgrid(tensors, "ij")]
+    return ops.stack(grids, -1).reshape((-1, len(tensors)))
+
+
+def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    """All sets of r elements of a vector, as rows."""
+    if self.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(self.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return self.new_empty((0,))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    count = math.comb(max(self.shape[0] + r - 1, 0) if with_replacement else self.shape[0], r)
+    self.new_empty((count, r))  # as large as the result: what is too much is refused at once
+    rows = [each for row in choose(range(self.shape[0]), r) for each in row]
+    places = ops.zeros((0,), device=self.device).long().new_tensor(rows).long()
+    return self.index_select(0, places.to(self.device)).reshape((-1, r))
+
+
+# -- sums and differences along a dim ----------------------------------------------------------
+
+
+def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
+    size = y.size(dim)
+    return y.narrow(dim, 0, max(size - 1, 0)), y.narrow(dim, min(1, size), max(size - 1, 0))
+
+
+def _place(y: Any, dim: int) -> int:
+    """The dim of y counted from the front: x may have more of them."""
+    return dim + y.ndim if dim < 0 else dim
+
+
+def _steps(name: str, y: Any, x: Any, dim: int) -> Any:
+    """The distances of the sample points, to be multiplied with y."""
+    if x.ndim == 1 and y.ndim != 1:
+        if x.shape[0] != y.size(dim):
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+        sizes = [1] * y.ndim
+        sizes[dim] = x.shape[0]
+        x = x.reshape(sizes)
+    elif x.ndim == y.ndim == 1 and x.shape[0] != y.shape[0]:
+        raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
+    elif x.ndim < y.ndim:
+        x = x.reshape((*[1] * (y.ndim - x.ndim), *x.shape))
+    first, second = _neighbours(x, dim)
+    return second - first
+
+
+def trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
+    """The integral over sample points."""
+    dim = _place(y, dim)
+    if not y.size(dim):
+        return y.sum(dim)
+    first, second = _neighbours(y, dim)
+    return ((first + second) * _steps("trapezoid", y, x, dim)).sum(dim) / 2.0
+
+
+def trapezoid_dx(y: Any, dx: Any = 1, dim: int = -1) -> Any:
+    """The integral over points at one distance."""
+    first, second = _neighbours(y, dim)
+    return (first + second).sum(dim) * (dx / 2.0)
+
+
+def cumulative_trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
+    """The integrals up to each sample point but the first."""
+    dim = _place(y, dim)
+    first, second = _neighbours(y, dim)
+    return ((first + second) * _steps("cumulative_trapezoid", y, x, dim)).cumsum(dim) / 2.0
+
+
+def cumulative_trapezoid_dx(y: Any, dx: Any = 1, dim: int = -1) -> Any:
+    """The integrals over points at one distance."""
+    first, second = _neighbours(y, dim)
+    return (first + second).cumsum(dim) * (dx / 2.0)
+
+
+def diff(self: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """The n-th differences of neighbours."""
+    if self.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    parts = [x for x in (prepend, self, append) if x is not None]
+    result = ops.cat(parts, dim) if len(parts) > 1 else self
+    for _ in range(min(n, result.size(dim))):
+        first, second = _neighbours(result, dim)
+        is_bool = str(result.dtype) == "torch.bool"
+        result = second.logical_xor(first) if is_bool else second - first
+    return result.clone() if n == 0 else result

@@ -1,0 +1,1 @@
+"""Losses: of classes, of margins, element by element."""

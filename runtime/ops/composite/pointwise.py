@@ -1,0 +1,296 @@
+"""Composites around pointwise operators: choices by a string or a dtype, and checks of arguments.
+
+A formula knows neither; what is computed is in hidden pointwise entries, `_gelu_erf` and its kin.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache, lru_cache
+from typing import Any
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.finfo import finfo
+from torchgen_out._runtime.core.shape import normalize_dim
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops, signature
+from torchgen_out._runtime.kernels.cpu.reduction import comparing
+
+
+def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
+    """Divide, then round as `rounding_mode` says. **Raises** RuntimeError for an unknown mode."""
+    if rounding_mode is None:
+        return ops.div(self, other)
+    if rounding_mode == "floor":
+        return ops._div_floor(self, other)
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+            f"but found '{rounding_mode}'"
+        )
+    if _is_integral(self) and _is_integral(other):
+        return ops._div_trunc_integral(self, other)
+    return ops._div_trunc(self, other)
+
+
+def div_number_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
+    """Divide a number, of the dtype that it has beside `other`, and round."""
+    entries = [signature.kind_of(each) for each in (self, other)]
+    dtype = promotion.result_type(signature.promotion_entries(entries))
+    device = getattr(other, "device", None)
+    return div_mode(ops.scalar_tensor(self, dtype=dtype, device=device), other, rounding_mode)
+
+
+def _is_integral(operand: Any) -> bool:
+    """Whether a tensor or number is of an integer type or bool."""
+    if isinstance(operand, Tensor):
+        return operand.dtype.kind in "bi"
+    return isinstance(operand, int)
+
+
+def polynomial(x: Any, n: Any, *coefficients: Any) -> Any:
+    """A polynomial of degree n, one of the operands perhaps a number.
+
+    Raises: TypeError if both are.
+    """
+    if not isinstance(x, Tensor) and not isinstance(n, Tensor):
+        raise errors.wrong_argument_type("polynomial", "x", 0, "tensor", x)
+    if not isinstance(x, Tensor):
+        x = ops.scalar_tensor(x, dtype=_floating(n), device=n.device)
+    elif not isinstance(n, Tensor):
+        n = ops.scalar_tensor(n, dtype=_floating(x), device=x.device)
+    return ops._three_term_recurrence(x, n, *coefficients)
+
+
+def zeta_of_number(self: complex, other: Any) -> Any:
+    """The Hurwitz zeta function, its order a number."""
+    number = ops.scalar_tensor(self, dtype=_floating(other), device=other.device)
+    return ops.special_zeta(number, other)
+
+
+def zeta_at_number(self: Any, other: complex) -> Any:
+    """The Hurwitz zeta function, its start a number."""
+    number = ops.scalar_tensor(other, dtype=_floating(self), device=self.device)
+    return ops.special_zeta(self, number)
+
+
+def _floating(operand: Tensor) -> Any:
+    """The dtype in which an operand is computed with."""
+    return dtypes.default_dtype() if operand.dtype.kind in "bi" else operand.dtype
+
+
+def positive(self: Any) -> Any:
+    """The tensor itself. **Raises** RuntimeError for bool."""
+    if self.dtype is dtypes.bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+def isclose(
+    self: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Compare with a tolerance; what is equal (infinities too) is close.
+
+    **Raises** RuntimeError for different dtypes or a negative tolerance.
+    """
+    if self.dtype is not other.dtype:
+        names = [errors.scalar_type_name(each.dtype) for each in (self, other)]
+        raise RuntimeError(f"{names[0]} did not match {names[1]}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
+    close = self == other
+    if self.dtype.kind in "bi":
+        self, other = self.to(dtypes.default_dtype()), other.to(dtypes.default_dtype())
+    elif equal_nan:
+        close = close | (self.isnan() & other.isnan())
+    distance = (self - other).abs()
+    allowed = atol + (rtol * other).abs()
+    return close | (distance.isfinite() & (distance <= allowed))
+
+
+def equal(self: Any, other: Any) -> bool:
+    """Whether shapes agree and all elements are equal."""
+    if self._sizes != other._sizes:
+        return False
+    a, b = self._flat, other._flat
+    if a is not None and b is not None and _is_compared_here(self, other):
+        return bool(comparing.are_equal(a, b))
+    return bool((self == other).all().item())
+
+
+def _is_compared_here(self: Any, other: Any) -> bool:
+    """Whether both are dense in host memory and of one dtype that Numba has, and few."""
+    own = self.dtype
+    return (
+        own is other.dtype
+        and own.opmath is own
+        and self.is_cpu
+        and other.is_cpu
+        and self._flat.size <= comparing.MOST
+    )
+
+
+def nan_to_num(
+    self: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Any:
+    """Replace what is not finite, of a complex number in each part; the defaults are 0 and the
+    limits of the dtype."""
+    if self.dtype.kind == "c":
+        parts = nan_to_num(ops.view_as_real(self), nan, posinf, neginf)
+        return ops.view_as_complex(parts)
+    if self.dtype.kind != "f":
+        return self.clone()
+    limits = _limits(self.dtype)
+    return ops._nan_to_num(
+        self,
+        0.0 if nan is None else _rounded(nan, limits),
+        limits.max if posinf is None else _rounded(posinf, limits),
+        limits.min if neginf is None else _rounded(neginf, limits),
+    )
+
+
+@cache
+def _limits(dtype: Any) -> finfo:
+    return finfo(dtype)
+
+
+def _rounded(number: float, limits: finfo) -> float:
+    """A number out of a dtype's range is infinite."""
+    return math.copysign(math.inf, number) if abs(number) > limits.max else number
+
+
+def round_decimals(self: Any, decimals: int) -> Any:
+    """Round to a number of decimal places; negative ones are places before the point."""
+    if decimals == 0:
+        return ops.round(self)
+    scale = _decimal_scale(decimals, self.dtype.opmath)
+    return ops._round_scaled(self, scale) if decimals > 0 else ops._round_coarse(self, scale)
+
+
+@lru_cache(maxsize=256)
+def _decimal_scale(decimals: int, dtype: dtypes.dtype) -> float:
+    """The power of ten, infinite where the dtype does not reach."""
+    scale = math.inf if abs(decimals) > 308 else 10.0 ** abs(decimals)
+    return _rounded(scale, finfo(dtype)) if dtype.kind == "f" else scale
+
+
+def ldexp(self: Any, other: Any) -> Any:
+    """Multiply by a power of two, computed in the dtype of a floating-point self."""
+    if self.dtype.kind != "c" and other.dtype.kind != "c":
+        return ops._ldexp(self, other)
+    if other.dtype.kind in "bi":
+        other = other.to(self.dtype)
+    return self * ops.pow(2.0, other)
+
+
+def float_power(self: Any, exponent: Any) -> Any:
+    """Raise to a power in double precision."""
+    is_complex = any(_is_complex(operand) for operand in (self, exponent))
+    wide = dtypes.complex128 if is_complex else dtypes.float64
+    return ops.pow(_cast(self, wide), _cast(exponent, wide))
+
+
+def _is_complex(operand: Any) -> bool:
+    if isinstance(operand, Tensor):
+        return operand.dtype.is_complex
+    return isinstance(operand, complex)
+
+
+def _cast(operand: Any, dtype: Any) -> Any:
+    """Cast a tensor; a number adapts to the tensor beside it."""
+    return operand.to(dtype) if isinstance(operand, Tensor) else operand
+
+
+def polygamma(n: int, self: Any) -> Any:
+    """The n-th derivative of digamma. **Raises** RuntimeError for a negative n."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if n > 1:
+        return ops._polygamma(n, self)
+    return ops._trigamma(self) if n else ops.digamma(self)
+
+
+def mvlgamma(self: Any, p: int) -> Any:
+    """The sum of lgamma(self - j / 2) over j below p, and a constant.
+
+    **Raises** RuntimeError for p below 1.
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    total = ops.lgamma(self)
+    for j in range(1, p):
+        total = total + ops.lgamma(self - j / 2)
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def glu(self: Any, dim: int = -1) -> Any:
+    """The first half times the sigmoid of the second.
+
+    **Raises** RuntimeError for a 0-d tensor or an odd size, IndexError for dim.
+    """
+    if self.ndim == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    dim = normalize_dim(dim, len(self._sizes))
+    size = self.size(dim)
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+    halves = size // 2, size // 2
+    return ops._gated(*self.split_with_sizes(halves, dim))
+
+
+def gelu(self: Any, approximate: str = "none") -> Any:
+    """Choose the formula by name. **Raises** RuntimeError for an unknown one."""
+    if approximate == "none":
+        return ops._gelu_erf(self)
+    if approximate != "tanh":
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return ops._gelu_tanh(self)
+
+
+def prelu(self: Any, weight: Any) -> Any:
+    """Lay the weight along dim 1, or over everything if it has one element.
+
+    **Raises** RuntimeError if dtypes differ, or if weights and channels differ in number.
+    """
+    if self.dtype is not weight.dtype:
+        names = [errors.scalar_type_name(each.dtype) for each in (self, weight)]
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}")
+    if weight.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+        )
+    count = weight.numel()
+    if count == 1:
+        return ops._prelu_kernel(self, weight.reshape(()) if self.ndim == 0 else weight)
+    if self.ndim == 0:
+        raise RuntimeError("Not allow zero-dim input tensor.")
+    channels = self.shape[1] if self.ndim > 1 else 1
+    if channels != count:
+        raise RuntimeError(
+            "Mismatch of parameter numbers and input channel size. "
+            f"Found parameter numbers = {count} and channel size = {channels}."
+        )
+    return ops._prelu_kernel(self, weight.reshape((1, count) + (1,) * (self.ndim - 2)))
+
+
+def frexp(self: Any) -> tuple[Any, Any]:
+    """(mantissa, exponent), the exponent read from the bits; subnormal numbers are scaled first.
+
+    The mantissa is `self` times two powers of 2, exact even where one alone would overflow.
+    """
+    if self.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    wide = self.detach().to(self.dtype.opmath)
+    is_double = wide.dtype is dtypes.float64
+    digits, bits = (52, dtypes.int64) if is_double else (23, dtypes.int32)
+    largest = 2 ** (wide.dtype.itemsize * 8 - 1 - digits) - 1
+    is_small = wide.abs() < finfo(wide.dtype).tiny
+    scaled = ops.where(is_small, wide * 2.0**digits, wide)
+    biased = scaled.view(bits).bitwise_right_shift(digits).bitwise_and(largest)
+    exponent = biased - (largest // 2 - 1) - is_small * digits
+    exponent = ops.where((wide == 0) | (biased == largest), 0, exponent).to(dtypes.int32)
+    half = exponent.floor_divide(2)
+    return self.ldexp(-half).ldexp(half - exponent), exponent

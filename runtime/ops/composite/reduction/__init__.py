@@ -1,0 +1,1 @@
+"""What is counted, estimated and picked over dims."""

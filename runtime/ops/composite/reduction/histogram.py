@@ -1,0 +1,146 @@
+"""Histograms of one and more dims: edges of the bins, then counts or sums of weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, prod
+from typing import Any
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch import ops
+
+
+def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """Counts, or sums of weights: of float32 in float32, of others in float64."""
+    if weights is not None and weights.dtype not in (dtypes.float32, dtypes.float64):
+        weights = weights.to(dtypes.float64)
+    return ops._bincount(self, weights, minlength)
+
+
+def histogram(
+    self: Any,
+    bins: Any,
+    range: Sequence[float] | None = None,
+    weight: Any = None,
+    density: bool = False,
+) -> Any:
+    """(hist, edges) of all elements. Shape: hist (bins), edges (bins + 1); an edge tensor as is."""
+    points = self.reshape(-1, 1)
+    weights = None if weight is None else weight.reshape(-1)
+    if weight is not None and weight.shape != self.shape:
+        raise errors.histogram_weights(self.shape, weight.shape)
+    hist, (edges,) = histogramdd(points, [bins], range, weights, density)
+    return hist, edges
+
+
+def histogramdd(
+    self: Any,
+    bins: Any,
+    range: Sequence[float] | None = None,
+    weight: Any = None,
+    density: bool = False,
+) -> Any:
+    """(hist, edges) of the points in the last dim. bins: numbers or edges per coordinate, or one.
+
+    Shape: self (*, D), weight (*); hist has D dims.
+    """
+    _check(self, weight)
+    count = self.shape[-1]
+    per_dim = [bins] * count if isinstance(bins, int) else list(bins)
+    if len(per_dim) != count:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
+        )
+    points = self.detach().reshape(-1, count)
+    edges = _edges(points, per_dim, range)
+    weights = None if weight is None else weight.reshape(-1)
+    hist = _sums(points, edges, weights)
+    return (_density(hist, edges) if density else hist), edges
+
+
+def _check(self: Any, weight: Any) -> None:
+    if self.ndim < 2:
+        raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
+    if self.dtype.kind != "f":
+        raise errors.dtype_not_supported("histogramdd", self.dtype, "floating-point dtypes")
+    if weight is None:
+        return
+    if weight.shape != self.shape[:-1]:
+        raise errors.histogram_weights(self.shape, weight.shape)
+    if weight.dtype is not self.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor "
+            f"should have the same dtype, but got {self.dtype} and {weight.dtype}"
+        )
+
+
+def _edges(points: Any, bins: list[Any], range: Sequence[float] | None) -> list[Any]:
+    """The edges of the bins of every coordinate, `bins + 1` of them where a number is given."""
+    count = len(bins)
+    if range is not None and len(range) != 2 * count:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {count}-dimensional histogram range should have "
+            f"{2 * count} elements, but got {len(range)}"
+        )
+    edges = []
+    for dim, wanted in enumerate(bins):
+        number = wanted if isinstance(wanted, int) else wanted.numel() - 1
+        if number <= 0:
+            raise RuntimeError(
+                f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}"
+            )
+        if isinstance(wanted, int):
+            low, high = _bounds(points, dim, range)
+            options = {"dtype": points.dtype, "device": points.device}
+            wanted = ops.linspace(low, high, number + 1, **options)
+        edges.append(wanted)
+    return edges
+
+
+def _bounds(points: Any, dim: int, range: Sequence[float] | None) -> tuple[float, float]:
+    """Where the bins of a coordinate begin and end: as told, or as the elements lie."""
+    if range is not None:
+        low, high = float(range[2 * dim]), float(range[2 * dim + 1])
+    elif points.numel():
+        low, high = (bound.item() for bound in ops.aminmax(points[:, dim]))
+    else:
+        low, high = 0.0, 1.0
+    if not (isfinite(low) and isfinite(high)):
+        raise RuntimeError(
+            f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite"
+        )
+    if low > high:
+        raise RuntimeError(
+            "torch.histogramdd: min should not exceed max, but got "
+            f"min {low:g} max {high:g} for dimension {dim}"
+        )
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
+
+
+def _sums(points: Any, edges: list[Any], weights: Any) -> Any:
+    """The weights of the points in each bin; a bin has its left edge, the last one both."""
+    sizes = [each.numel() - 1 for each in edges]
+    inside: Any = True
+    places: Any = 0
+    for dim, each in enumerate(edges):
+        coordinate = points[:, dim].contiguous()
+        place = ops.searchsorted(each, coordinate, right=True) - 1
+        places = places * sizes[dim] + place.clamp(0, sizes[dim] - 1)
+        inside = (coordinate >= each[0]) & (coordinate <= each[-1]) & inside
+    each = inside.to(points.dtype) if weights is None else weights.masked_fill(~inside, 0)
+    return points.new_zeros(prod(sizes)).index_add(0, places, each).reshape(sizes)
+
+
+def _density(hist: Any, edges: list[Any]) -> Any:
+    """Over the whole and the volumes of the bins, so that the integral is 1."""
+    density = hist / hist.sum()
+    for dim, each in enumerate(edges):
+        widths = each.diff().reshape((-1, *(1,) * (len(edges) - dim - 1)))
+        density = density / widths
+    return density
+
+
+def of_edges(self: Any, bins: Any, weight: Any = None, density: bool = False) -> Any:
+    """`histogram` between given edges."""
+    return histogram(self, bins, None, weight, density)

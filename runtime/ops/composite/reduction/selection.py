@@ -1,0 +1,38 @@
+"""Composites over reductions that pick or count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.dispatch import ops
+
+
+def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The smallest and the greatest. **Raises** RuntimeError or IndexError where there is none."""
+    if dim is None:
+        if not self.numel():
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
+                "no identity."
+            )
+        return ops.amin(self, (), keepdim), ops.amax(self, (), keepdim)
+    axis = shapes.normalize_dim(dim, self.ndim)
+    if self.ndim and not self.size(axis):
+        raise errors.empty_reduction_dim("aminmax", axis)
+    return ops.amin(self, dim, keepdim), ops.amax(self, dim, keepdim)
+
+
+def count_nonzero(self: Any, dim: Any = None) -> Any:
+    """The number of elements that are not zero."""
+    return (self != 0).sum() if dim is None else (self != 0).sum(dim)
+
+
+def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
+    """The first `size` rows of `nonzero`, filled up. Raises: RuntimeError for a negative size."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, got {size}")
+    found = ops.nonzero(self)[:size]
+    missing = found.new_full((size - found.shape[0], found.shape[1]), fill_value)
+    return ops.cat([found, missing])

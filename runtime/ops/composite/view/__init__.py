@@ -1,0 +1,1 @@
+"""Shapes, parts and gradients of views, written with views."""

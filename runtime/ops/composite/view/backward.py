@@ -1,0 +1,199 @@
+"""Gradients of views: zeros of the input's shape, with the gradient written through the same view.
+
+Every body is made of public operators, so each gradient can be differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from torchgen_out._runtime.dispatch import ops
+
+
+def permute_backward(grad: Any, dims: Sequence[int]) -> Any:
+    """The gradient of `permute`: the inverse permutation."""
+    inverse = [0] * len(dims)
+    for place, dim in enumerate(dims):
+        inverse[dim] = place
+    return grad.permute(inverse)
+
+
+def select_backward(grad_output: Any, input_sizes: Sequence[int], dim: int, index: int) -> Any:
+    """The gradient of `select`."""
+    grad_input = grad_output.new_zeros(input_sizes)
+    grad_input.select(dim, index).copy_(grad_output)
+    return grad_input
+
+
+def slice_backward(
+    grad_output: Any,
+    input_sizes: Sequence[int],
+    dim: int,
+    start: int | None,
+    end: int | None,
+    step: int,
+) -> Any:
+    """The gradient of `slice`."""
+    grad_input = grad_output.new_zeros(input_sizes)
+    ops.slice(grad_input, dim, start, end, step).copy_(grad_output)
+    return grad_input
+
+
+def narrow_backward(
+    grad_output: Any, input_sizes: Sequence[int], dim: int, start: int, length: int
+) -> Any:
+    """The gradient of `narrow`."""
+    grad_input = grad_output.new_zeros(input_sizes)
+    grad_input.narrow(dim, start, length).copy_(grad_output)
+    return grad_input
+
+
+def diagonal_backward(
+    grad_output: Any, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int
+) -> Any:
+    """The gradient of `diagonal`."""
+    grad_input = grad_output.new_zeros(input_sizes)
+    grad_input.diagonal(offset, dim1, dim2).copy_(grad_output)
+    return grad_input
+
+
+def unfold_backward(
+    grad_in: Any, input_sizes: Sequence[int], dim: int, size: int, step: int
+) -> Any:
+    """The gradient of `unfold`: an element gets the sum over the windows it lies in."""
+    if not input_sizes:
+        return grad_in.sum()
+    grad_input = grad_in.new_zeros(input_sizes)
+    if size <= step:
+        grad_input.unfold(dim, size, step).copy_(grad_in)
+        return grad_input
+    dim %= len(input_sizes)
+    windows = grad_in.movedim(-1, dim + 1).flatten(dim, dim + 1)
+    is_kept = grad_in.is_cpu and input_sizes[dim] <= LONGEST_KEPT
+    find = _window_places if is_kept else _window_places.__wrapped__
+    places = find(input_sizes[dim], size, step, grad_in.device)
+    return grad_input.index_add(dim, places, windows)
+
+
+LONGEST_KEPT = 4096
+"""The size up to which the places of windows are remembered."""
+
+
+@lru_cache(maxsize=64)
+def _window_places(count: int, size: int, step: int, device: Any) -> Any:
+    """The places that the windows over `count` elements show, one window after the other."""
+    return ops.arange(count, device=device).unfold(0, size, step).reshape((-1,))
+
+
+def as_strided_backward(
+    grad: Any,
+    input_sizes: Sequence[int],
+    input_strides: Sequence[int],
+    input_offset: int,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None,
+) -> Any:
+    """The gradient of `as_strided`: added up per storage element, then read as the input.
+
+    Where several elements of the input share memory, each gets an equal part.
+    """
+    offset = input_offset if storage_offset is None else storage_offset
+    if 0 in size or 0 in input_sizes:
+        return grad.new_zeros(input_sizes)
+    start = min(offset, input_offset)
+    extent = 1 + max(
+        offset - start + _reach(size, stride),
+        input_offset - start + _reach(input_sizes, input_strides),
+    )
+    positions = ops.arange(extent, device=grad.device)
+    written = positions.as_strided(size, stride, offset - start).reshape(-1)
+    memory = grad.new_zeros((extent,)).index_add(0, written, grad.reshape(-1))
+    read = positions.as_strided(input_sizes, input_strides, input_offset - start)
+    if _overlaps(input_sizes, input_strides):
+        flat = read.reshape(-1)
+        shared = grad.detach().new_zeros((extent,))
+        shared = shared.index_add(0, flat, shared.new_ones((flat.numel(),)))
+        memory = memory / shared.clamp(min=1)
+    return memory.index_select(0, read.reshape(-1)).view(input_sizes)
+
+
+def _reach(sizes: Sequence[int], strides: Sequence[int]) -> int:
+    """The distance from the first to the last element in memory."""
+    return sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+
+
+def _overlaps(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether two elements may share memory; may err on the side of yes."""
+    covered = 0
+    for stride, size in sorted(zip(strides, sizes, strict=True)):
+        if size > 1:
+            if stride <= covered:
+                return True
+            covered += (size - 1) * stride
+    return False
+
+
+def split_backward(
+    grads: Sequence[Any], split_size: int, dim: int, input_sizes: Sequence[int]
+) -> Any:
+    """The gradient of `split`."""
+    size = input_sizes[dim]
+    lengths = [min(split_size, size - start) for start in range(0, size, split_size or 1)] or [0]
+    return split_with_sizes_backward(grads, lengths, dim, input_sizes)
+
+
+def chunk_backward(grads: Sequence[Any], chunks: int, dim: int, input_sizes: Sequence[int]) -> Any:
+    """The gradient of `chunk`."""
+    size = input_sizes[dim]
+    if not size:
+        return split_with_sizes_backward(grads, [0] * chunks, dim, input_sizes)
+    return split_backward(grads, (size + chunks - 1) // chunks, dim, input_sizes)
+
+
+def tensor_split_backward(
+    grads: Sequence[Any], sections: int, dim: int, input_sizes: Sequence[int]
+) -> Any:
+    """The gradient of `tensor_split` into sections."""
+    length, longer = divmod(input_sizes[dim], sections)
+    lengths = [length + 1] * longer + [length] * (sections - longer)
+    return split_with_sizes_backward(grads, lengths, dim, input_sizes)
+
+
+def tensor_split_indices_backward(
+    grads: Sequence[Any], indices: Sequence[int], dim: int, input_sizes: Sequence[int]
+) -> Any:
+    """The gradient of `tensor_split` at indices; pieces may overlap or leave gaps."""
+    like = next(grad for grad in grads if grad is not None)
+    total = like.new_zeros(input_sizes)
+    starts, ends = [0, *indices], [*indices, input_sizes[dim]]
+    for grad, start, end in zip(grads, starts, ends, strict=True):
+        if grad is not None:
+            total = total + slice_backward(grad, input_sizes, dim, start, end, 1)
+    return total
+
+
+def split_with_sizes_backward(
+    grads: Sequence[Any], split_sizes: Sequence[int], dim: int, input_sizes: Sequence[int]
+) -> Any:
+    """The gradient of `split_with_sizes`; a piece without gradient counts as zeros."""
+    like = next(grad for grad in grads if grad is not None)
+    sizes = list(input_sizes)
+    pieces = []
+    for grad, length in zip(grads, split_sizes, strict=True):
+        if grad is None:
+            sizes[dim] = length
+            grad = like.new_zeros(sizes)
+        pieces.append(grad)
+    return ops.cat(pieces, dim)
+
+
+def unbind_backward(grads: Sequence[Any], dim: int) -> Any:
+    """The gradient of `unbind`; a piece without gradient counts as zeros."""
+    like = next(grad for grad in grads if grad is not None)
+    zeros = None
+    if any(grad is None for grad in grads):
+        zeros = like.new_zeros(like.shape)
+    return ops.stack([zeros if grad is None else grad for grad in grads], dim)

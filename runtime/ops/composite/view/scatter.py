@@ -1,0 +1,74 @@
+"""Copies of a tensor with a part replaced: what writing into a view does, out of place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torchgen_out._runtime.dispatch import ops
+
+
+def _with(self: Any, look: Any, src: Any) -> Any:
+    """A copy of `self` in which the view that `look` takes holds `src`."""
+    copied = self.clone()
+    part = look(copied)
+    if part._sizes != src._sizes:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. "
+            f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    part.copy_(src)
+    return copied
+
+
+def select_scatter(self: Any, src: Any, dim: int, index: int) -> Any:
+    """A copy with `src` at `index` of `dim`."""
+    return _with(self, lambda x: x.select(dim, index), src)
+
+
+def slice_scatter(
+    self: Any,
+    src: Any,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Any:
+    """A copy with `src` at a slice of `dim`."""
+    return _with(self, lambda x: ops.slice(x, dim, start, end, step), src)
+
+
+def diagonal_scatter(self: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A copy with `src` on a diagonal."""
+    return _with(self, lambda x: x.diagonal(offset, dim1, dim2), src)
+
+
+def as_strided_scatter(
+    self: Any,
+    src: Any,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Any:
+    """A copy with `src` at a view of any geometry."""
+    return _with(self, lambda x: x.as_strided(size, stride, storage_offset), src)
+
+
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """Set the main diagonal; with `wrap` it begins again below a square, in tall matrices.
+
+    **Raises** RuntimeError for less than two dims, or for more unless all sizes are equal.
+    """
+    sizes = list(self._sizes)
+    if len(sizes) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(sizes) > 2 and len(set(sizes)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    count, step = min(sizes), sum(self._strides)
+    self.as_strided((count,), (step,)).fill_(fill_value)
+    rows, columns = sizes[0], sizes[1]
+    if wrap and len(sizes) == 2 and rows > columns + 1:
+        start = (columns + 1) * self._strides[0] + self._offset
+        rest = self.as_strided((rows - columns - 1, columns), self._strides, start)
+        fill_diagonal_(rest, fill_value, True)
+    return self

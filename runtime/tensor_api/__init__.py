@@ -1,0 +1,1 @@
+"""Floor 6: what a Tensor can do that is no operator: Python's protocols, indexing, exchange."""

@@ -1,0 +1,113 @@
+"""Small takes: `tensor[tensor]`, `tensor[mask]`, `tensor[tensor, tensor ...]` by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.shape import contiguous_strides
+from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
+    Way,
+    Ways,
+    is_on_cpu,
+    make_recorded,
+)
+
+SMALL = 512
+"""Elements of an index tensor up to which NumPy's take costs less than the operator."""
+
+SEVERAL_SMALL = 4096
+"""The same for a mask, and for several that the operator has to combine."""
+
+_new_tuple = tuple.__new__
+_INT64, _MASK = dtypes.int64.index, dtypes.bool.index
+_TAKEN_BY = {_INT64: SMALL, _MASK: SEVERAL_SMALL}  # keys of CPU tensors with dims, outside autograd
+
+
+def make_taker(key: int) -> Way | None:
+    """The way of `tensor[tensor]`; it answers None if the index is large, wrong or a rare one."""
+    if not is_on_cpu(key) or key & keys.ZERO_DIM:
+        return None
+    bare = key & ~keys.GRAD
+
+    def take(self: Tensor, index: Tensor) -> Tensor | None:
+        limit = _TAKEN_BY.get(index._key)
+        if limit is None:
+            return None
+        places = index._array()
+        if places.size > limit:
+            return None
+        try:
+            found = self._array().take(places, 0) if index._key == _INT64 else self._array()[places]
+        except IndexError:  # the operator says what is wrong
+            return None
+        sizes = _new_tuple(Size, found.shape)
+        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
+
+    if key == bare:
+        return take
+    recorded = _make_recorded_take(lambda self, indices: take(self, indices[0]))
+    return lambda self, index: recorded(self, [index])
+
+
+def make_several_taker(key: int) -> Way | None:
+    """The way of `tensor[tensor, tensor ...]`, from the first dim on; None as above."""
+    if not is_on_cpu(key) or key & keys.ZERO_DIM:
+        return None
+    bare = key & ~keys.GRAD
+
+    def take(self: Tensor, items: Sequence[Any]) -> Tensor | None:
+        places = several_places(items)
+        if places is None or len(places) > len(self._sizes):
+            return None
+        try:
+            found = self._array()[places]
+        except IndexError:
+            return None
+        sizes = _new_tuple(Size, found.shape)
+        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
+
+    if key == bare:
+        return take
+    recorded = _make_recorded_take(take)
+    return lambda self, items: recorded(self, list(items))
+
+
+several_takers = Ways(make_several_taker)
+
+
+def several_places(items: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Small index tensors as arrays; None if one is none, or not small."""
+    places = []
+    for item in items:
+        if item.__class__ is not Tensor or item._key != _INT64:
+            return None
+        array = item._array()
+        if array.size > SEVERAL_SMALL:
+            return None
+        places.append(array)
+    return tuple(places)
+
+
+def _make_recorded_take(take: Callable[[Tensor, Any], Tensor | None]) -> Way:
+    """The operator `index` recorded around a way; None where that answers None."""
+
+    def take_or_refuse(self: Tensor, indices: list[Tensor]) -> Tensor:
+        found = take(self, indices)
+        if found is None:
+            raise LookupError
+        return found
+
+    recorded = make_recorded("index.Tensor", take_or_refuse)
+
+    def call(self: Tensor, indices: list[Any]) -> Tensor | None:
+        try:
+            return recorded(self, indices)  # type: ignore[no-any-return]
+        except LookupError:
+            return None
+
+    return call

@@ -1,0 +1,190 @@
+"""Views by ints, slices, None and `...`, and the table of all ways to read."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import operator as registered
+from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
+    Way,
+    Ways,
+    make_recorded,
+    view_of,
+)
+from torchgen_out._runtime.tensor_api.quick_indexing.gathering import make_taker, several_takers
+
+_slice = builtins.slice
+_at = tuple.__getitem__
+_TAIL = slice(1, None)
+
+
+def make_row(key: int) -> Way | None:
+    """The way of `tensor[int]`."""
+    if key & keys.ZERO_DIM:
+        return None
+    bare = key & ~keys.GRAD
+
+    def row(self: Tensor, index: int) -> Tensor:
+        sizes, strides = self._sizes, self._strides
+        size = _at(sizes, 0)
+        place = index + size if index < 0 else index
+        if not 0 <= place < size:
+            raise errors.int_out_of_bounds(index, 0, size)
+        offset = self._offset + place * strides[0]
+        return view_of(self, bare, _at(sizes, _TAIL), strides[1:], offset)
+
+    if key == bare:
+        return row
+    select = make_recorded("select.int", lambda self, dim, index: row(self, index))
+    return lambda self, index: select(self, 0, index)
+
+
+def make_cut(key: int) -> Way | None:
+    """The way of `tensor[slice]`; it answers None for a step that is none."""
+    if key & keys.ZERO_DIM:
+        return None
+    bare = key & ~keys.GRAD
+
+    def cut_first(self: Tensor, dim: int, start: int, stop: int, step: int) -> Tensor:
+        sizes, strides = self._sizes, self._strides
+        if step == 1:
+            length = stop - start if stop > start else 0
+            if len(sizes) == 1:
+                return view_of(self, bare, (length,), strides, self._offset + start * strides[0])
+            rest = (length, *_at(sizes, _TAIL))
+            return view_of(self, bare, rest, strides, self._offset + start * strides[0])
+        length = (stop - start + step - 1) // step if stop > start else 0
+        rest = (length, *_at(sizes, _TAIL))
+        offset = self._offset + start * strides[0]
+        return view_of(self, bare, rest, (strides[0] * step, *strides[1:]), offset)
+
+    call = cut_first if key == bare else make_recorded("slice.Tensor", cut_first)
+
+    def cut(self: Tensor, item: _slice) -> Tensor | None:
+        step = item.step
+        if step is not None and not _is_forward(item):
+            return None
+        start, stop, step = item.indices(_at(self._sizes, 0))
+        return call(self, 0, start, stop, step)  # type: ignore[no-any-return]
+
+    return cut
+
+
+def _is_forward(item: _slice) -> bool:
+    step = item.step
+    return step is None or (step.__class__ is int and step > 0)
+
+
+def make_new_dim(key: int) -> Way:
+    """The way of `tensor[None]`."""
+    unsqueeze = registered.operators["unsqueeze"].calls[key]
+    return lambda self, index: unsqueeze(self, 0)
+
+
+def make_whole(key: int) -> Way | None:
+    """The way of `tensor[...]`."""
+    if key & keys.GRAD:
+        return None
+    bare = key & ~keys.ZERO_DIM
+    return lambda self, index: view_of(self, bare, self._sizes, self._strides, self._offset)
+
+
+def make_part(key: int) -> Way | None:
+    """The way of `tensor[item, item ...]`; it answers None if an item is of another kind."""
+    if key & keys.GRAD:
+        return _make_recorded_part()
+    bare = key & ~keys.ZERO_DIM
+
+    def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+        geometry = locate(self, items)
+        if geometry is None:
+            take = several_takers[key]
+            return None if take is None else take(self, items)  # type: ignore[no-any-return]
+        sizes, strides, offset = geometry
+        return view_of(self, bare, tuple(sizes), tuple(strides), offset)
+
+    return part
+
+
+def _make_recorded_part() -> Way:
+    """An operator for each item, as PyTorch records them, but for slices that take everything."""
+    select = registered.operators["select.int"].calls
+    cut = registered.operators["slice.Tensor"].calls
+    rows, cuts = readers[int], readers[_slice]
+
+    def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+        if len(items) > len(self._sizes):
+            return None
+        view, dim = self, 0
+        for item in items:
+            size = _at(view._sizes, dim)
+            if item.__class__ is int:
+                if not -size <= item < size:
+                    return None
+                view = select[view._key](view, dim, item) if dim else rows[view._key](view, item)
+            elif item.__class__ is _slice and _is_forward(item):
+                start, stop, step = item.indices(size)
+                if start or stop < size or step > 1:
+                    args = (dim, start, stop, step)
+                    view = cut[view._key](view, *args) if dim else cuts[view._key](view, item)
+                dim += 1
+            else:
+                take = several_takers[self._key]
+                return None if take is None else take(self, items)  # type: ignore[no-any-return]
+        return None if view is self else view
+
+    return part
+
+
+Geometry = tuple[list[int], list[int], int]
+
+
+def locate(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
+    """Return the sizes, strides and offset of a basic index; None if it is none, or wrong."""
+    sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
+    dim = 0
+    for position, item in enumerate(items):
+        if item is ...:
+            behind = items[position + 1 :]
+            dim = len(sizes) - len(behind) + behind.count(None)
+            if dim < 0 or any(other is ... for other in behind):
+                return None
+            continue
+        if item is None:
+            strides.insert(dim, sizes[dim] * strides[dim] if dim < len(sizes) else 1)
+            sizes.insert(dim, 1)
+            dim += 1
+            continue
+        if dim >= len(sizes):
+            return None
+        size = sizes[dim]
+        if item.__class__ is int:
+            place = item + size if item < 0 else item
+            if not 0 <= place < size:
+                return None
+            offset += place * strides[dim]
+            del sizes[dim], strides[dim]
+        elif item.__class__ is _slice and _is_forward(item):
+            start, stop, step = item.indices(size)
+            offset += start * strides[dim]
+            sizes[dim] = (stop - start + step - 1) // step if stop > start else 0
+            strides[dim] *= step
+            dim += 1
+        else:
+            return None
+    return sizes, strides, offset
+
+
+readers: dict[type, Ways] = {
+    int: Ways(make_row),
+    _slice: Ways(make_cut),
+    tuple: Ways(make_part),
+    Tensor: Ways(make_taker),
+    type(None): Ways(make_new_dim),
+    type(...): Ways(make_whole),
+}
+"""The ways of `tensor[index]` by the class of the index; other classes have none."""
