@@ -214,3 +214,13 @@ def lists_are_run_by_one_family(context: Context) -> Iterator[Problem]:
             elif len(operator.schema.returns) != 1 or not operator.tensor_arguments:
                 message = f"{operator.name}: 'foreach' needs a tensor, and one result"
                 yield Problem(where, message, None, width=len(name))
+
+
+@program_rule("E510")
+def frequent_families_have_a_choice(context: Context) -> Iterator[Problem]:
+    """The tag `frequent` speaks of the choice between the entries of a family."""
+    for operator in context.program.operators:
+        if operator.has_tag("frequent") and len(context.program.families[operator.base_name]) == 1:
+            message = f"{operator.name}: 'frequent' is for families of several entries"
+            where = operator.places.word("frequent", "tags")
+            yield Problem(where, message, "leave it out", width=len("frequent"))

@@ -72,7 +72,9 @@ def class_of(parameters: Iterable[str]) -> str:
     return "".join(name.capitalize() for name in SYNONYMS if name in own)
 
 
-def forms(operator: Operator, names: dict[str, str], varargs: str, has_out: bool) -> Forms:
+def forms(
+    operator: Operator, names: dict[str, str], varargs: str, has_out: bool, is_inplace: bool = False
+) -> Forms:
     """The unusual calls of one binding."""
     words = synonyms(operator, names, has_out)
     positional = [names[a.name] for a in operator.schema.positional]
@@ -83,7 +85,7 @@ def forms(operator: Operator, names: dict[str, str], varargs: str, has_out: bool
         tuple(_order(names, [a.name for a in schema.arguments]) for schema in operator.deprecated),
         ", ".join(positional),
         ", ".join(f"{name}={name}" for name in named),
-        " or ".join(f"{name} is MISSING" for name in _unseen(operator, names, varargs))
+        " or ".join(f"{name} is MISSING" for name in _unseen(operator, names, varargs, is_inplace))
         if words
         else "",
         ", ".join(f"{name}={name}" for name in required),
@@ -95,15 +97,21 @@ def _order(names: dict[str, str], order: list[str]) -> str:
     return translate.literal(tuple(names[name] for name in order))
 
 
-def _unseen(operator: Operator, names: dict[str, str], varargs: str) -> Iterator[str]:
-    """The required parameters at which nothing looks before they are used."""
+def _unseen(
+    operator: Operator, names: dict[str, str], varargs: str, is_inplace: bool
+) -> Iterator[str]:
+    """The required parameters at which nothing looks before they are used.
+
+    A table looks at operands; so do composites, but for those in place.
+    """
+    looks = not (is_inplace and isinstance(operator.kind, Composite))
     checks = integers.checks(operator, names)
     looked_at = {check.parameter for check in checks if check.unusual} | {varargs}
     for position, argument in enumerate(operator.schema.positional):
         name = names[argument.name]
         if not argument.is_required or name in looked_at:
             continue
-        if not translate.is_operand(argument, position):
+        if not (looks and translate.is_operand(argument, position)):
             yield name
 
 

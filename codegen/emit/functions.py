@@ -51,7 +51,8 @@ class Binding:
     is_factory: bool
     tensors: str
     """(name, position, value) of each argument that must be a tensor."""
-    base_name: str
+    called: str
+    """The name in errors."""
     superseded: str
     """The names of the operator and of what replaces it, as arguments; empty for others."""
 
@@ -217,7 +218,7 @@ def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Bin
         takes_dtype_of_out=_takes_dtype_of_out(operator),
         is_factory=operator.has_tag("factory"),
         tensors=_tensors(operator, names),
-        base_name=operator.base_name,
+        called=operator.base_name,
         superseded=_superseded(operator),
     )
 
@@ -243,7 +244,7 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         call=", ".join(names.values()),
         body=_body(operator, names),
         varargs=varargs,
-        forms=calling.forms(operator, names, varargs, False),
+        forms=calling.forms(operator, names, varargs, False, is_inplace=True),
         checks=integers.checks(operator, names),
         has_out=False,
         out_body="",
@@ -253,7 +254,7 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         takes_dtype_of_out=False,
         is_factory=False,
         tensors="",
-        base_name=operator.base_name,
+        called=f"{operator.base_name}_",
         superseded=_superseded(operator),
     )
 

@@ -81,11 +81,18 @@ def _fit_code(line: str) -> list[str]:
     comment = re.search(r"  # .*$", line)
     code = line[: comment.start()] if comment else line
     if code.endswith(","):
-        return place(parse(code.strip()[:-1]), indent, " " * indent, ",")
+        lines = place(parse(code.strip()[:-1]), indent, " " * indent, ",")
+        return [piece for each in lines for piece in _fit_member(each)]
     nodes = parse(code.strip())
     if nodes[0].flat == "def":
         return _fit_definition(nodes, indent)
     return _fit_statement(code, indent, comment[0] if comment else "")
+
+
+def _fit_member(line: str) -> list[str]:
+    """A line of a list that was broken; a string alone may still be too long."""
+    literal = None if fits(line) else _LITERAL.fullmatch(line)
+    return _fit_literal(*literal.groups(default="")) if literal else [line]
 
 
 def _fit_literal(indent: str, name: str, literal: str, comma: str) -> list[str]:

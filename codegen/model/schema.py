@@ -151,6 +151,16 @@ class Type:
         """Whether the alias annotation has `!`."""
         return self.alias is not None and self.alias.is_write
 
+    @property
+    def is_int(self) -> bool:
+        """Whether the value is one integer."""
+        return self.base in ("int", "SymInt") and not self.is_list
+
+    @property
+    def plain(self) -> str:
+        """The text without the alias annotation."""
+        return f"{'|'.join(self.names)}{''.join(str(m) for m in self.modifiers)}"
+
     def __str__(self) -> str:
         alias = "" if self.alias is None else f"({self.alias})"
         return f"{'|'.join(self.names)}{alias}{''.join(str(m) for m in self.modifiers)}"

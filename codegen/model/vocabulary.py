@@ -99,6 +99,7 @@ TAGS: dict[str, str] = {
     "shape_of_out": "out= keeps its shape if it has as many elements as the result",
     "apart_out": "out= must not show memory of other operands than those in 'aliasing'",
     "whole_out": "out= may be an operand, but must not show a part of one",
+    "frequent": "the family's shortest calls are told apart before its table is looked up",
     "takes_out": "the composite's function takes out= itself",
     "silent_out": "nothing is returned beside out=",
     "internal": "called by generated or runtime code; not shown to users",

@@ -20,13 +20,13 @@ Dtype = dtypes.dtype
 """The class by the name that bindings know it by: they have an argument `dtype`."""
 
 
-def as_list(*values: Any) -> Any:
+def as_list(values: tuple[Any, ...], operator: str, argument: str) -> Any:
     """What stands in the place of several arguments: the one sequence, or the one item.
 
     Raises: TypeError if nothing was given.
     """
     if not values:
-        raise TypeError("missing 1 required positional argument: a list of integers")
+        raise errors.arguments_missing(operator, [argument])
     (value,) = values
     if value.__class__ is int:
         return values
@@ -125,16 +125,6 @@ def is_dtype(value: Any) -> bool:
     """Whether an argument is a dtype, or a Python type that stands for one."""
     return isinstance(value, dtypes.dtype) or (
         value.__class__ is type and value in dtypes.BY_PYTHON_TYPE
-    )
-
-
-def no_overload(name: str, schemas: tuple[str, ...], args: tuple[Any, ...]) -> TypeError:
-    """The error for arguments that fit none of several schemas."""
-    got = ", ".join(type(arg).__name__ for arg in args if arg is not MISSING)
-    listed = "".join(f"\n * {schema}" for schema in schemas)
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({got}), "
-        f"but expected one of:{listed}"
     )
 
 

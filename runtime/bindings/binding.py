@@ -1,118 +1,172 @@
-"""Which entry of a family a call means, where names stand at different places in its entries."""
+"""Which entry of a family a call means: told from its arguments, once for each of their kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from torchgen_out._runtime.bindings.arguments import is_number, no_overload
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings.arguments import (
+    is_int_or_ints,
+    is_ints,
+    is_number,
+    is_numbers,
+    is_tensors,
+)
+from torchgen_out._runtime.bindings.calling import synonyms
+from torchgen_out._runtime.bindings.signatures import Bound, Signature
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
-from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops, overrides
 
-Parameter = tuple[str, Callable[[Any], bool], bool, bool, bool]
-"""Name, type test, whether it must be given, whether by name only, whether it may be None."""
+Function = Callable[..., Any]
 
-_TOLD_BY_CLASS = frozenset({int, float, complex, bool, str, type(None), dtype, device, layout})
+OPERANDS = frozenset((Tensor, int, float))
+"""Classes of what is a tensor or a number at first sight."""
+
+_TOLD = frozenset({int, float, complex, bool, str, type(None), dtype, device, layout})
 """Classes all of whose values pass the same tests."""
 
-
-class Entry:
-    """One entry of a family: what is called, and its parameters."""
-
-    __slots__ = ("function", "parameters")
-
-    def __init__(self, function: Callable[..., Any], *parameters: Parameter) -> None:
-        self.function = function
-        self.parameters = parameters
-
-    @property
-    def schema(self) -> str:
-        """The schema, with which the function's documentation begins."""
-        return " ".join((self.function.__doc__ or "").partition("\n\n")[0].split())
-
-    def fits(self, args: Sequence[Any], keywords: dict[str, Any]) -> bool:
-        """Whether Python would bind the arguments, and each is of its parameter's type."""
-        taken = 0
-        for name, test, must_be_given, is_keyword_only, may_be_none in self.parameters:
-            if not is_keyword_only and taken < len(args):
-                if name in keywords:
-                    return False
-                value = args[taken]
-                taken += 1
-            elif name in keywords:
-                value = keywords[name]
-            elif must_be_given:
-                return False
-            else:
-                continue
-            if not (test(value) or (may_be_none and value is None)):
-                return False
-        names = {parameter[0] for parameter in self.parameters}
-        return taken == len(args) and keywords.keys() <= names
+_LISTS = frozenset({is_tensors, is_numbers, is_ints, is_int_or_ints})
+"""Tests that look into lists."""
 
 
-class Binder:
-    """The entries of a family, told apart once per combination of the arguments' kinds.
+Key = tuple[Any, ...]
+"""The classes of positional arguments, the names of others, and their classes if these matter."""
 
-    Calling it calls the entry that is meant.
-    Raises: TypeError if none fits.
+
+class Binder(dict[Key, Function]):
+    """The entries of a family by what is given.
+
+    `binder[classes]` is the function of the entry that is meant, where the classes of arguments
+    that are all positional tell it; the method that looks at their values, where they do not.
     """
 
-    __slots__ = ("entries", "known", "name", "told")
+    __slots__ = ("_names", "entries", "name", "takes_words")
 
-    def __init__(self, name: str, *entries: Entry) -> None:
+    def __init__(self, name: str, *entries: tuple[Function, str], takes_words: bool = True) -> None:
+        """entries: each a function and its signature, in the order in which they are tried."""
         self.name = name
-        self.entries = entries
-        self.known: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        parameters = [parameter for entry in entries for parameter in entry.parameters]
-        has_numbers = any(test is is_number for _, test, _, by_name, _ in parameters if not by_name)
-        self.told = _TOLD_BY_CLASS if has_numbers else _TOLD_BY_CLASS | {Tensor}
+        self.entries = [(function, Signature(text)) for function, text in entries]
+        self.takes_words = takes_words
+        self._names: frozenset[str] | None = None
 
-    def __call__(self, args: tuple[Any, ...]) -> Any:
-        told = self.told
-        kinds = tuple([a.__class__ if a.__class__ in told else _kind(a) for a in args])
-        function = self.known.get(kinds) or self._find(kinds, args, {})
-        return function(*args)
+    def __missing__(self, key: Key) -> Function:
+        return self.positional
+
+    def positional(self, *args: Any) -> Any:
+        """Call with arguments that are all given by position.
+
+        Raises: TypeError if no entry is meant.
+        """
+        return self._function(args, {})(*args)
 
     def named(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """Call with arguments of which some, those that are not MISSING, were given by name."""
-        told = self.told
-        kinds = [a.__class__ if a.__class__ in told else _kind(a) for a in args]
-        given = {}
-        for name, value in keywords.items():
-            if value is not MISSING:
-                given[name] = value
-                kinds.append(name)
-                kinds.append(value.__class__ if value.__class__ in _TOLD_BY_CLASS else _kind(value))
-        function = self.known.get(tuple(kinds)) or self._find(tuple(kinds), args, given)
-        return function(*args, **given)
+        """Call with arguments of which some are given by name.
 
-    def _find(
-        self, kinds: tuple[Any, ...], args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> Callable[..., Any]:
-        for entry in self.entries:
-            if entry.fits(args, keywords):
-                if None not in kinds:
-                    self.known[kinds] = entry.function
-                return entry.function
+        Raises: TypeError if no entry is meant.
+        """
+        names = (*map(type, args), *keywords)
+        function = self.get(names) or self.get((*names, *map(type, keywords.values())))
+        if function is None:
+            if self.takes_words and not self.names.issuperset(keywords):
+                keywords = self._respelled(keywords)
+            function = self._function(args, keywords)
+        return function(*args, **keywords)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all entries' parameters."""
+        if self._names is None:
+            self._names = frozenset(each.name for _, s in self.entries for each in s.parameters)
+        return self._names
+
+    def _respelled(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """Arguments with NumPy's words for them replaced by the names of our parameters."""
+        found: dict[str, Any] = {}
+        for word, value in keywords.items():
+            name = word if word in self.names else synonyms.get(word, word)
+            if name is not word and (name in keywords or name in found):
+                raise errors.unexpected_keyword(self.name, word)
+            found[name] = value
+        return found
+
+    def _function(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Function:
+        """The function of the entry that is meant, from now on known by the shortest key."""
+        bounds = [signature.bind(args, keywords) for _, signature in self.entries]
+        for place, bound in enumerate(bounds):
+            if bound is not None and not bound.missing and bound.accepts():
+                function = self.entries[place][0]
+                key: Key = (*map(type, args), *keywords)
+                if keywords and _has_rivals(bounds, place):
+                    key = (*key, *map(type, keywords.values()))
+                if _is_told(bounds, place, len(key) > len(args) + len(keywords) or not keywords):
+                    self[key] = function
+                return function
         if overrides.state.modes or overrides.overriding((*args, *keywords.values())):
             return self._answered
-        schemas = tuple(entry.schema for entry in self.entries)
-        raise no_overload(self.name, schemas, (*args, *keywords.values()))
+        for name in keywords:
+            if name not in self.names:
+                raise errors.unexpected_keyword(self.name, name)
+        raise self._no_overload(bounds, args, keywords)
 
     def _answered(self, /, *args: Any, **keywords: Any) -> Any:
         """What the arguments' classes answer to a call that fits no entry."""
         return overrides.answer(getattr(ops, self.name), args, keywords)
 
+    def _no_overload(
+        self, bounds: Sequence[Bound | None], args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> TypeError:
+        """The error for a call that fits no entry; it says of each whether only something lacks."""
+        got = [type(arg).__name__ for arg in args]
+        got += [f"{word}={type(value).__name__}" for word, value in keywords.items()]
+        lines = []
+        for (_, signature), bound in zip(self.entries, bounds, strict=True):
+            lines.append(f"\n * ({signature.text})")
+            if bound is not None and bound.missing and bound.accepts():
+                names = ", ".join(f'"{name}"' for name in bound.missing)
+                lines.append(f"\n      missing {len(bound.missing)} required arguments: {names}")
+        return TypeError(
+            f"{self.name}() received an invalid combination of arguments - "
+            f"got ({', '.join(got)}), but expected one of:{''.join(lines)}"
+        )
 
-def _kind(value: Any) -> Any:
-    """What the tests can see of a tensor or of a list of ints; None for what is not known."""
-    if value.__class__ is Tensor:
-        return Tensor, not value._sizes
-    if value.__class__ in (tuple, list) and value and value[0].__class__ is int:
-        return tuple
-    return None
+
+def _has_rivals(bounds: Sequence[Bound | None], place: int) -> bool:
+    """Whether, but for the classes of arguments given by name, another entry may be meant."""
+    return any(
+        bound and not bound.missing and bound.accepts(only_positional=True)
+        for at, bound in enumerate(bounds)
+        if at != place
+    )
+
+
+def _is_told(bounds: Sequence[Bound | None], place: int, by_all: bool) -> bool:
+    """Whether all calls with arguments of the same classes mean the entry at `place`.
+
+    A tensor of no dims passes for a number where an earlier entry wants one; a list may be what
+    another entry wants. by_all: not of the positional arguments' classes alone.
+    """
+    found = bounds[place]
+    assert found is not None
+    for slot, (parameter, value) in found.given.items():
+        if not by_all and slot.__class__ is str:
+            continue
+        tests = [bound.test(slot) for bound in bounds if bound]
+        if isinstance(value, Tensor):
+            if is_number in [bound.test(slot) for bound in bounds[: place + 1] if bound]:
+                return False
+        elif value.__class__ in (tuple, list):
+            if not _LISTS.intersection(tests) <= {parameter.test}:
+                return False
+        elif value.__class__ not in _TOLD:
+            return False
+    return True
+
+
+def binder_of(function: Function) -> Binder | None:
+    """Where the function of a family looks its entries up, beside which it stands."""
+    found = getattr(function, "__globals__", {}).get(f"_{function.__name__}")
+    return found if isinstance(found, Binder) else None

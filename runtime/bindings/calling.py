@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.bindings.arguments import is_number, no_overload
+from torchgen_out._runtime.bindings.arguments import is_number
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
@@ -128,21 +128,3 @@ def holds_others(values: Any) -> bool:
     if isinstance(values, (tuple, list)):
         return any(each.__class__ not in overrides.TENSORS for each in values)
     return True
-
-
-def unmatched(function: Function, schemas: tuple[str, ...], given: dict[str, Any]) -> Any:
-    """What the arguments' classes answer to a call that fits no entry of a family.
-
-    given: what the function was given, by parameter.
-    Raises: TypeError if none answers.
-    """
-    name = function.__name__
-    args = given.pop("args", ()) if _gathers(function) else ()
-    given = {n: v for n, v in given.items() if n not in ("_words", "first", "several", "schemas")}
-    values = {n: v for n, v in given.items() if v is not MISSING and not (n == "out" and v is None)}
-    known = function.__code__.co_varnames[: function.__code__.co_argcount]  # type: ignore[attr-defined]
-    positional = [values.pop(n) for n in known if n in values]
-    found = overrides.answer(getattr(ops, name, function), (*positional, *args), values)
-    if found is NotImplemented:
-        raise no_overload(name, schemas, (*positional, *args, *values.values()))
-    return found

@@ -32,7 +32,7 @@ def answer(table: CallTable, args: tuple[Any, ...]) -> Any:
     names = called.arguments
     missing = [n for n, each in zip(names, args[first:], strict=False) if each is MISSING]
     if missing:
-        raise errors.arguments_missing(called.base_name, missing)
+        raise errors.arguments_missing(table.called, missing)
     if called.number_first and first < len(args) and not isinstance(args[first], Tensor):
         return _with_number_first(table, args, first)
     return NotImplemented

@@ -55,6 +55,12 @@ class CallTable(dict[Any, Call]):
         return call
 
     @property
+    def called(self) -> str:
+        """The name in errors."""
+        name = self.operator.base_name
+        return f"{name}_" if self.variant == INPLACE else name
+
+    @property
     def has_tuples(self) -> bool:
         """Whether signatures are tuples, not the one entry of the one operand."""
         return self.variant == OUT or self.operator.arity != 1
@@ -78,7 +84,8 @@ class CallTable(dict[Any, Call]):
         """The error for arguments that are not what the schema says."""
         places = self.operator.operand_places
         if self.variant != OUT:
-            return self.operator.wrong_arguments(tuple([args[place] for place in places]))
+            inputs = tuple([args[place] for place in places])
+            return self.operator.wrong_arguments(inputs, self.called)
         out, *given = args
         operands = [given[place] for place in places]
         for each in out if isinstance(out, (tuple, list)) else (out,):
@@ -234,14 +241,16 @@ class Operator:
         ]
         return entries[0] if self.arity == 1 else tuple(entries)
 
-    def wrong_arguments(self, args: tuple[Any, ...]) -> TypeError:
-        """The error that names the first operand of a wrong type."""
+    def wrong_arguments(self, args: tuple[Any, ...], called: str = "") -> TypeError:
+        """The error that names the first operand of a wrong type.
+
+        called: what was called, if not the function.
+        """
+        called = called or self.base_name
         for position, (name, kind) in enumerate(self.operands.items()):
             if position < len(args) and not _fits(args[position], kind):
-                return errors.wrong_argument_type(
-                    self.base_name, name, position, kind, args[position]
-                )
-        return TypeError(f"{self.base_name}(): arguments do not fit {self.schema}")
+                return errors.wrong_argument_type(called, name, position, kind, args[position])
+        return TypeError(f"{called}(): arguments do not fit {self.schema}")
 
 
 def _any(need: Any) -> bool:

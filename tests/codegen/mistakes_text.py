@@ -249,6 +249,9 @@ SPELLING = [
     ),
     wrong("promotion of no argument", "same(self, mat2)", "same(self, ‸mat3)", "E305", "mat3"),
     wrong("broken promotion", "same(self, mat2)", "‸same(self, mat2", "E305", "promotion"),
+    wrong(
+        "frequent without a choice", "tags: nondeterministic", "tags: ‸frequent", "E510", "several"
+    ),
     wrong("unknown tag", "tags: nondeterministic", "tags: ‸random", "E306", "random"),
     wrong("unknown backend", "CPU, CUDA: linalg.mm", "CPU, ‸GPU: linalg.mm", "E307", "GPU"),
     wrong("backend given twice", "CPU, CUDA: linalg.mm", "CPU, ‸CPU: linalg.mm", "E103", "twice"),

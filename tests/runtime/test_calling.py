@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator as operators
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from codegen.model.vocabulary import SYNONYMS
 from tests import calls, harness, tolerances
 from tests.runtime.test_operators import OURS, base_dtype, first_case, is_random
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings.binding import Binder
+from torchgen_out.functions import overloads
 
 OPERATORS = harness.program().operators
 NUMBERS = {"alpha": 2, "beta": 3, "value": 4}
@@ -149,17 +152,74 @@ def test_missing_arguments_are_named(operator: Operator, required: list[str], co
             assert re.search(rf"\b{parameter_of(operator, name)}\b", str(caught.value))
 
 
-@pytest.mark.parametrize("family", [f for f in harness.program().families.values() if len(f) > 1])
-def test_calls_without_arguments_show_the_schemas(family: tuple[Operator, ...]) -> None:
-    if not family[0].has_function or all(o.arguments[0].default for o in family if o.arguments):
-        return
-    for count in (0, 1):
-        required = min(sum(a.is_required for a in o.schema.positional) for o in family)
-        if count >= required:
-            return
-        with pytest.raises(TypeError) as caught:
-            function_of(family[0])(*[torch.ones(1, 2, 3)] * count)
-        assert "Missing" not in str(caught.value)
+def needed(operator: Operator) -> list[str]:
+    """The arguments that every call must give, as calls name them."""
+    return [parameter_of(operator, a.name) for a in operator.arguments if a.is_required]
+
+
+def called_forms(operator: Operator) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The function, method and in-place method of an operator, each with its public name."""
+    if operator.has_function:
+        yield operator.public_name, function_of(operator)
+    if operator.has_method and not operator.has_tag("property"):
+        yield operator.public_name, getattr(torch.Tensor, operator.public_name)
+    if operator.has_inplace:
+        yield f"{operator.public_name}_", getattr(torch.Tensor, f"{operator.public_name}_")
+
+
+INTERNAL = re.compile(r"_?Missing|'NoneType'|has no attribute|unbox|\w+__\w|\w+___\w")
+"""What no message may speak of."""
+
+
+@pytest.mark.parametrize("operator", [o for o in OPERATORS if first_case(o) and not o.is_internal])
+def test_what_is_lacked_is_named(operator: Operator) -> None:
+    """It is an error, unless another entry of the family may be meant."""
+    may_be_other = len(harness.program().families[operator.base_name]) > 1
+    for lacked in needed(operator):
+        for public, function in called_forms(operator):
+            given = keywords_of(operator)
+            del given[lacked]
+            is_method = function is not function_of(operator)
+            first = parameter_of(operator, "self" if is_method else operator.arguments[0].name)
+            args = (given.pop(first),) if first in given else ()
+            try:
+                function(*args, **given)
+            except TypeError as error:
+                names = "self|input" if lacked in ("self", "input") else lacked.rstrip("_")
+                assert re.search(rf"\b({names})\b", str(error)), error
+                assert re.search(rf"\b\w*{public}(_of_self)?\(\)", str(error)), error
+                assert not INTERNAL.search(str(error)), error
+            except RuntimeError:  # of the other entry
+                assert may_be_other
+            else:
+                assert may_be_other
+
+
+FAMILIES = sorted(name for name, each in vars(overloads).items() if isinstance(each, Binder))
+VALUES = (torch.ones(2), torch.tensor(1.0), 1, 1.5, (1, 2), (torch.ones(2),), "floor")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_tables_and_short_calls_find_what_the_signatures_say(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All calls of up to three arguments, some with one by name, after each other."""
+    binder, entries = getattr(overloads, name), []
+    for entry, signature in binder.entries:
+        chosen = (lambda found: lambda *args, **keywords: found)(entry.__name__)
+        monkeypatch.setattr(overloads, entry.__name__, chosen)
+        entries.append((chosen, signature.text))
+    monkeypatch.setattr(overloads, name, Binder(binder.name, *entries))
+    fresh, function = Binder(binder.name, *entries), getattr(overloads, binder.name)
+    for count in range(4):
+        named = [{n: v} for n in binder.names for v in VALUES if count < 2]
+        for args, keywords in product(product(VALUES, repeat=count), [{}, *named]):
+            fresh.clear()
+            try:
+                expected = fresh.named(args, keywords)
+            except TypeError:
+                continue
+            assert function(*args, **keywords) == expected
 
 
 # -- older orders, numbers first -------------------------------------------------------------

@@ -261,7 +261,7 @@ def empty(
     Returns a tensor of undefined values.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "empty", "size")
     if not PLAIN and state.modes:
         _answer = overridden(empty, locals())
         if _answer is not NotImplemented:
@@ -294,7 +294,7 @@ def zeros(
     Returns a tensor of zeros, of the default dtype unless `dtype` is given.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "zeros", "size")
     if not PLAIN and state.modes:
         _answer = overridden(zeros, locals())
         if _answer is not NotImplemented:
@@ -324,7 +324,7 @@ def ones(
     Returns a tensor of ones, of the default dtype unless `dtype` is given.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "ones", "size")
     if not PLAIN and state.modes:
         _answer = overridden(ones, locals())
         if _answer is not NotImplemented:
@@ -576,7 +576,7 @@ def new_empty(
     Returns a tensor of undefined values, of this tensor's dtype and device unless others are given.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "new_empty", "size")
     if self.__class__ not in TENSORS:
         _answer = overridden(new_empty, locals())
         if _answer is not NotImplemented:
@@ -602,7 +602,7 @@ def new_zeros(
     Returns a tensor of zeros, of this tensor's dtype and device unless others are given.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "new_zeros", "size")
     if self.__class__ not in TENSORS:
         _answer = overridden(new_zeros, locals())
         if _answer is not NotImplemented:
@@ -628,7 +628,7 @@ def new_ones(
     Returns a tensor of ones, of this tensor's dtype and device unless others are given.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "new_ones", "size")
     if self.__class__ not in TENSORS:
         _answer = overridden(new_ones, locals())
         if _answer is not NotImplemented:
@@ -1023,7 +1023,7 @@ def rand(
     Returns uniform numbers in [0, 1).
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "rand", "size")
     if not PLAIN and state.modes:
         _answer = overridden(rand, locals())
         if _answer is not NotImplemented:
@@ -1057,7 +1057,7 @@ def randn(
     Returns normal numbers of mean 0 and variance 1.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "randn", "size")
     if not PLAIN and state.modes:
         _answer = overridden(randn, locals())
         if _answer is not NotImplemented:
@@ -1456,6 +1456,8 @@ def div___Tensor_mode(
     """
     if _words:
         return respelled(div___Tensor_mode, locals())
+    if input is MISSING or other is MISSING:
+        raise missing_arguments("div_", input=input, other=other)
     return store_inplace("div_", input, pointwise_bodies.div_mode(input, other, rounding_mode))
 
 
@@ -1721,9 +1723,11 @@ def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack
     """
     if _words:
         return respelled(round___decimals, locals())
+    if input is MISSING:
+        raise missing_arguments("round_", input=input)
     if decimals.__class__ is not int:
         if decimals is MISSING:
-            raise missing_arguments("round", input=input)
+            raise missing_arguments("round_", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
     return store_inplace("round_", input, pointwise_bodies.round_decimals(input, decimals), "exact")
 
@@ -2715,7 +2719,7 @@ def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     Return the elements, in their order, as `shape`: a view where the strides allow it, else a copy.
     """
     if shape is None:
-        shape = args if len(args) > 1 else as_list(*args)
+        shape = args if len(args) > 1 else as_list(args, "reshape", "shape")
     if input.__class__ not in TENSORS:
         _answer = overridden(reshape, locals())
         if _answer is not NotImplemented:
@@ -2986,7 +2990,7 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Expand every tensor to the shape to which all of them broadcast.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "broadcast_tensors", "tensors")
     if holds_others(tensors):
         _answer = overridden(broadcast_tensors, locals())
         if _answer is not NotImplemented:
@@ -3001,7 +3005,7 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
     Return the coordinate grids that vectors span; `indexing="xy"` swaps the first two dims.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "meshgrid", "tensors")
     if holds_others(tensors):
         _answer = overridden(meshgrid, locals())
         if _answer is not NotImplemented:
@@ -3016,7 +3020,7 @@ def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     Sum over the dims that broadcasting `size` to the tensor's shape would add or repeat.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "sum_to_size", "size")
     if self.__class__ not in TENSORS:
         _answer = overridden(sum_to_size, locals())
         if _answer is not NotImplemented:
@@ -3207,7 +3211,7 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least one dim.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "atleast_1d", "tensors")
     if holds_others(tensors):
         _answer = overridden(atleast_1d__Sequence, locals())
         if _answer is not NotImplemented:
@@ -3235,7 +3239,7 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least two dims.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "atleast_2d", "tensors")
     if holds_others(tensors):
         _answer = overridden(atleast_2d__Sequence, locals())
         if _answer is not NotImplemented:
@@ -3263,7 +3267,7 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least three dims.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "atleast_3d", "tensors")
     if holds_others(tensors):
         _answer = overridden(atleast_3d__Sequence, locals())
         if _answer is not NotImplemented:
@@ -3596,7 +3600,7 @@ def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     Cut along dim 1 (dim 0 of a vector) at `indices`.
     """
     if indices is None:
-        indices = args if len(args) > 1 else as_list(*args)
+        indices = args if len(args) > 1 else as_list(args, "hsplit", "indices")
     if input.__class__ not in TENSORS:
         _answer = overridden(hsplit__array, locals())
         if _answer is not NotImplemented:
@@ -3626,7 +3630,7 @@ def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     Cut along dim 0 at `indices`.
     """
     if indices is None:
-        indices = args if len(args) > 1 else as_list(*args)
+        indices = args if len(args) > 1 else as_list(args, "vsplit", "indices")
     if input.__class__ not in TENSORS:
         _answer = overridden(vsplit__array, locals())
         if _answer is not NotImplemented:
@@ -3656,7 +3660,7 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     Cut along dim 2 at `indices`.
     """
     if indices is None:
-        indices = args if len(args) > 1 else as_list(*args)
+        indices = args if len(args) > 1 else as_list(args, "dsplit", "indices")
     if input.__class__ not in TENSORS:
         _answer = overridden(dsplit__array, locals())
         if _answer is not NotImplemented:
@@ -4270,7 +4274,7 @@ def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     Repeats the tensor `dims[i]` times along dimension `i`, counting dimensions from the last.
     """
     if dims is None:
-        dims = args if len(args) > 1 else as_list(*args)
+        dims = args if len(args) > 1 else as_list(args, "tile", "dims")
     if input.__class__ not in TENSORS:
         _answer = overridden(tile, locals())
         if _answer is not NotImplemented:
@@ -5423,7 +5427,7 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
     New code uses `linalg.multi_dot`; the first call warns.
     """
     if matrices is None:
-        matrices = args if len(args) > 1 else as_list(*args)
+        matrices = args if len(args) > 1 else as_list(args, "chain_matmul", "matrices")
     if holds_others(matrices):
         _answer = overridden(chain_matmul, locals())
         if _answer is not NotImplemented:
@@ -5463,7 +5467,7 @@ def einsum(
     lists pairs of positions.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "einsum", "tensors")
     if holds_others(tensors):
         _answer = overridden(einsum, locals())
         if _answer is not NotImplemented:
@@ -6872,7 +6876,7 @@ def block_diag(*args: Any, tensors: Any = None) -> Tensor:
     Returns a matrix with the given blocks on its diagonal and zeros elsewhere.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "block_diag", "tensors")
     if holds_others(tensors):
         _answer = overridden(block_diag, locals())
         if _answer is not NotImplemented:
@@ -6887,7 +6891,7 @@ def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
     Returns all tuples of one element of each vector, as rows.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(*args)
+        tensors = args if len(args) > 1 else as_list(args, "cartesian_prod", "tensors")
     if holds_others(tensors):
         _answer = overridden(cartesian_prod, locals())
         if _answer is not NotImplemented:
@@ -8474,11 +8478,11 @@ def renorm_(
     """
     if _words:
         return respelled(renorm_, locals())
-    if p is MISSING or maxnorm is MISSING:
-        raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
+    if input is MISSING or p is MISSING or maxnorm is MISSING:
+        raise missing_arguments("renorm_", input=input, p=p, dim=dim, maxnorm=maxnorm)
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
+            raise missing_arguments("renorm_", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
     return store_inplace("renorm_", input, norms_bodies.renorm(input, p, dim, maxnorm), "exact")
 

@@ -886,7 +886,7 @@ def flip(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     The result is a copy, never a view.
     """
     if dims is None:
-        dims = args if len(args) > 1 else as_list(*args)
+        dims = args if len(args) > 1 else as_list(args, "flip", "dims")
     dims = as_ints(dims, "flip", "dims", 2)
     try:
         call = _flip[input._key]
@@ -927,7 +927,7 @@ def repeat(self: Tensor, *args: Any, repeats: Any = None) -> Tensor:
     There may be more repeats than dimensions; new dimensions come in front.
     """
     if repeats is None:
-        repeats = args if len(args) > 1 else as_list(*args)
+        repeats = args if len(args) > 1 else as_list(args, "repeat", "repeats")
     repeats = as_ints(repeats, "repeat", "repeats", 2)
     try:
         call = _repeat[self._key]
@@ -1478,7 +1478,7 @@ def index_add_(
         return respelled(index_add_, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("index_add", input=input, dim=dim, index=index, source=source)
+            raise missing_arguments("index_add_", input=input, dim=dim, index=index, source=source)
         dim = as_int(dim, "index_add", "dim", 2)
     try:
         call = _index_add_inplace[input._key, index._key, source._key]
@@ -1539,7 +1539,7 @@ def index_copy_(
         return respelled(index_copy_, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("index_copy", input=input, dim=dim, index=index, source=source)
+            raise missing_arguments("index_copy_", input=input, dim=dim, index=index, source=source)
         dim = as_int(dim, "index_copy", "dim", 2)
     try:
         call = _index_copy_inplace[input._key, index._key, source._key]
@@ -1594,7 +1594,7 @@ def index_fill_(
         return respelled(index_fill_, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("index_fill", input=input, dim=dim, index=index, value=value)
+            raise missing_arguments("index_fill_", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "index_fill", "dim", 2)
     try:
         call = _index_fill_int_Scalar_inplace[
@@ -1672,12 +1672,12 @@ def index_reduce_(
         return respelled(index_reduce_, locals())
     if reduce is MISSING:
         raise missing_arguments(
-            "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
+            "index_reduce_", input=input, dim=dim, index=index, source=source, reduce=reduce
         )
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments(
-                "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
+                "index_reduce_", input=input, dim=dim, index=index, source=source, reduce=reduce
             )
         dim = as_int(dim, "index_reduce", "dim", 2)
     try:
@@ -1769,7 +1769,7 @@ def scatter___src(
         return respelled(scatter___src, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
+            raise missing_arguments("scatter_", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_src_inplace[input._key, index._key, src._key]
@@ -1831,10 +1831,10 @@ def scatter___value(
     if _words:
         return respelled(scatter___value, locals())
     if value is MISSING:
-        raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
+        raise missing_arguments("scatter_", input=input, dim=dim, index=index, value=value)
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
+            raise missing_arguments("scatter_", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_value_inplace[input._key, index._key]
@@ -1899,7 +1899,7 @@ def scatter___reduce(
         return respelled(scatter___reduce, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
+            raise missing_arguments("scatter_", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_reduce_inplace[input._key, index._key, src._key]
@@ -1966,10 +1966,10 @@ def scatter___value_reduce(
     if _words:
         return respelled(scatter___value_reduce, locals())
     if value is MISSING:
-        raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
+        raise missing_arguments("scatter_", input=input, dim=dim, index=index, value=value)
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
+            raise missing_arguments("scatter_", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
     try:
         call = _scatter_value_reduce_inplace[input._key, index._key]
@@ -2030,7 +2030,7 @@ def scatter_add_(
         return respelled(scatter_add_, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("scatter_add", input=input, dim=dim, index=index, src=src)
+            raise missing_arguments("scatter_add_", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter_add", "dim", 2)
     try:
         call = _scatter_add_inplace[input._key, index._key, src._key]
@@ -2107,12 +2107,12 @@ def scatter_reduce_(
         return respelled(scatter_reduce_, locals())
     if reduce is MISSING:
         raise missing_arguments(
-            "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
+            "scatter_reduce_", input=input, dim=dim, index=index, src=src, reduce=reduce
         )
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments(
-                "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
+                "scatter_reduce_", input=input, dim=dim, index=index, src=src, reduce=reduce
             )
         dim = as_int(dim, "scatter_reduce", "dim", 2)
     try:
@@ -2899,7 +2899,7 @@ def cumsum_(
         return respelled(cumsum_, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("cumsum", input=input, dim=dim)
+            raise missing_arguments("cumsum_", input=input, dim=dim)
         dim = as_int(dim, "cumsum", "dim", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "cumsum", "dtype", 0)
@@ -2966,7 +2966,7 @@ def cumprod_(
         return respelled(cumprod_, locals())
     if dim.__class__ is not int:
         if dim is MISSING:
-            raise missing_arguments("cumprod", input=input, dim=dim)
+            raise missing_arguments("cumprod_", input=input, dim=dim)
         dim = as_int(dim, "cumprod", "dim", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "cumprod", "dtype", 0)

@@ -7,24 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.bindings.arguments import (
-    is_bool,
-    is_dtype,
-    is_given,
-    is_int,
-    is_int_or_ints,
-    is_ints,
-    is_item,
-    is_number,
-    is_number_or_tensor,
-    is_numbers,
-    is_str,
-    is_tensor,
-    is_tensors,
-)
-from torchgen_out._runtime.bindings.binding import Binder, Entry
-from torchgen_out._runtime.bindings.calling import respelled, unmatched
-from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.bindings.binding import OPERANDS, Binder
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions.composite import (
     arange__default,
     arange__start,
@@ -217,2160 +201,1409 @@ from torchgen_out.functions.view import (
     view__default,
     view__dtype,
 )
-from torchgen_out.synonyms import (
-    Input,
-    InputDim,
-    InputDimKeepdim,
-    InputOther,
-    InputOtherDimKeepdim,
-    Unpack,
-)
 
 _arange = Binder(
     "arange",
-    Entry(
+    (
         arange__default,
-        ("end", is_number, True, False, False),
-        ("dtype", is_dtype, False, True, True),
-        ("layout", is_given, False, True, True),
-        ("device", is_given, False, True, True),
-        ("pin_memory", is_bool, False, True, True),
-        ("out", is_given, False, True, True),
-        ("requires_grad", is_bool, False, True, False),
+        "Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None, Tensor? out=None, bool requires_grad=False",
     ),
-    Entry(
+    (
         arange__start,
-        ("start", is_number, True, False, False),
-        ("end", is_number, True, False, False),
-        ("dtype", is_dtype, False, True, True),
-        ("layout", is_given, False, True, True),
-        ("device", is_given, False, True, True),
-        ("pin_memory", is_bool, False, True, True),
-        ("requires_grad", is_bool, False, True, False),
+        "Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, bool requires_grad=False",
     ),
-    Entry(
+    (
         arange__start_step,
-        ("start", is_number, True, False, False),
-        ("end", is_number, True, False, False),
-        ("step", is_number, False, False, False),
-        ("dtype", is_dtype, False, True, True),
-        ("layout", is_given, False, True, True),
-        ("device", is_given, False, True, True),
-        ("pin_memory", is_bool, False, True, True),
-        ("out", is_given, False, True, True),
-        ("requires_grad", is_bool, False, True, False),
+        "Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None, Tensor? out=None, bool "
+        "requires_grad=False",
     ),
 )
 
 
-def arange(
-    *args: Any,
-    start: Any = MISSING,
-    end: Any = MISSING,
-    step: Any = MISSING,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    out: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+def arange(*args: Any, **keywords: Any) -> Any:
     """arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
     pin_memory=None) -> Tensor
     arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
         device=None, bool? pin_memory=None) -> Tensor
     arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if (
-        start is MISSING
-        and end is MISSING
-        and step is MISSING
-        and dtype is MISSING
-        and layout is MISSING
-        and device is MISSING
-        and pin_memory is MISSING
-        and out is None
-        and not requires_grad
-    ):
-        return _arange(args)
-    keywords = {
-        "start": start,
-        "end": end,
-        "step": step,
-        "dtype": dtype,
-        "layout": layout,
-        "device": device,
-        "pin_memory": pin_memory,
-        "out": MISSING if out is None else out,
-        "requires_grad": requires_grad or MISSING,
-    }
-    return _arange.named(args, keywords)
+    if keywords:
+        return _arange.named(args, keywords)
+    return _arange[tuple(map(type, args))](*args)
 
 
-def eye(
-    n: Any,
-    m: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    out: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+_eye = Binder(
+    "eye",
+    (
+        eye__default,
+        "SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?"
+        " pin_memory=None, Tensor? out=None, bool requires_grad=False",
+    ),
+    (
+        eye__m,
+        "SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, Tensor? out=None, bool requires_grad=False",
+    ),
+)
+
+
+def eye(*args: Any, **keywords: Any) -> Any:
     """eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
     pin_memory=None) -> Tensor
     eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None,
         bool? pin_memory=None) -> Tensor"""
-    if n is not MISSING and m is MISSING:
-        return eye__default(
-            n,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
-    if n is not MISSING and is_int(m):
-        return eye__m(
-            n,
-            m,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None) -> Tensor",
-        "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-        "device=None, bool? pin_memory=None) -> Tensor",
-    )
-    return unmatched(eye, schemas, locals())
+    if keywords:
+        return _eye.named(args, keywords)
+    return _eye[tuple(map(type, args))](*args)
 
 
 _randint = Binder(
     "randint",
-    Entry(
+    (
         randint__default,
-        ("high", is_int, True, False, False),
-        ("size", is_ints, True, False, False),
-        ("generator", is_given, False, True, True),
-        ("dtype", is_dtype, False, True, True),
-        ("layout", is_given, False, True, True),
-        ("device", is_given, False, True, True),
-        ("pin_memory", is_bool, False, True, True),
-        ("out", is_given, False, True, True),
-        ("requires_grad", is_bool, False, True, False),
+        "SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None, "
+        "Layout? layout=None, Device? device=None, bool? pin_memory=None, Tensor? out=None, "
+        "bool requires_grad=False",
     ),
-    Entry(
+    (
         randint__low,
-        ("low", is_int, True, False, False),
-        ("high", is_int, True, False, False),
-        ("size", is_ints, True, False, False),
-        ("generator", is_given, False, True, True),
-        ("dtype", is_dtype, False, True, True),
-        ("layout", is_given, False, True, True),
-        ("device", is_given, False, True, True),
-        ("pin_memory", is_bool, False, True, True),
-        ("out", is_given, False, True, True),
-        ("requires_grad", is_bool, False, True, False),
+        "SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, Tensor?"
+        " out=None, bool requires_grad=False",
     ),
 )
 
 
-def randint(
-    *args: Any,
-    low: Any = MISSING,
-    high: Any = MISSING,
-    size: Any = MISSING,
-    generator: Any = MISSING,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    out: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+def randint(*args: Any, **keywords: Any) -> Any:
     """randint(SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType? dtype=None,
     Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType?
         dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if (
-        low is MISSING
-        and high is MISSING
-        and size is MISSING
-        and generator is MISSING
-        and dtype is MISSING
-        and layout is MISSING
-        and device is MISSING
-        and pin_memory is MISSING
-        and out is None
-        and not requires_grad
-    ):
-        return _randint(args)
-    keywords = {
-        "low": low,
-        "high": high,
-        "size": size,
-        "generator": generator,
-        "dtype": dtype,
-        "layout": layout,
-        "device": device,
-        "pin_memory": pin_memory,
-        "out": MISSING if out is None else out,
-        "requires_grad": requires_grad or MISSING,
-    }
-    return _randint.named(args, keywords)
+    if keywords:
+        return _randint.named(args, keywords)
+    return _randint[tuple(map(type, args))](*args)
 
 
 _randint_like = Binder(
     "randint_like",
-    Entry(
+    (
         randint_like__default,
-        ("input", is_tensor, True, False, False),
-        ("high", is_int, True, False, False),
-        ("dtype", is_dtype, False, True, True),
-        ("layout", is_given, False, True, True),
-        ("device", is_given, False, True, True),
-        ("pin_memory", is_bool, False, True, True),
-        ("memory_format", is_given, False, True, True),
-        ("requires_grad", is_bool, False, True, False),
+        "Tensor input, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None, bool "
+        "requires_grad=False",
     ),
-    Entry(
+    (
         randint_like__low_dtype,
-        ("input", is_tensor, True, False, False),
-        ("low", is_int, True, False, False),
-        ("high", is_int, True, False, False),
-        ("dtype", is_dtype, False, True, True),
-        ("layout", is_given, False, True, True),
-        ("device", is_given, False, True, True),
-        ("pin_memory", is_bool, False, True, True),
-        ("memory_format", is_given, False, True, True),
-        ("requires_grad", is_bool, False, True, False),
+        "Tensor input, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
+        "memory_format=None, bool requires_grad=False",
     ),
 )
 
 
-def randint_like(
-    *args: Any,
-    input: Any = MISSING,
-    low: Any = MISSING,
-    high: Any = MISSING,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    memory_format: Any = MISSING,
-    requires_grad: bool = False,
-    **_words: Unpack[Input],
-) -> Any:
+def randint_like(*args: Any, **keywords: Any) -> Any:
     """randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None,
     Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
     randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None)
         -> Tensor"""
-    if _words:
-        return respelled(randint_like, locals())
-    if (
-        input is MISSING
-        and low is MISSING
-        and high is MISSING
-        and dtype is MISSING
-        and layout is MISSING
-        and device is MISSING
-        and pin_memory is MISSING
-        and memory_format is MISSING
-        and not requires_grad
-    ):
-        return _randint_like(args)
-    keywords = {
-        "input": input,
-        "low": low,
-        "high": high,
-        "dtype": dtype,
-        "layout": layout,
-        "device": device,
-        "pin_memory": pin_memory,
-        "memory_format": memory_format,
-        "requires_grad": requires_grad or MISSING,
-    }
-    return _randint_like.named(args, keywords)
+    if keywords:
+        return _randint_like.named(args, keywords)
+    return _randint_like[tuple(map(type, args))](*args)
 
 
-def normal(
-    mean: Any,
-    std: Any = MISSING,
-    size: Any = MISSING,
-    *,
-    generator: Any = MISSING,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    out: Any = None,
-    requires_grad: bool = False,
-) -> Any:
+_normal = Binder(
+    "normal",
+    (
+        normal__Tensor_float,
+        "Tensor mean, float std=1, *, Generator? generator=None, Tensor? out=None",
+    ),
+    (
+        normal__float_Tensor,
+        "float mean, Tensor std, *, Generator? generator=None, Tensor? out=None",
+    ),
+    (
+        normal__Tensor_Tensor,
+        "Tensor mean, Tensor std, *, Generator? generator=None, Tensor? out=None",
+    ),
+    (
+        normal__float_float,
+        "float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, Tensor?"
+        " out=None, bool requires_grad=False",
+    ),
+)
+
+
+def normal(*args: Any, **keywords: Any) -> Any:
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor
     normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor
     normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor
     normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None,
         ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
         Tensor"""
-    if (
-        is_tensor(mean)
-        and (std is MISSING or is_number(std))
-        and size is MISSING
-        and dtype is MISSING
-        and layout is MISSING
-        and device is MISSING
-        and pin_memory is MISSING
-        and not requires_grad
-    ):
-        return normal__Tensor_float(
-            mean,
-            1 if std is MISSING else std,
-            generator=None if generator is MISSING else generator,
-            out=out,
-        )
-    if (
-        is_number(mean)
-        and is_tensor(std)
-        and size is MISSING
-        and dtype is MISSING
-        and layout is MISSING
-        and device is MISSING
-        and pin_memory is MISSING
-        and not requires_grad
-    ):
-        return normal__float_Tensor(
-            mean, std, generator=None if generator is MISSING else generator, out=out
-        )
-    if (
-        is_tensor(mean)
-        and is_tensor(std)
-        and size is MISSING
-        and dtype is MISSING
-        and layout is MISSING
-        and device is MISSING
-        and pin_memory is MISSING
-        and not requires_grad
-    ):
-        return normal__Tensor_Tensor(
-            mean, std, generator=None if generator is MISSING else generator, out=out
-        )
-    if (
-        is_number(mean)
-        and is_number(std)
-        and is_ints(size)
-        and (dtype is MISSING or (dtype is None or is_dtype(dtype)))
-        and (layout is MISSING or (layout is None or is_given(layout)))
-        and (device is MISSING or (device is None or is_given(device)))
-        and (pin_memory is MISSING or (pin_memory is None or is_bool(pin_memory)))
-    ):
-        return normal__float_float(
-            mean,
-            std,
-            size,
-            generator=None if generator is MISSING else generator,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            out=out,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-        "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-        "normal.float_float(float mean, float std, SymInt[] size, *, Generator? "
-        "generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None) -> Tensor",
-    )
-    return unmatched(normal, schemas, locals())
+    if keywords:
+        return _normal.named(args, keywords)
+    return _normal[tuple(map(type, args))](*args)
 
 
-def div(
-    input: Any = MISSING,
-    other: Any = MISSING,
-    *,
-    rounding_mode: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputOther],
-) -> Any:
+_div = Binder(
+    "div",
+    (div__Tensor, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
+    (
+        div__Tensor_mode,
+        "Tensor input, Tensor|Scalar other, *, str? rounding_mode, Tensor? out=None",
+    ),
+    (div__Scalar, "Scalar input, Scalar other"),
+    (
+        div__Scalar_mode,
+        "Scalar input, Tensor|Scalar other, *, str? rounding_mode, Tensor? out=None",
+    ),
+    (div__Scalar_Tensor, "Scalar input, Tensor other, *, Tensor? out=None"),
+)
+
+
+def div(*args: Any, **keywords: Any) -> Any:
     """div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
     div.Scalar(Scalar self, Scalar other) -> Tensor
     div.Scalar_mode(Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
     div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(div, locals())
-    if is_tensor(input) and is_number_or_tensor(other) and rounding_mode is MISSING:
-        return div__Tensor(input, other, out=out)
-    if (
-        is_tensor(input)
-        and is_number_or_tensor(other)
-        and (rounding_mode is None or is_str(rounding_mode))
-    ):
-        return div__Tensor_mode(input, other, rounding_mode=rounding_mode, out=out)
-    if is_number(input) and is_number(other) and rounding_mode is MISSING and out is None:
-        return div__Scalar(input, other)
-    if (
-        is_number(input)
-        and is_number_or_tensor(other)
-        and (rounding_mode is None or is_str(rounding_mode))
-    ):
-        return div__Scalar_mode(input, other, rounding_mode=rounding_mode, out=out)
-    if is_number(input) and is_tensor(other) and rounding_mode is MISSING:
-        return div__Scalar_Tensor(input, other, out=out)
-    schemas = (
-        "div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
-        "div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
-        "div.Scalar(Scalar self, Scalar other) -> Tensor",
-        "div.Scalar_mode(Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
-        "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    )
-    return unmatched(div, schemas, locals())
+    if keywords:
+        if (
+            len(args) == 2
+            and args[0].__class__ is Tensor
+            and args[1].__class__ in OPERANDS
+            and "rounding_mode" in keywords
+        ):
+            return div__Tensor_mode(*args, **keywords)
+        return _div.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return div__Tensor(*args)
+    return _div[tuple(map(type, args))](*args)
 
 
-def div_(
-    input: Any = MISSING,
-    other: Any = MISSING,
-    *,
-    rounding_mode: Any = MISSING,
-    **_words: Unpack[InputOther],
-) -> Any:
+_div_ = Binder(
+    "div_",
+    (div___Tensor, "Tensor input, Tensor|Scalar other"),
+    (div___Tensor_mode, "Tensor input, Tensor|Scalar other, *, str? rounding_mode"),
+)
+
+
+def div_(*args: Any, **keywords: Any) -> Any:
     """div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)
     div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
-    if _words:
-        return respelled(div_, locals())
-    if input is not MISSING and other is not MISSING and rounding_mode is MISSING:
-        return div___Tensor(input, other)
-    if (
-        input is not MISSING
-        and other is not MISSING
-        and (rounding_mode is None or is_str(rounding_mode))
-    ):
-        return div___Tensor_mode(input, other, rounding_mode=rounding_mode)
-    schemas = (
-        "div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",
-        "div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> "
-        "Tensor(a!)",
-    )
-    return unmatched(div_, schemas, locals())
+    if keywords:
+        if (
+            len(args) == 2
+            and args[0].__class__ is Tensor
+            and args[1].__class__ in OPERANDS
+            and "rounding_mode" in keywords
+        ):
+            return div___Tensor_mode(*args, **keywords)
+        return _div_.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return div___Tensor(*args)
+    return _div_[tuple(map(type, args))](*args)
 
 
-def floor_divide(
-    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
-) -> Any:
+_floor_divide = Binder(
+    "floor_divide",
+    (floor_divide__default, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
+    (floor_divide__Scalar, "Scalar input, Scalar other"),
+    (floor_divide__Scalar_Tensor, "Scalar input, Tensor other, *, Tensor? out=None"),
+)
+
+
+def floor_divide(*args: Any, **keywords: Any) -> Any:
     """floor_divide(Tensor self, Tensor|Scalar other) -> Tensor
     floor_divide.Scalar(Scalar self, Scalar other) -> Tensor
     floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(floor_divide, locals())
-    if is_tensor(input) and is_number_or_tensor(other):
-        return floor_divide__default(input, other, out=out)
-    if is_number(input) and is_number(other) and out is None:
-        return floor_divide__Scalar(input, other)
-    if is_number(input) and is_tensor(other):
-        return floor_divide__Scalar_Tensor(input, other, out=out)
-    schemas = (
-        "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor",
-        "floor_divide.Scalar(Scalar self, Scalar other) -> Tensor",
-        "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    )
-    return unmatched(floor_divide, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+            return floor_divide__default(*args, **keywords)
+        return _floor_divide.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return floor_divide__default(*args)
+    return _floor_divide[tuple(map(type, args))](*args)
 
 
-def floor_divide_(input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]) -> Any:
+_floor_divide_ = Binder(
+    "floor_divide_",
+    (floor_divide___default, "Tensor input, Tensor|Scalar other"),
+)
+
+
+def floor_divide_(*args: Any, **keywords: Any) -> Any:
     """floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if _words:
-        return respelled(floor_divide_, locals())
-    if input is not MISSING and other is not MISSING:
-        return floor_divide___default(input, other)
-    schemas = ("floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    return unmatched(floor_divide_, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+            return floor_divide___default(*args, **keywords)
+        return _floor_divide_.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return floor_divide___default(*args)
+    return _floor_divide_[tuple(map(type, args))](*args)
 
 
-def remainder(
-    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
-) -> Any:
+_remainder = Binder(
+    "remainder",
+    (remainder__Tensor, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
+    (remainder__Scalar_Tensor, "Scalar input, Tensor other"),
+)
+
+
+def remainder(*args: Any, **keywords: Any) -> Any:
     """remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(remainder, locals())
-    if is_tensor(input) and is_number_or_tensor(other):
-        return remainder__Tensor(input, other, out=out)
-    if is_number(input) and is_tensor(other) and out is None:
-        return remainder__Scalar_Tensor(input, other)
-    schemas = (
-        "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
-        "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    )
-    return unmatched(remainder, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+            return remainder__Tensor(*args, **keywords)
+        return _remainder.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return remainder__Tensor(*args)
+    return _remainder[tuple(map(type, args))](*args)
 
 
-def remainder_(input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]) -> Any:
+_remainder_ = Binder(
+    "remainder_",
+    (remainder___Tensor, "Tensor input, Tensor|Scalar other"),
+)
+
+
+def remainder_(*args: Any, **keywords: Any) -> Any:
     """remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if _words:
-        return respelled(remainder_, locals())
-    if input is not MISSING and other is not MISSING:
-        return remainder___Tensor(input, other)
-    schemas = ("remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    return unmatched(remainder_, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+            return remainder___Tensor(*args, **keywords)
+        return _remainder_.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return remainder___Tensor(*args)
+    return _remainder_[tuple(map(type, args))](*args)
 
 
-def bitwise_left_shift(
-    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
-) -> Any:
+_bitwise_left_shift = Binder(
+    "bitwise_left_shift",
+    (bitwise_left_shift__Tensor, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
+    (bitwise_left_shift__Scalar_Tensor, "Scalar input, Tensor other"),
+)
+
+
+def bitwise_left_shift(*args: Any, **keywords: Any) -> Any:
     """bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(bitwise_left_shift, locals())
-    if is_tensor(input) and is_number_or_tensor(other):
-        return bitwise_left_shift__Tensor(input, other, out=out)
-    if is_number(input) and is_tensor(other) and out is None:
-        return bitwise_left_shift__Scalar_Tensor(input, other)
-    schemas = (
-        "bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
-        "bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    )
-    return unmatched(bitwise_left_shift, schemas, locals())
+    if keywords:
+        return _bitwise_left_shift.named(args, keywords)
+    return _bitwise_left_shift[tuple(map(type, args))](*args)
 
 
-def bitwise_left_shift_(
-    input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]
-) -> Any:
+_bitwise_left_shift_ = Binder(
+    "bitwise_left_shift_",
+    (bitwise_left_shift___Tensor, "Tensor input, Tensor|Scalar other"),
+)
+
+
+def bitwise_left_shift_(*args: Any, **keywords: Any) -> Any:
     """bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if _words:
-        return respelled(bitwise_left_shift_, locals())
-    if input is not MISSING and other is not MISSING:
-        return bitwise_left_shift___Tensor(input, other)
-    schemas = ("bitwise_left_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    return unmatched(bitwise_left_shift_, schemas, locals())
+    if keywords:
+        return _bitwise_left_shift_.named(args, keywords)
+    return _bitwise_left_shift_[tuple(map(type, args))](*args)
 
 
-def bitwise_right_shift(
-    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
-) -> Any:
+_bitwise_right_shift = Binder(
+    "bitwise_right_shift",
+    (bitwise_right_shift__Tensor, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
+    (bitwise_right_shift__Scalar_Tensor, "Scalar input, Tensor other"),
+)
+
+
+def bitwise_right_shift(*args: Any, **keywords: Any) -> Any:
     """bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(bitwise_right_shift, locals())
-    if is_tensor(input) and is_number_or_tensor(other):
-        return bitwise_right_shift__Tensor(input, other, out=out)
-    if is_number(input) and is_tensor(other) and out is None:
-        return bitwise_right_shift__Scalar_Tensor(input, other)
-    schemas = (
-        "bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
-        "bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    )
-    return unmatched(bitwise_right_shift, schemas, locals())
+    if keywords:
+        return _bitwise_right_shift.named(args, keywords)
+    return _bitwise_right_shift[tuple(map(type, args))](*args)
 
 
-def bitwise_right_shift_(
-    input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]
-) -> Any:
+_bitwise_right_shift_ = Binder(
+    "bitwise_right_shift_",
+    (bitwise_right_shift___Tensor, "Tensor input, Tensor|Scalar other"),
+)
+
+
+def bitwise_right_shift_(*args: Any, **keywords: Any) -> Any:
     """bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if _words:
-        return respelled(bitwise_right_shift_, locals())
-    if input is not MISSING and other is not MISSING:
-        return bitwise_right_shift___Tensor(input, other)
-    schemas = ("bitwise_right_shift_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    return unmatched(bitwise_right_shift_, schemas, locals())
+    if keywords:
+        return _bitwise_right_shift_.named(args, keywords)
+    return _bitwise_right_shift_[tuple(map(type, args))](*args)
 
 
-def round(
-    input: Any = MISSING, *, decimals: Any = MISSING, out: Any = None, **_words: Unpack[Input]
-) -> Any:
+_round = Binder(
+    "round",
+    (round__default, "Tensor input, *, Tensor? out=None"),
+    (round__decimals, "Tensor input, *, int decimals, Tensor? out=None"),
+)
+
+
+def round(*args: Any, **keywords: Any) -> Any:
     """round(Tensor self) -> Tensor
     round.decimals(Tensor self, *, int decimals) -> Tensor"""
-    if _words:
-        return respelled(round, locals())
-    if input is not MISSING and decimals is MISSING:
-        return round__default(input, out=out)
-    if input is not MISSING and is_int(decimals):
-        return round__decimals(input, decimals=decimals, out=out)
-    schemas = (
-        "round(Tensor self) -> Tensor",
-        "round.decimals(Tensor self, *, int decimals) -> Tensor",
-    )
-    return unmatched(round, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "decimals" in keywords:
+            return round__decimals(*args, **keywords)
+        return _round.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return round__default(*args)
+    return _round[tuple(map(type, args))](*args)
 
 
-def round_(input: Any = MISSING, *, decimals: Any = MISSING, **_words: Unpack[Input]) -> Any:
+_round_ = Binder(
+    "round_",
+    (round___default, "Tensor input"),
+    (round___decimals, "Tensor input, *, int decimals"),
+)
+
+
+def round_(*args: Any, **keywords: Any) -> Any:
     """round_(Tensor(a!) self) -> Tensor(a!)
     round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)"""
-    if _words:
-        return respelled(round_, locals())
-    if input is not MISSING and decimals is MISSING:
-        return round___default(input)
-    if input is not MISSING and is_int(decimals):
-        return round___decimals(input, decimals=decimals)
-    schemas = (
-        "round_(Tensor(a!) self) -> Tensor(a!)",
-        "round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
-    )
-    return unmatched(round_, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "decimals" in keywords:
+            return round___decimals(*args, **keywords)
+        return _round_.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return round___default(*args)
+    return _round_[tuple(map(type, args))](*args)
 
 
-def xlogy(
-    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
-) -> Any:
+_xlogy = Binder(
+    "xlogy",
+    (xlogy__Tensor, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
+    (xlogy__Scalar_Self, "Scalar input, Tensor other, *, Tensor? out=None"),
+)
+
+
+def xlogy(*args: Any, **keywords: Any) -> Any:
     """xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(xlogy, locals())
-    if is_tensor(input) and is_number_or_tensor(other):
-        return xlogy__Tensor(input, other, out=out)
-    if is_number(input) and is_tensor(other):
-        return xlogy__Scalar_Self(input, other, out=out)
-    schemas = (
-        "xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
-        "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
-    )
-    return unmatched(xlogy, schemas, locals())
+    if keywords:
+        return _xlogy.named(args, keywords)
+    return _xlogy[tuple(map(type, args))](*args)
 
 
-def xlogy_(input: Any = MISSING, other: Any = MISSING, **_words: Unpack[InputOther]) -> Any:
+_xlogy_ = Binder(
+    "xlogy_",
+    (xlogy___Tensor, "Tensor input, Tensor|Scalar other"),
+)
+
+
+def xlogy_(*args: Any, **keywords: Any) -> Any:
     """xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
-    if _words:
-        return respelled(xlogy_, locals())
-    if input is not MISSING and other is not MISSING:
-        return xlogy___Tensor(input, other)
-    schemas = ("xlogy_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)",)
-    return unmatched(xlogy_, schemas, locals())
+    if keywords:
+        return _xlogy_.named(args, keywords)
+    return _xlogy_[tuple(map(type, args))](*args)
 
 
-def float_power(
-    input: Any = MISSING, exponent: Any = MISSING, *, out: Any = None, **_words: Unpack[Input]
-) -> Any:
+_float_power = Binder(
+    "float_power",
+    (float_power__Tensor_Tensor, "Tensor input, Tensor|Scalar exponent, *, Tensor? out=None"),
+    (float_power__Scalar, "Scalar input, Tensor exponent, *, Tensor? out=None"),
+)
+
+
+def float_power(*args: Any, **keywords: Any) -> Any:
     """float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
     float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if _words:
-        return respelled(float_power, locals())
-    if is_tensor(input) and is_number_or_tensor(exponent):
-        return float_power__Tensor_Tensor(input, exponent, out=out)
-    if is_number(input) and is_tensor(exponent):
-        return float_power__Scalar(input, exponent, out=out)
-    schemas = (
-        "float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
-        "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    )
-    return unmatched(float_power, schemas, locals())
+    if keywords:
+        return _float_power.named(args, keywords)
+    return _float_power[tuple(map(type, args))](*args)
 
 
-def float_power_(input: Any = MISSING, exponent: Any = MISSING, **_words: Unpack[Input]) -> Any:
+_float_power_ = Binder(
+    "float_power_",
+    (float_power___Tensor_Tensor, "Tensor input, Tensor|Scalar exponent"),
+)
+
+
+def float_power_(*args: Any, **keywords: Any) -> Any:
     """float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)"""
-    if _words:
-        return respelled(float_power_, locals())
-    if input is not MISSING and exponent is not MISSING:
-        return float_power___Tensor_Tensor(input, exponent)
-    schemas = ("float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
-    return unmatched(float_power_, schemas, locals())
+    if keywords:
+        return _float_power_.named(args, keywords)
+    return _float_power_[tuple(map(type, args))](*args)
 
 
-def pow(
-    input: Any = MISSING, exponent: Any = MISSING, *, out: Any = None, **_words: Unpack[Input]
-) -> Any:
+_pow = Binder(
+    "pow",
+    (pow__Tensor_Tensor, "Tensor input, Tensor|Scalar exponent, *, Tensor? out=None"),
+    (pow__Scalar, "Scalar input, Tensor exponent, *, Tensor? out=None"),
+)
+
+
+def pow(*args: Any, **keywords: Any) -> Any:
     """pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
     pow.Scalar(Scalar self, Tensor exponent) -> Tensor"""
-    if _words:
-        return respelled(pow, locals())
-    if is_tensor(input) and is_number_or_tensor(exponent):
-        return pow__Tensor_Tensor(input, exponent, out=out)
-    if is_number(input) and is_tensor(exponent):
-        return pow__Scalar(input, exponent, out=out)
-    schemas = (
-        "pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
-        "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    )
-    return unmatched(pow, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "exponent" in keywords:
+            return pow__Tensor_Tensor(*args, **keywords)
+        return _pow.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return pow__Tensor_Tensor(*args)
+    return _pow[tuple(map(type, args))](*args)
 
 
-def pow_(input: Any = MISSING, exponent: Any = MISSING, **_words: Unpack[Input]) -> Any:
+_pow_ = Binder(
+    "pow_",
+    (pow___Tensor_Tensor, "Tensor input, Tensor|Scalar exponent"),
+)
+
+
+def pow_(*args: Any, **keywords: Any) -> Any:
     """pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)"""
-    if _words:
-        return respelled(pow_, locals())
-    if input is not MISSING and exponent is not MISSING:
-        return pow___Tensor_Tensor(input, exponent)
-    schemas = ("pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)",)
-    return unmatched(pow_, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "exponent" in keywords:
+            return pow___Tensor_Tensor(*args, **keywords)
+        return _pow_.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+        return pow___Tensor_Tensor(*args)
+    return _pow_[tuple(map(type, args))](*args)
 
 
-def special_xlog1py(
-    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
-) -> Any:
+_special_xlog1py = Binder(
+    "special_xlog1py",
+    (special_xlog1py__default, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
+    (special_xlog1py__self_scalar, "Scalar input, Tensor other"),
+)
+
+
+def special_xlog1py(*args: Any, **keywords: Any) -> Any:
     """special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor
     special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(special_xlog1py, locals())
-    if is_tensor(input) and is_number_or_tensor(other):
-        return special_xlog1py__default(input, other, out=out)
-    if is_number(input) and is_tensor(other) and out is None:
-        return special_xlog1py__self_scalar(input, other)
-    schemas = (
-        "special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor",
-        "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
-    )
-    return unmatched(special_xlog1py, schemas, locals())
+    if keywords:
+        return _special_xlog1py.named(args, keywords)
+    return _special_xlog1py[tuple(map(type, args))](*args)
 
 
-def special_zeta(
-    input: Any = MISSING, other: Any = MISSING, *, out: Any = None, **_words: Unpack[InputOther]
-) -> Any:
+_special_zeta = Binder(
+    "special_zeta",
+    (special_zeta__default, "Tensor input, Tensor other, *, Tensor? out=None"),
+    (special_zeta__self_scalar, "Scalar input, Tensor other"),
+    (special_zeta__other_scalar, "Tensor input, Scalar other"),
+)
+
+
+def special_zeta(*args: Any, **keywords: Any) -> Any:
     """special_zeta(Tensor self, Tensor other) -> Tensor
     special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
     special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
-    if _words:
-        return respelled(special_zeta, locals())
-    if is_tensor(input) and is_tensor(other):
-        return special_zeta__default(input, other, out=out)
-    if is_number(input) and is_tensor(other) and out is None:
-        return special_zeta__self_scalar(input, other)
-    if is_tensor(input) and is_number(other) and out is None:
-        return special_zeta__other_scalar(input, other)
-    schemas = (
-        "special_zeta(Tensor self, Tensor other) -> Tensor",
-        "special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
-        "special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor",
-    )
-    return unmatched(special_zeta, schemas, locals())
+    if keywords:
+        return _special_zeta.named(args, keywords)
+    return _special_zeta[tuple(map(type, args))](*args)
 
 
-def where(
-    condition: Any = MISSING,
-    self: Any = MISSING,
-    other: Any = MISSING,
-    *,
-    input: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputOther],
-) -> Any:
+_where = Binder(
+    "where",
+    (
+        where__self,
+        "Tensor condition, Tensor|Scalar input, Tensor|Scalar other, *, Tensor? out=None",
+    ),
+    (where__default, "Tensor condition"),
+)
+
+
+def where(*args: Any, **keywords: Any) -> Any:
     """where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
     where(Tensor condition) -> Tensor[]"""
-    if _words:
-        return respelled(where, locals())
+    if keywords:
+        if (
+            len(args) == 2
+            and args[0].__class__ is Tensor
+            and args[1].__class__ in OPERANDS
+            and "other" in keywords
+        ):
+            return where__self(*args, **keywords)
+        return _where.named(args, keywords)
     if (
-        condition is not MISSING
-        and (self is MISSING) != (input is MISSING)
-        and is_number_or_tensor(input if self is MISSING else self)
-        and is_number_or_tensor(other)
+        len(args) == 3
+        and args[0].__class__ is Tensor
+        and args[1].__class__ in OPERANDS
+        and args[2].__class__ in OPERANDS
     ):
-        return where__self(condition, input if self is MISSING else self, other, out=out)
-    if (
-        condition is not MISSING
-        and self is MISSING
-        and other is MISSING
-        and input is MISSING
-        and out is None
-    ):
-        return where__default(condition)
-    schemas = (
-        "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-        "where(Tensor condition) -> Tensor[]",
-    )
-    return unmatched(where, schemas, locals())
+        return where__self(*args)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return where__default(*args)
+    return _where[tuple(map(type, args))](*args)
 
 
-def max(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    other: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputOtherDimKeepdim],
-) -> Any:
+_max = Binder(
+    "max",
+    (max__default, "Tensor input, *, Tensor? out=None"),
+    (max__dim, "Tensor input, int dim, bool keepdim=False, *, Tensor[]? out=None"),
+    (max__other, "Tensor input, Tensor other, *, Tensor? out=None"),
+)
+
+
+def max(*args: Any, **keywords: Any) -> Any:
     """max(Tensor self) -> Tensor
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     max.other(Tensor self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(max, locals())
-    if input is not MISSING and dim is MISSING and keepdim is MISSING and other is MISSING:
-        return max__default(input, out=out)
-    if (
-        input is not MISSING
-        and is_int(dim)
-        and (keepdim is MISSING or is_bool(keepdim))
-        and other is MISSING
-    ):
-        return max__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    if (
-        input is not MISSING
-        and (dim is MISSING) != (other is MISSING)
-        and is_tensor(other if dim is MISSING else dim)
-        and keepdim is MISSING
-    ):
-        return max__other(input, other if dim is MISSING else dim, out=out)
-    schemas = (
-        "max(Tensor self) -> Tensor",
-        "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        "max.other(Tensor self, Tensor other) -> Tensor",
-    )
-    return unmatched(max, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "dim" in keywords:
+            return max__dim(*args, **keywords)
+        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+            return max__other(*args, **keywords)
+        return _max.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return max__default(*args)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+        return max__dim(*args)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is Tensor:
+        return max__other(*args)
+    return _max[tuple(map(type, args))](*args)
 
 
-def min(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    other: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputOtherDimKeepdim],
-) -> Any:
+_min = Binder(
+    "min",
+    (min__default, "Tensor input, *, Tensor? out=None"),
+    (min__dim, "Tensor input, int dim, bool keepdim=False, *, Tensor[]? out=None"),
+    (min__other, "Tensor input, Tensor other, *, Tensor? out=None"),
+)
+
+
+def min(*args: Any, **keywords: Any) -> Any:
     """min(Tensor self) -> Tensor
     min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     min.other(Tensor self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(min, locals())
-    if input is not MISSING and dim is MISSING and keepdim is MISSING and other is MISSING:
-        return min__default(input, out=out)
-    if (
-        input is not MISSING
-        and is_int(dim)
-        and (keepdim is MISSING or is_bool(keepdim))
-        and other is MISSING
-    ):
-        return min__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    if (
-        input is not MISSING
-        and (dim is MISSING) != (other is MISSING)
-        and is_tensor(other if dim is MISSING else dim)
-        and keepdim is MISSING
-    ):
-        return min__other(input, other if dim is MISSING else dim, out=out)
-    schemas = (
-        "min(Tensor self) -> Tensor",
-        "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        "min.other(Tensor self, Tensor other) -> Tensor",
-    )
-    return unmatched(min, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "dim" in keywords:
+            return min__dim(*args, **keywords)
+        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+            return min__other(*args, **keywords)
+        return _min.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return min__default(*args)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+        return min__dim(*args)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is Tensor:
+        return min__other(*args)
+    return _min[tuple(map(type, args))](*args)
 
 
-def view(self: Any, *args: Any, size: Any = MISSING, dtype: Any = MISSING) -> Any:
+_view = Binder(
+    "view",
+    (view__default, "Tensor self, SymInt[] *size"),
+    (view__dtype, "Tensor self, ScalarType dtype"),
+)
+
+
+def view(*args: Any, **keywords: Any) -> Any:
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)
     view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
-    if args:
-        first = args[0]
-        several = len(args) > 1 or first.__class__ is int or is_item(first)
-        size = args if several else first
-    if self is not MISSING and is_ints(size) and dtype is MISSING:
-        return view__default(self, size=size)
-    if (
-        self is not MISSING
-        and (size is MISSING) != (dtype is MISSING)
-        and is_dtype(dtype if size is MISSING else size)
-    ):
-        return view__dtype(self, dtype if size is MISSING else size)
-    schemas = (
-        "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-        "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
-    )
-    return unmatched(view, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "size" in keywords:
+            return view__default(*args, **keywords)
+        if len(args) == 1 and args[0].__class__ is Tensor and "dtype" in keywords:
+            return view__dtype(*args, **keywords)
+        return _view.named(args, keywords)
+    if len(args) >= 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+        return view__default(*args)
+    return _view[tuple(map(type, args))](*args)
 
 
-def view_copy(
-    input: Any = MISSING,
-    size: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[Input],
-) -> Any:
+_view_copy = Binder(
+    "view_copy",
+    (view_copy__default, "Tensor input, SymInt[] size, *, Tensor? out=None"),
+    (view_copy__dtype, "Tensor input, ScalarType dtype, *, Tensor? out=None"),
+)
+
+
+def view_copy(*args: Any, **keywords: Any) -> Any:
     """view_copy(Tensor self, SymInt[] size) -> Tensor
     view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor"""
-    if _words:
-        return respelled(view_copy, locals())
-    if input is not MISSING and is_ints(size) and dtype is MISSING:
-        return view_copy__default(input, size, out=out)
-    if (
-        input is not MISSING
-        and (size is MISSING) != (dtype is MISSING)
-        and is_dtype(dtype if size is MISSING else size)
-    ):
-        return view_copy__dtype(input, dtype if size is MISSING else size, out=out)
-    schemas = (
-        "view_copy(Tensor self, SymInt[] size) -> Tensor",
-        "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
-    )
-    return unmatched(view_copy, schemas, locals())
+    if keywords:
+        return _view_copy.named(args, keywords)
+    return _view_copy[tuple(map(type, args))](*args)
 
 
-def movedim(input: Any, source: Any = MISSING, destination: Any = MISSING) -> Any:
+_movedim = Binder(
+    "movedim",
+    (movedim__int, "Tensor input, int source, int destination"),
+    (movedim__intlist, "Tensor input, int[] source, int[] destination"),
+)
+
+
+def movedim(*args: Any, **keywords: Any) -> Any:
     """movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)
     movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
-    if input is not MISSING and is_int(source) and is_int(destination):
-        return movedim__int(input, source, destination)
-    if input is not MISSING and is_ints(source) and is_ints(destination):
-        return movedim__intlist(input, source, destination)
-    schemas = (
-        "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-        "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
-    )
-    return unmatched(movedim, schemas, locals())
+    if keywords:
+        return _movedim.named(args, keywords)
+    if (
+        len(args) == 3
+        and args[0].__class__ is Tensor
+        and args[1].__class__ is int
+        and args[2].__class__ is int
+    ):
+        return movedim__int(*args)
+    return _movedim[tuple(map(type, args))](*args)
 
 
-def squeeze(input: Any = MISSING, dim: Any = MISSING, **_words: Unpack[InputDim]) -> Any:
+_squeeze = Binder(
+    "squeeze",
+    (squeeze__default, "Tensor input"),
+    (squeeze__dim, "Tensor input, int dim"),
+    (squeeze__dims, "Tensor input, int[] dim"),
+)
+
+
+def squeeze(*args: Any, **keywords: Any) -> Any:
     """squeeze(Tensor(a) self) -> Tensor(a)
     squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
     squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
-    if _words:
-        return respelled(squeeze, locals())
-    if input is not MISSING and dim is MISSING:
-        return squeeze__default(input)
-    if input is not MISSING and is_int(dim):
-        return squeeze__dim(input, dim)
-    if input is not MISSING and is_ints(dim):
-        return squeeze__dims(input, dim=dim)
-    schemas = (
-        "squeeze(Tensor(a) self) -> Tensor(a)",
-        "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-        "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-    )
-    return unmatched(squeeze, schemas, locals())
+    if keywords:
+        return _squeeze.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return squeeze__default(*args)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+        return squeeze__dim(*args)
+    return _squeeze[tuple(map(type, args))](*args)
 
 
-def squeeze_copy(
-    input: Any = MISSING, dim: Any = MISSING, *, out: Any = None, **_words: Unpack[InputDim]
-) -> Any:
+_squeeze_copy = Binder(
+    "squeeze_copy",
+    (squeeze_copy__default, "Tensor input, *, Tensor? out=None"),
+    (squeeze_copy__dim, "Tensor input, int dim, *, Tensor? out=None"),
+    (squeeze_copy__dims, "Tensor input, int[] dim, *, Tensor? out=None"),
+)
+
+
+def squeeze_copy(*args: Any, **keywords: Any) -> Any:
     """squeeze_copy(Tensor self) -> Tensor
     squeeze_copy.dim(Tensor self, int dim) -> Tensor
     squeeze_copy.dims(Tensor self, int[] dim) -> Tensor"""
-    if _words:
-        return respelled(squeeze_copy, locals())
-    if input is not MISSING and dim is MISSING:
-        return squeeze_copy__default(input, out=out)
-    if input is not MISSING and is_int(dim):
-        return squeeze_copy__dim(input, dim, out=out)
-    if input is not MISSING and is_ints(dim):
-        return squeeze_copy__dims(input, dim, out=out)
-    schemas = (
-        "squeeze_copy(Tensor self) -> Tensor",
-        "squeeze_copy.dim(Tensor self, int dim) -> Tensor",
-        "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
-    )
-    return unmatched(squeeze_copy, schemas, locals())
+    if keywords:
+        return _squeeze_copy.named(args, keywords)
+    return _squeeze_copy[tuple(map(type, args))](*args)
 
 
-def atleast_1d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
+_atleast_1d = Binder(
+    "atleast_1d",
+    (atleast_1d__default, "Tensor input"),
+    (atleast_1d__Sequence, "Tensor[] *tensors"),
+)
+
+
+def atleast_1d(*args: Any, **keywords: Any) -> Any:
     """atleast_1d(Tensor self) -> Tensor
     atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
-    if args:
-        first = args[0]
-        several = len(args) > 1
-        input = args if several else first
-    if is_tensor(input) and tensors is MISSING:
-        return atleast_1d__default(input)
-    if (input is MISSING) != (tensors is MISSING) and is_tensors(
-        tensors if input is MISSING else input
-    ):
-        return atleast_1d__Sequence(tensors=(tensors if input is MISSING else input))
-    schemas = (
-        "atleast_1d(Tensor self) -> Tensor",
-        "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]",
-    )
-    return unmatched(atleast_1d, schemas, locals())
+    if keywords:
+        return _atleast_1d.named(args, keywords)
+    return _atleast_1d[tuple(map(type, args))](*args)
 
 
-def atleast_2d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
+_atleast_2d = Binder(
+    "atleast_2d",
+    (atleast_2d__default, "Tensor input"),
+    (atleast_2d__Sequence, "Tensor[] *tensors"),
+)
+
+
+def atleast_2d(*args: Any, **keywords: Any) -> Any:
     """atleast_2d(Tensor self) -> Tensor
     atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
-    if args:
-        first = args[0]
-        several = len(args) > 1
-        input = args if several else first
-    if is_tensor(input) and tensors is MISSING:
-        return atleast_2d__default(input)
-    if (input is MISSING) != (tensors is MISSING) and is_tensors(
-        tensors if input is MISSING else input
-    ):
-        return atleast_2d__Sequence(tensors=(tensors if input is MISSING else input))
-    schemas = (
-        "atleast_2d(Tensor self) -> Tensor",
-        "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]",
-    )
-    return unmatched(atleast_2d, schemas, locals())
+    if keywords:
+        return _atleast_2d.named(args, keywords)
+    return _atleast_2d[tuple(map(type, args))](*args)
 
 
-def atleast_3d(*args: Any, input: Any = MISSING, tensors: Any = MISSING) -> Any:
+_atleast_3d = Binder(
+    "atleast_3d",
+    (atleast_3d__default, "Tensor input"),
+    (atleast_3d__Sequence, "Tensor[] *tensors"),
+)
+
+
+def atleast_3d(*args: Any, **keywords: Any) -> Any:
     """atleast_3d(Tensor self) -> Tensor
     atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
-    if args:
-        first = args[0]
-        several = len(args) > 1
-        input = args if several else first
-    if is_tensor(input) and tensors is MISSING:
-        return atleast_3d__default(input)
-    if (input is MISSING) != (tensors is MISSING) and is_tensors(
-        tensors if input is MISSING else input
-    ):
-        return atleast_3d__Sequence(tensors=(tensors if input is MISSING else input))
-    schemas = (
-        "atleast_3d(Tensor self) -> Tensor",
-        "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]",
-    )
-    return unmatched(atleast_3d, schemas, locals())
+    if keywords:
+        return _atleast_3d.named(args, keywords)
+    return _atleast_3d[tuple(map(type, args))](*args)
 
 
-def narrow(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    start: Any = MISSING,
-    length: Any = MISSING,
-    **_words: Unpack[InputDim],
-) -> Any:
+_narrow = Binder(
+    "narrow",
+    (narrow__default, "Tensor input, int dim, SymInt start, SymInt length"),
+    (narrow__Tensor, "Tensor input, int dim, Tensor start, SymInt length"),
+)
+
+
+def narrow(*args: Any, **keywords: Any) -> Any:
     """narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
     narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
-    if _words:
-        return respelled(narrow, locals())
-    if input is not MISSING and dim is not MISSING and is_int(start) and length is not MISSING:
-        return narrow__default(input, dim, start, length)
-    if input is not MISSING and dim is not MISSING and is_tensor(start) and length is not MISSING:
-        return narrow__Tensor(input, dim, start, length)
-    schemas = (
-        "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
-        "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
-    )
-    return unmatched(narrow, schemas, locals())
+    if keywords:
+        return _narrow.named(args, keywords)
+    if (
+        len(args) == 4
+        and args[0].__class__ is Tensor
+        and args[1].__class__ is int
+        and args[2].__class__ is int
+        and args[3].__class__ is int
+    ):
+        return narrow__default(*args)
+    if (
+        len(args) == 4
+        and args[0].__class__ is Tensor
+        and args[1].__class__ is int
+        and args[2].__class__ is Tensor
+        and args[3].__class__ is int
+    ):
+        return narrow__Tensor(*args)
+    return _narrow[tuple(map(type, args))](*args)
 
 
-def split(
-    input: Any = MISSING, split_size: Any = MISSING, dim: Any = MISSING, **_words: Unpack[InputDim]
-) -> Any:
+_split = Binder(
+    "split",
+    (split__Tensor, "Tensor input, SymInt split_size, int dim=0"),
+    (split__sizes, "Tensor input, SymInt[] split_size, int dim=0"),
+)
+
+
+def split(*args: Any, **keywords: Any) -> Any:
     """split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
     split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]"""
-    if _words:
-        return respelled(split, locals())
-    if input is not MISSING and is_int(split_size):
-        return split__Tensor(input, split_size, 0 if dim is MISSING else dim)
-    if input is not MISSING and is_ints(split_size):
-        return split__sizes(input, split_size, 0 if dim is MISSING else dim)
-    schemas = (
-        "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
-        "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
-    )
-    return unmatched(split, schemas, locals())
+    if keywords:
+        return _split.named(args, keywords)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+        return split__Tensor(*args)
+    return _split[tuple(map(type, args))](*args)
 
 
-def tensor_split(
-    input: Any = MISSING,
-    sections: Any = MISSING,
-    dim: Any = MISSING,
-    *,
-    indices: Any = MISSING,
-    tensor_indices_or_sections: Any = MISSING,
-    **_words: Unpack[InputDim],
-) -> Any:
-    """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
-    tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
-    tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections,
-        int dim=0) -> Tensor(a)[]"""
-    if _words:
-        return respelled(tensor_split, locals())
-    if (
-        input is not MISSING
-        and is_int(sections)
-        and indices is MISSING
-        and tensor_indices_or_sections is MISSING
-    ):
-        return tensor_split__sections(input, sections, 0 if dim is MISSING else dim)
-    if (
-        input is not MISSING
-        and (sections is MISSING) != (indices is MISSING)
-        and is_ints(indices if sections is MISSING else sections)
-        and tensor_indices_or_sections is MISSING
-    ):
-        return tensor_split__indices(
-            input, indices if sections is MISSING else sections, 0 if dim is MISSING else dim
-        )
-    if (
-        input is not MISSING
-        and (sections is MISSING) != (tensor_indices_or_sections is MISSING)
-        and is_tensor(tensor_indices_or_sections if sections is MISSING else sections)
-        and indices is MISSING
-    ):
-        return tensor_split__tensor_indices_or_sections(
-            input,
-            tensor_indices_or_sections if sections is MISSING else sections,
-            0 if dim is MISSING else dim,
-        )
-    schemas = (
-        "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
-        "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
-        "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
-        "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-    )
-    return unmatched(tensor_split, schemas, locals())
-
-
-def hsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
-    """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
-    hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if input is not MISSING and is_int(sections) and indices is MISSING:
-        return hsplit__int(input, sections)
-    if (
-        input is not MISSING
-        and (sections is MISSING) != (indices is MISSING)
-        and is_ints(indices if sections is MISSING else sections)
-    ):
-        return hsplit__array(input, indices=(indices if sections is MISSING else sections))
-    schemas = (
-        "hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-        "hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-    )
-    return unmatched(hsplit, schemas, locals())
-
-
-def vsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
-    """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
-    vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if input is not MISSING and is_int(sections) and indices is MISSING:
-        return vsplit__int(input, sections)
-    if (
-        input is not MISSING
-        and (sections is MISSING) != (indices is MISSING)
-        and is_ints(indices if sections is MISSING else sections)
-    ):
-        return vsplit__array(input, indices=(indices if sections is MISSING else sections))
-    schemas = (
-        "vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-        "vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-    )
-    return unmatched(vsplit, schemas, locals())
-
-
-def dsplit(input: Any, sections: Any = MISSING, *, indices: Any = MISSING) -> Any:
-    """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
-    dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
-    if input is not MISSING and is_int(sections) and indices is MISSING:
-        return dsplit__int(input, sections)
-    if (
-        input is not MISSING
-        and (sections is MISSING) != (indices is MISSING)
-        and is_ints(indices if sections is MISSING else sections)
-    ):
-        return dsplit__array(input, indices=(indices if sections is MISSING else sections))
-    schemas = (
-        "dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
-        "dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-    )
-    return unmatched(dsplit, schemas, locals())
-
-
-_repeat_interleave = Binder(
-    "repeat_interleave",
-    Entry(
-        repeat_interleave__self_Tensor,
-        ("input", is_tensor, True, False, False),
-        ("repeats", is_tensor, True, False, False),
-        ("dim", is_int, False, False, True),
-        ("output_size", is_int, False, True, True),
-    ),
-    Entry(
-        repeat_interleave__self_int,
-        ("input", is_tensor, True, False, False),
-        ("repeats", is_int, True, False, False),
-        ("dim", is_int, False, False, True),
-        ("output_size", is_int, False, True, True),
-    ),
-    Entry(
-        repeat_interleave__Tensor,
-        ("repeats", is_tensor, True, False, False),
-        ("output_size", is_int, False, True, True),
+_tensor_split = Binder(
+    "tensor_split",
+    (tensor_split__sections, "Tensor input, SymInt sections, int dim=0"),
+    (tensor_split__indices, "Tensor input, SymInt[] indices, int dim=0"),
+    (
+        tensor_split__tensor_indices_or_sections,
+        "Tensor input, Tensor tensor_indices_or_sections, int dim=0",
     ),
 )
 
 
-def repeat_interleave(
-    *args: Any,
-    input: Any = MISSING,
-    repeats: Any = MISSING,
-    dim: Any = MISSING,
-    output_size: Any = MISSING,
-    **_words: Unpack[InputDim],
-) -> Any:
+def tensor_split(*args: Any, **keywords: Any) -> Any:
+    """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
+    tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
+    tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections,
+        int dim=0) -> Tensor(a)[]"""
+    if keywords:
+        return _tensor_split.named(args, keywords)
+    return _tensor_split[tuple(map(type, args))](*args)
+
+
+_hsplit = Binder(
+    "hsplit",
+    (hsplit__int, "Tensor input, int sections"),
+    (hsplit__array, "Tensor input, int[] indices"),
+)
+
+
+def hsplit(*args: Any, **keywords: Any) -> Any:
+    """hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
+    hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+    if keywords:
+        return _hsplit.named(args, keywords)
+    return _hsplit[tuple(map(type, args))](*args)
+
+
+_vsplit = Binder(
+    "vsplit",
+    (vsplit__int, "Tensor input, int sections"),
+    (vsplit__array, "Tensor input, int[] indices"),
+)
+
+
+def vsplit(*args: Any, **keywords: Any) -> Any:
+    """vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
+    vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+    if keywords:
+        return _vsplit.named(args, keywords)
+    return _vsplit[tuple(map(type, args))](*args)
+
+
+_dsplit = Binder(
+    "dsplit",
+    (dsplit__int, "Tensor input, int sections"),
+    (dsplit__array, "Tensor input, int[] indices"),
+)
+
+
+def dsplit(*args: Any, **keywords: Any) -> Any:
+    """dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]
+    dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]"""
+    if keywords:
+        return _dsplit.named(args, keywords)
+    return _dsplit[tuple(map(type, args))](*args)
+
+
+_repeat_interleave = Binder(
+    "repeat_interleave",
+    (
+        repeat_interleave__self_Tensor,
+        "Tensor input, Tensor repeats, int? dim=None, *, SymInt? output_size=None",
+    ),
+    (
+        repeat_interleave__self_int,
+        "Tensor input, SymInt repeats, int? dim=None, *, SymInt? output_size=None",
+    ),
+    (repeat_interleave__Tensor, "Tensor repeats, *, SymInt? output_size=None"),
+)
+
+
+def repeat_interleave(*args: Any, **keywords: Any) -> Any:
     """repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt?
     output_size=None) -> Tensor
     repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt?
         output_size=None) -> Tensor
     repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"""
-    if _words:
-        return respelled(repeat_interleave, locals())
-    if input is MISSING and repeats is MISSING and dim is MISSING and output_size is MISSING:
-        return _repeat_interleave(args)
-    keywords = {"input": input, "repeats": repeats, "dim": dim, "output_size": output_size}
-    return _repeat_interleave.named(args, keywords)
+    if keywords:
+        return _repeat_interleave.named(args, keywords)
+    return _repeat_interleave[tuple(map(type, args))](*args)
 
 
-def scatter(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    index: Any = MISSING,
-    src: Any = MISSING,
-    *,
-    value: Any = MISSING,
-    reduce: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDim],
-) -> Any:
+_scatter = Binder(
+    "scatter",
+    (scatter__src, "Tensor input, int dim, Tensor index, Tensor src, *, Tensor? out=None"),
+    (scatter__value, "Tensor input, int dim, Tensor index, Scalar value, *, Tensor? out=None"),
+    (
+        scatter__reduce,
+        "Tensor input, int dim, Tensor index, Tensor src, *, str reduce, Tensor? out=None",
+    ),
+    (
+        scatter__value_reduce,
+        "Tensor input, int dim, Tensor index, Scalar value, *, str reduce, Tensor? out=None",
+    ),
+)
+
+
+def scatter(*args: Any, **keywords: Any) -> Any:
     """scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
     scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
     scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor
     scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) ->
         Tensor"""
-    if _words:
-        return respelled(scatter, locals())
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and is_tensor(src)
-        and value is MISSING
-        and reduce is MISSING
-    ):
-        return scatter__src(input, dim, index, src, out=out)
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and (src is MISSING) != (value is MISSING)
-        and is_number(value if src is MISSING else src)
-        and reduce is MISSING
-    ):
-        return scatter__value(input, dim, index, value if src is MISSING else src, out=out)
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and is_tensor(src)
-        and is_str(reduce)
-        and value is MISSING
-    ):
-        return scatter__reduce(input, dim, index, src, reduce=reduce, out=out)
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and (src is MISSING) != (value is MISSING)
-        and is_number(value if src is MISSING else src)
-        and is_str(reduce)
-    ):
-        return scatter__value_reduce(
-            input, dim, index, value if src is MISSING else src, reduce=reduce, out=out
-        )
-    schemas = (
-        "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-        "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-        "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-        "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
-        "reduce) -> Tensor",
-    )
-    return unmatched(scatter, schemas, locals())
+    if keywords:
+        return _scatter.named(args, keywords)
+    return _scatter[tuple(map(type, args))](*args)
 
 
-def scatter_(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    index: Any = MISSING,
-    src: Any = MISSING,
-    *,
-    value: Any = MISSING,
-    reduce: Any = MISSING,
-    **_words: Unpack[InputDim],
-) -> Any:
+_scatter_ = Binder(
+    "scatter_",
+    (scatter___src, "Tensor input, int dim, Tensor index, Tensor src"),
+    (scatter___value, "Tensor input, int dim, Tensor index, Scalar value"),
+    (scatter___reduce, "Tensor input, int dim, Tensor index, Tensor src, *, str reduce"),
+    (scatter___value_reduce, "Tensor input, int dim, Tensor index, Scalar value, *, str reduce"),
+)
+
+
+def scatter_(*args: Any, **keywords: Any) -> Any:
     """scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)
     scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)
     scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)
     scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
         Tensor(a!)"""
-    if _words:
-        return respelled(scatter_, locals())
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and is_tensor(src)
-        and value is MISSING
-        and reduce is MISSING
-    ):
-        return scatter___src(input, dim, index, src)
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and (src is MISSING) != (value is MISSING)
-        and is_number(value if src is MISSING else src)
-        and reduce is MISSING
-    ):
-        return scatter___value(input, dim, index, value if src is MISSING else src)
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and is_tensor(src)
-        and is_str(reduce)
-        and value is MISSING
-    ):
-        return scatter___reduce(input, dim, index, src, reduce=reduce)
-    if (
-        input is not MISSING
-        and dim is not MISSING
-        and index is not MISSING
-        and (src is MISSING) != (value is MISSING)
-        and is_number(value if src is MISSING else src)
-        and is_str(reduce)
-    ):
-        return scatter___value_reduce(
-            input, dim, index, value if src is MISSING else src, reduce=reduce
-        )
-    schemas = (
-        "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-        "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-        "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) "
-        "-> Tensor(a!)",
-        "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str "
-        "reduce) -> Tensor(a!)",
-    )
-    return unmatched(scatter_, schemas, locals())
+    if keywords:
+        return _scatter_.named(args, keywords)
+    return _scatter_[tuple(map(type, args))](*args)
 
 
-def sort(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    descending: Any = MISSING,
-    *,
-    stable: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDim],
-) -> Any:
+_sort = Binder(
+    "sort",
+    (sort__default, "Tensor input, int dim=-1, bool descending=False, *, Tensor[]? out=None"),
+    (
+        sort__stable,
+        "Tensor input, *, bool? stable, int dim=-1, bool descending=False, Tensor[]? out=None",
+    ),
+)
+
+
+def sort(*args: Any, **keywords: Any) -> Any:
     """sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
     sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
         Tensor indices)"""
-    if _words:
-        return respelled(sort, locals())
-    if (
-        input is not MISSING
-        and (dim is MISSING or is_int(dim))
-        and (descending is MISSING or is_bool(descending))
-        and stable is MISSING
-    ):
-        return sort__default(
-            input,
-            -1 if dim is MISSING else dim,
-            False if descending is MISSING else descending,
-            out=out,
-        )
-    if input is not MISSING and (stable is None or is_bool(stable)):
-        return sort__stable(
-            input,
-            stable=stable,
-            dim=-1 if dim is MISSING else dim,
-            descending=False if descending is MISSING else descending,
-            out=out,
-        )
-    schemas = (
-        "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-        "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
-        "(Tensor values, Tensor indices)",
-    )
-    return unmatched(sort, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "stable" in keywords:
+            return sort__stable(*args, **keywords)
+        return _sort.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return sort__default(*args)
+    return _sort[tuple(map(type, args))](*args)
 
 
-def argsort(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    descending: Any = MISSING,
-    *,
-    stable: Any = MISSING,
-    **_words: Unpack[InputDim],
-) -> Any:
+_argsort = Binder(
+    "argsort",
+    (argsort__default, "Tensor input, int dim=-1, bool descending=False"),
+    (argsort__stable, "Tensor input, *, bool stable, int dim=-1, bool descending=False"),
+)
+
+
+def argsort(*args: Any, **keywords: Any) -> Any:
     """argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor
     argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor"""
-    if _words:
-        return respelled(argsort, locals())
-    if (
-        input is not MISSING
-        and (dim is MISSING or is_int(dim))
-        and (descending is MISSING or is_bool(descending))
-        and stable is MISSING
-    ):
-        return argsort__default(
-            input, -1 if dim is MISSING else dim, False if descending is MISSING else descending
-        )
-    if input is not MISSING and is_bool(stable):
-        return argsort__stable(
-            input,
-            stable=stable,
-            dim=-1 if dim is MISSING else dim,
-            descending=False if descending is MISSING else descending,
-        )
-    schemas = (
-        "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-        "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-    )
-    return unmatched(argsort, schemas, locals())
+    if keywords:
+        return _argsort.named(args, keywords)
+    return _argsort[tuple(map(type, args))](*args)
 
 
-def median(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+_median = Binder(
+    "median",
+    (median__default, "Tensor input"),
+    (median__dim, "Tensor input, int dim, bool keepdim=False, *, Tensor[]? out=None"),
+)
+
+
+def median(*args: Any, **keywords: Any) -> Any:
     """median(Tensor self) -> Tensor
     median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if _words:
-        return respelled(median, locals())
-    if input is not MISSING and dim is MISSING and keepdim is MISSING and out is None:
-        return median__default(input)
-    if input is not MISSING and is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
-        return median__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    schemas = (
-        "median(Tensor self) -> Tensor",
-        "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    )
-    return unmatched(median, schemas, locals())
+    if keywords:
+        return _median.named(args, keywords)
+    return _median[tuple(map(type, args))](*args)
 
 
-def nanmedian(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+_nanmedian = Binder(
+    "nanmedian",
+    (nanmedian__default, "Tensor input"),
+    (nanmedian__dim, "Tensor input, int dim, bool keepdim=False, *, Tensor[]? out=None"),
+)
+
+
+def nanmedian(*args: Any, **keywords: Any) -> Any:
     """nanmedian(Tensor self) -> Tensor
     nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
-    if _words:
-        return respelled(nanmedian, locals())
-    if input is not MISSING and dim is MISSING and keepdim is MISSING and out is None:
-        return nanmedian__default(input)
-    if input is not MISSING and is_int(dim) and (keepdim is MISSING or is_bool(keepdim)):
-        return nanmedian__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    schemas = (
-        "nanmedian(Tensor self) -> Tensor",
-        "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
-        "indices)",
-    )
-    return unmatched(nanmedian, schemas, locals())
+    if keywords:
+        return _nanmedian.named(args, keywords)
+    return _nanmedian[tuple(map(type, args))](*args)
 
 
-def quantile(
-    input: Any = MISSING,
-    q: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    interpolation: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+_quantile = Binder(
+    "quantile",
+    (
+        quantile__default,
+        "Tensor input, Tensor q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear', Tensor? out=None",
+    ),
+    (
+        quantile__scalar,
+        "Tensor input, float q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear', Tensor? out=None",
+    ),
+)
+
+
+def quantile(*args: Any, **keywords: Any) -> Any:
     """quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
     quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
         interpolation='linear') -> Tensor"""
-    if _words:
-        return respelled(quantile, locals())
-    if input is not MISSING and is_tensor(q):
-        return quantile__default(
-            input,
-            q,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            interpolation="linear" if interpolation is MISSING else interpolation,
-            out=out,
-        )
-    if input is not MISSING and is_number(q):
-        return quantile__scalar(
-            input,
-            q,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            interpolation="linear" if interpolation is MISSING else interpolation,
-            out=out,
-        )
-    schemas = (
-        "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
-        "interpolation='linear') -> Tensor",
-        "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
-        "interpolation='linear') -> Tensor",
-    )
-    return unmatched(quantile, schemas, locals())
+    if keywords:
+        return _quantile.named(args, keywords)
+    return _quantile[tuple(map(type, args))](*args)
 
 
-def nanquantile(
-    input: Any = MISSING,
-    q: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    interpolation: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+_nanquantile = Binder(
+    "nanquantile",
+    (
+        nanquantile__default,
+        "Tensor input, Tensor q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear', Tensor? out=None",
+    ),
+    (
+        nanquantile__scalar,
+        "Tensor input, float q, int? dim=None, bool keepdim=False, *, str "
+        "interpolation='linear', Tensor? out=None",
+    ),
+)
+
+
+def nanquantile(*args: Any, **keywords: Any) -> Any:
     """nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str
     interpolation='linear') -> Tensor
     nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str
         interpolation='linear') -> Tensor"""
-    if _words:
-        return respelled(nanquantile, locals())
-    if input is not MISSING and is_tensor(q):
-        return nanquantile__default(
-            input,
-            q,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            interpolation="linear" if interpolation is MISSING else interpolation,
-            out=out,
-        )
-    if input is not MISSING and is_number(q):
-        return nanquantile__scalar(
-            input,
-            q,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            interpolation="linear" if interpolation is MISSING else interpolation,
-            out=out,
-        )
-    schemas = (
-        "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
-        "interpolation='linear') -> Tensor",
-        "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
-        "interpolation='linear') -> Tensor",
-    )
-    return unmatched(nanquantile, schemas, locals())
+    if keywords:
+        return _nanquantile.named(args, keywords)
+    return _nanquantile[tuple(map(type, args))](*args)
 
 
-def histogram(
-    input: Any = MISSING,
-    bins: Any = MISSING,
-    *,
-    range: Any = MISSING,
-    weight: Any = MISSING,
-    density: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[Input],
-) -> Any:
+_histogram = Binder(
+    "histogram",
+    (
+        histogram__bin_ct,
+        "Tensor input, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
+        "density=False, Tensor[]? out=None",
+    ),
+    (
+        histogram__bins_tensor,
+        "Tensor input, Tensor bins, *, Tensor? weight=None, bool density=False, Tensor[]? out=None",
+    ),
+)
+
+
+def histogram(*args: Any, **keywords: Any) -> Any:
     """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool
     density=False) -> (Tensor hist, Tensor bin_edges)
     histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) ->
         (Tensor hist, Tensor bin_edges)"""
-    if _words:
-        return respelled(histogram, locals())
-    if (
-        input is not MISSING
-        and (bins is MISSING or is_int(bins))
-        and (range is MISSING or (range is None or is_numbers(range)))
-    ):
-        return histogram__bin_ct(
-            input,
-            100 if bins is MISSING else bins,
-            range=None if range is MISSING else range,
-            weight=None if weight is MISSING else weight,
-            density=False if density is MISSING else density,
-            out=out,
-        )
-    if input is not MISSING and is_tensor(bins) and range is MISSING:
-        return histogram__bins_tensor(
-            input,
-            bins,
-            weight=None if weight is MISSING else weight,
-            density=False if density is MISSING else density,
-            out=out,
-        )
-    schemas = (
-        "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? "
-        "weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-        "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool "
-        "density=False) -> (Tensor hist, Tensor bin_edges)",
-    )
-    return unmatched(histogram, schemas, locals())
+    if keywords:
+        return _histogram.named(args, keywords)
+    return _histogram[tuple(map(type, args))](*args)
 
 
-def histogramdd(
-    input: Any,
-    bins: Any = MISSING,
-    range: Any = MISSING,
-    weight: Any = MISSING,
-    density: Any = MISSING,
-) -> Any:
+_histogramdd = Binder(
+    "histogramdd",
+    (
+        histogramdd__default,
+        "Tensor input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False",
+    ),
+    (
+        histogramdd__int_bins,
+        "Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False",
+    ),
+    (
+        histogramdd__TensorList_bins,
+        "Tensor input, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False",
+    ),
+)
+
+
+def histogramdd(*args: Any, **keywords: Any) -> Any:
     """histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool
     density=False) -> (Tensor hist, Tensor[] bin_edges)
     histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, bool
         density=False) -> (Tensor hist, Tensor[] bin_edges)
     histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor?
         weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)"""
-    if input is not MISSING and is_ints(bins):
-        return histogramdd__default(
-            input,
-            bins,
-            None if range is MISSING else range,
-            None if weight is MISSING else weight,
-            False if density is MISSING else density,
-        )
-    if input is not MISSING and is_int(bins):
-        return histogramdd__int_bins(
-            input,
-            bins,
-            None if range is MISSING else range,
-            None if weight is MISSING else weight,
-            False if density is MISSING else density,
-        )
-    if input is not MISSING and is_tensors(bins):
-        return histogramdd__TensorList_bins(
-            input,
-            bins,
-            None if range is MISSING else range,
-            None if weight is MISSING else weight,
-            False if density is MISSING else density,
-        )
-    schemas = (
-        "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool "
-        "density=False) -> (Tensor hist, Tensor[] bin_edges)",
-        "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? "
-        "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-        "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor?"
-        " weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-    )
-    return unmatched(histogramdd, schemas, locals())
+    if keywords:
+        return _histogramdd.named(args, keywords)
+    return _histogramdd[tuple(map(type, args))](*args)
 
 
 _random_ = Binder(
     "random_",
-    Entry(
-        random___from,
-        ("self", is_tensor, True, False, False),
-        ("from_", is_int, True, False, False),
-        ("to", is_int, True, False, True),
-        ("generator", is_given, False, True, True),
+    (random___from, "Tensor self, int from_, int? to, *, Generator? generator=None"),
+    (random___to, "Tensor self, int to, *, Generator? generator=None"),
+    (random___default, "Tensor self, *, Generator? generator=None"),
+)
+
+
+def random_(*args: Any, **keywords: Any) -> Any:
+    """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
+    random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
+    random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
+    if keywords:
+        return _random_.named(args, keywords)
+    return _random_[tuple(map(type, args))](*args)
+
+
+_bernoulli_ = Binder(
+    "bernoulli_",
+    (bernoulli___float, "Tensor self, float p=0.5, *, Generator? generator=None"),
+    (bernoulli___Tensor, "Tensor self, Tensor p, *, Generator? generator=None"),
+)
+
+
+def bernoulli_(*args: Any, **keywords: Any) -> Any:
+    """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
+    bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
+    if keywords:
+        return _bernoulli_.named(args, keywords)
+    return _bernoulli_[tuple(map(type, args))](*args)
+
+
+_bernoulli = Binder(
+    "bernoulli",
+    (bernoulli__default, "Tensor input, *, Generator? generator=None, Tensor? out=None"),
+    (bernoulli__p, "Tensor input, float p, *, Generator? generator=None"),
+)
+
+
+def bernoulli(*args: Any, **keywords: Any) -> Any:
+    """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
+    bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
+    if keywords:
+        return _bernoulli.named(args, keywords)
+    return _bernoulli[tuple(map(type, args))](*args)
+
+
+_tensordot = Binder(
+    "tensordot",
+    (tensordot__default, "Tensor input, Tensor other, int dims=2, *, Tensor? out=None"),
+    (tensordot__pair, "Tensor input, Tensor other, int[][] dims, *, Tensor? out=None"),
+)
+
+
+def tensordot(*args: Any, **keywords: Any) -> Any:
+    """tensordot(Tensor self, Tensor other, int dims=2) -> Tensor
+    tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor"""
+    if keywords:
+        return _tensordot.named(args, keywords)
+    return _tensordot[tuple(map(type, args))](*args)
+
+
+_lu = Binder(
+    "lu",
+    (lu__default, "Tensor A, bool pivot=True, bool get_infos=False, *, Tensor? out=None"),
+    (lu__method, "Tensor self, bool pivot=True, bool get_infos=False"),
+)
+
+
+def lu(*args: Any, **keywords: Any) -> Any:
+    """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
+    lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]"""
+    if keywords:
+        return _lu.named(args, keywords)
+    return _lu[tuple(map(type, args))](*args)
+
+
+_linalg_pinv = Binder(
+    "linalg_pinv",
+    (
+        linalg_pinv__atol_rtol_tensor,
+        "Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor?"
+        " out=None",
     ),
-    Entry(
-        random___to,
-        ("self", is_tensor, True, False, False),
-        ("to", is_int, True, False, False),
-        ("generator", is_given, False, True, True),
+    (
+        linalg_pinv__atol_rtol_float,
+        "Tensor input, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor? "
+        "out=None",
     ),
-    Entry(
-        random___default,
-        ("self", is_tensor, True, False, False),
-        ("generator", is_given, False, True, True),
+    (linalg_pinv__default, "Tensor input, float rcond, bool hermitian=False, *, Tensor? out=None"),
+    (
+        linalg_pinv__rcond_tensor,
+        "Tensor input, Tensor rcond, bool hermitian=False, *, Tensor? out=None",
     ),
 )
 
 
-def random_(
-    *args: Any,
-    self: Any = MISSING,
-    from_: Any = MISSING,
-    to: Any = MISSING,
-    generator: Any = MISSING,
-) -> Any:
-    """random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)
-    random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)
-    random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
-    if self is MISSING and from_ is MISSING and to is MISSING and generator is MISSING:
-        return _random_(args)
-    keywords = {"self": self, "from_": from_, "to": to, "generator": generator}
-    return _random_.named(args, keywords)
-
-
-def bernoulli_(self: Any, p: Any = MISSING, *, generator: Any = MISSING) -> Any:
-    """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
-    bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
-    if self is not MISSING and (p is MISSING or is_number(p)):
-        return bernoulli___float(
-            self, 0.5 if p is MISSING else p, generator=None if generator is MISSING else generator
-        )
-    if self is not MISSING and is_tensor(p):
-        return bernoulli___Tensor(self, p, generator=None if generator is MISSING else generator)
-    schemas = (
-        "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> "
-        "Tensor(a!)",
-        "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
-    )
-    return unmatched(bernoulli_, schemas, locals())
-
-
-def bernoulli(
-    input: Any = MISSING,
-    p: Any = MISSING,
-    *,
-    generator: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[Input],
-) -> Any:
-    """bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
-    bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor"""
-    if _words:
-        return respelled(bernoulli, locals())
-    if input is not MISSING and p is MISSING:
-        return bernoulli__default(
-            input, generator=None if generator is MISSING else generator, out=out
-        )
-    if input is not MISSING and is_number(p) and out is None:
-        return bernoulli__p(input, p, generator=None if generator is MISSING else generator)
-    schemas = (
-        "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-        "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-    )
-    return unmatched(bernoulli, schemas, locals())
-
-
-def tensordot(
-    input: Any = MISSING,
-    other: Any = MISSING,
-    dims: Any = MISSING,
-    *,
-    out: Any = None,
-    **_words: Unpack[InputOther],
-) -> Any:
-    """tensordot(Tensor self, Tensor other, int dims=2) -> Tensor
-    tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor"""
-    if _words:
-        return respelled(tensordot, locals())
-    if input is not MISSING and other is not MISSING and (dims is MISSING or is_int(dims)):
-        return tensordot__default(input, other, 2 if dims is MISSING else dims, out=out)
-    if input is not MISSING and other is not MISSING and is_given(dims):
-        return tensordot__pair(input, other, dims, out=out)
-    schemas = (
-        "tensordot(Tensor self, Tensor other, int dims=2) -> Tensor",
-        "tensordot.pair(Tensor self, Tensor other, int[][] dims) -> Tensor",
-    )
-    return unmatched(tensordot, schemas, locals())
-
-
-def lu(
-    A: Any = MISSING,
-    pivot: Any = MISSING,
-    get_infos: Any = MISSING,
-    *,
-    input: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[Input],
-) -> Any:
-    """lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]
-    lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]"""
-    if _words:
-        return respelled(lu, locals())
-    if is_tensor(A) and input is MISSING:
-        return lu__default(
-            A,
-            True if pivot is MISSING else pivot,
-            False if get_infos is MISSING else get_infos,
-            out=out,
-        )
-    if (
-        (A is MISSING) != (input is MISSING)
-        and is_tensor(input if A is MISSING else A)
-        and out is None
-    ):
-        return lu__method(
-            input if A is MISSING else A,
-            True if pivot is MISSING else pivot,
-            False if get_infos is MISSING else get_infos,
-        )
-    schemas = (
-        "lu(Tensor A, bool pivot=True, bool get_infos=False) -> Tensor[]",
-        "lu.method(Tensor self, bool pivot=True, bool get_infos=False) -> Tensor[]",
-    )
-    return unmatched(lu, schemas, locals())
-
-
-def linalg_pinv(
-    input: Any = MISSING,
-    rcond: Any = MISSING,
-    hermitian: Any = MISSING,
-    *,
-    atol: Any = MISSING,
-    rtol: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[Input],
-) -> Any:
+def linalg_pinv(*args: Any, **keywords: Any) -> Any:
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool
     hermitian=False) -> Tensor
     linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
         hermitian=False) -> Tensor
     linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor
     linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor"""
-    if _words:
-        return respelled(linalg_pinv, locals())
-    if (
-        input is not MISSING
-        and (atol is MISSING or (atol is None or is_tensor(atol)))
-        and (rtol is MISSING or (rtol is None or is_tensor(rtol)))
-        and rcond is MISSING
-    ):
-        return linalg_pinv__atol_rtol_tensor(
-            input,
-            atol=None if atol is MISSING else atol,
-            rtol=None if rtol is MISSING else rtol,
-            hermitian=False if hermitian is MISSING else hermitian,
-            out=out,
-        )
-    if (
-        input is not MISSING
-        and (atol is MISSING or (atol is None or is_number(atol)))
-        and (rtol is MISSING or (rtol is None or is_number(rtol)))
-        and rcond is MISSING
-    ):
-        return linalg_pinv__atol_rtol_float(
-            input,
-            atol=None if atol is MISSING else atol,
-            rtol=None if rtol is MISSING else rtol,
-            hermitian=False if hermitian is MISSING else hermitian,
-            out=out,
-        )
-    if (
-        input is not MISSING
-        and is_number(rcond)
-        and (hermitian is MISSING or is_bool(hermitian))
-        and atol is MISSING
-        and rtol is MISSING
-    ):
-        return linalg_pinv__default(
-            input, rcond, False if hermitian is MISSING else hermitian, out=out
-        )
-    if (
-        input is not MISSING
-        and is_tensor(rcond)
-        and (hermitian is MISSING or is_bool(hermitian))
-        and atol is MISSING
-        and rtol is MISSING
-    ):
-        return linalg_pinv__rcond_tensor(
-            input, rcond, False if hermitian is MISSING else hermitian, out=out
-        )
-    schemas = (
-        "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
-        "bool hermitian=False) -> Tensor",
-        "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool"
-        " hermitian=False) -> Tensor",
-        "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
-        "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
-    )
-    return unmatched(linalg_pinv, schemas, locals())
+    if keywords:
+        return _linalg_pinv.named(args, keywords)
+    return _linalg_pinv[tuple(map(type, args))](*args)
 
 
-def linalg_matrix_rank(
-    input: Any = MISSING,
-    tol: Any = MISSING,
-    hermitian: Any = MISSING,
-    *,
-    atol: Any = MISSING,
-    rtol: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[Input],
-) -> Any:
+_linalg_matrix_rank = Binder(
+    "linalg_matrix_rank",
+    (
+        linalg_matrix_rank__atol_rtol_tensor,
+        "Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False, Tensor?"
+        " out=None",
+    ),
+    (
+        linalg_matrix_rank__atol_rtol_float,
+        "Tensor input, *, float? atol=None, float? rtol=None, bool hermitian=False, Tensor? "
+        "out=None",
+    ),
+    (
+        linalg_matrix_rank__default,
+        "Tensor input, float tol, bool hermitian=False, *, Tensor? out=None",
+    ),
+    (
+        linalg_matrix_rank__tol_tensor,
+        "Tensor input, Tensor tol, bool hermitian=False, *, Tensor? out=None",
+    ),
+)
+
+
+def linalg_matrix_rank(*args: Any, **keywords: Any) -> Any:
     """linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None,
     bool hermitian=False) -> Tensor
     linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool
         hermitian=False) -> Tensor
     linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor
     linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor"""
-    if _words:
-        return respelled(linalg_matrix_rank, locals())
-    if (
-        is_tensor(input)
-        and (atol is MISSING or (atol is None or is_tensor(atol)))
-        and (rtol is MISSING or (rtol is None or is_tensor(rtol)))
-        and tol is MISSING
-    ):
-        return linalg_matrix_rank__atol_rtol_tensor(
-            input,
-            atol=None if atol is MISSING else atol,
-            rtol=None if rtol is MISSING else rtol,
-            hermitian=False if hermitian is MISSING else hermitian,
-            out=out,
-        )
-    if (
-        is_tensor(input)
-        and (atol is MISSING or (atol is None or is_number(atol)))
-        and (rtol is MISSING or (rtol is None or is_number(rtol)))
-        and tol is MISSING
-    ):
-        return linalg_matrix_rank__atol_rtol_float(
-            input,
-            atol=None if atol is MISSING else atol,
-            rtol=None if rtol is MISSING else rtol,
-            hermitian=False if hermitian is MISSING else hermitian,
-            out=out,
-        )
-    if (
-        is_tensor(input)
-        and is_number(tol)
-        and (hermitian is MISSING or is_bool(hermitian))
-        and atol is MISSING
-        and rtol is MISSING
-    ):
-        return linalg_matrix_rank__default(
-            input, tol, False if hermitian is MISSING else hermitian, out=out
-        )
-    if (
-        is_tensor(input)
-        and is_tensor(tol)
-        and (hermitian is MISSING or is_bool(hermitian))
-        and atol is MISSING
-        and rtol is MISSING
-    ):
-        return linalg_matrix_rank__tol_tensor(
-            input, tol, False if hermitian is MISSING else hermitian, out=out
-        )
-    schemas = (
-        "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? "
-        "rtol=None, bool hermitian=False) -> Tensor",
-        "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? "
-        "rtol=None, bool hermitian=False) -> Tensor",
-        "linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
-        "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
-    )
-    return unmatched(linalg_matrix_rank, schemas, locals())
+    if keywords:
+        return _linalg_matrix_rank.named(args, keywords)
+    return _linalg_matrix_rank[tuple(map(type, args))](*args)
 
 
-def linalg_cond(
-    input: Any = MISSING, p: Any = MISSING, *, out: Any = None, **_words: Unpack[Input]
-) -> Any:
+_linalg_cond = Binder(
+    "linalg_cond",
+    (linalg_cond__default, "Tensor input, Scalar? p=None, *, Tensor? out=None"),
+    (linalg_cond__p_str, "Tensor input, str p, *, Tensor? out=None"),
+)
+
+
+def linalg_cond(*args: Any, **keywords: Any) -> Any:
     """linalg_cond(Tensor self, Scalar? p=None) -> Tensor
     linalg_cond.p_str(Tensor self, str p) -> Tensor"""
-    if _words:
-        return respelled(linalg_cond, locals())
-    if input is not MISSING and (p is MISSING or (p is None or is_number(p))):
-        return linalg_cond__default(input, None if p is MISSING else p, out=out)
-    if input is not MISSING and is_str(p):
-        return linalg_cond__p_str(input, p, out=out)
-    schemas = (
-        "linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
-        "linalg_cond.p_str(Tensor self, str p) -> Tensor",
-    )
-    return unmatched(linalg_cond, schemas, locals())
+    if keywords:
+        return _linalg_cond.named(args, keywords)
+    return _linalg_cond[tuple(map(type, args))](*args)
 
 
-def trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: Any = MISSING) -> Any:
+_trapezoid = Binder(
+    "trapezoid",
+    (trapezoid__x, "Tensor y, Tensor x, *, int dim=-1"),
+    (trapezoid__dx, "Tensor y, *, Scalar dx=1, int dim=-1"),
+)
+
+
+def trapezoid(*args: Any, **keywords: Any) -> Any:
     """trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
     trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
-    if y is not MISSING and is_tensor(x) and dx is MISSING:
-        return trapezoid__x(y, x, dim=-1 if dim is MISSING else dim)
-    if y is not MISSING and (dx is MISSING or is_number(dx)) and x is MISSING:
-        return trapezoid__dx(y, dx=1 if dx is MISSING else dx, dim=-1 if dim is MISSING else dim)
-    schemas = (
-        "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-        "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    )
-    return unmatched(trapezoid, schemas, locals())
+    if keywords:
+        return _trapezoid.named(args, keywords)
+    return _trapezoid[tuple(map(type, args))](*args)
 
 
-def cumulative_trapezoid(y: Any, x: Any = MISSING, *, dim: Any = MISSING, dx: Any = MISSING) -> Any:
+_cumulative_trapezoid = Binder(
+    "cumulative_trapezoid",
+    (cumulative_trapezoid__x, "Tensor y, Tensor x, *, int dim=-1"),
+    (cumulative_trapezoid__dx, "Tensor y, *, Scalar dx=1, int dim=-1"),
+)
+
+
+def cumulative_trapezoid(*args: Any, **keywords: Any) -> Any:
     """cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor
     cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"""
-    if y is not MISSING and is_tensor(x) and dx is MISSING:
-        return cumulative_trapezoid__x(y, x, dim=-1 if dim is MISSING else dim)
-    if y is not MISSING and (dx is MISSING or is_number(dx)) and x is MISSING:
-        return cumulative_trapezoid__dx(
-            y, dx=1 if dx is MISSING else dx, dim=-1 if dim is MISSING else dim
-        )
-    schemas = (
-        "cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
-        "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-    )
-    return unmatched(cumulative_trapezoid, schemas, locals())
+    if keywords:
+        return _cumulative_trapezoid.named(args, keywords)
+    return _cumulative_trapezoid[tuple(map(type, args))](*args)
 
 
-def gradient(
-    input: Any = MISSING,
-    *,
-    spacing: Any = MISSING,
-    dim: Any = MISSING,
-    edge_order: Any = MISSING,
-    **_words: Unpack[InputDim],
-) -> Any:
+_gradient = Binder(
+    "gradient",
+    (
+        gradient__default,
+        "Tensor input, *, Scalar? spacing=None, int[1]? dim=None, int edge_order=1",
+    ),
+    (gradient__scalarray, "Tensor input, *, Scalar[] spacing, int[1]? dim=None, int edge_order=1"),
+    (
+        gradient__tensorarray,
+        "Tensor input, *, Tensor[] spacing, int[1]? dim=None, int edge_order=1",
+    ),
+)
+
+
+def gradient(*args: Any, **keywords: Any) -> Any:
     """gradient(Tensor self, *, Scalar? spacing=None, int[1]? dim=None, int edge_order=1) ->
     Tensor[]
     gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int edge_order=1) ->
         Tensor[]
     gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int edge_order=1) ->
         Tensor[]"""
-    if _words:
-        return respelled(gradient, locals())
-    if input is not MISSING and (spacing is MISSING or (spacing is None or is_number(spacing))):
-        return gradient__default(
-            input,
-            spacing=None if spacing is MISSING else spacing,
-            dim=None if dim is MISSING else dim,
-            edge_order=1 if edge_order is MISSING else edge_order,
-        )
-    if input is not MISSING and is_numbers(spacing):
-        return gradient__scalarray(
-            input,
-            spacing=spacing,
-            dim=None if dim is MISSING else dim,
-            edge_order=1 if edge_order is MISSING else edge_order,
-        )
-    if input is not MISSING and is_tensors(spacing):
-        return gradient__tensorarray(
-            input,
-            spacing=spacing,
-            dim=None if dim is MISSING else dim,
-            edge_order=1 if edge_order is MISSING else edge_order,
-        )
-    schemas = (
-        "gradient(Tensor self, *, Scalar? spacing=None, int[1]? dim=None, int edge_order=1) "
-        "-> Tensor[]",
-        "gradient.scalarray(Tensor self, *, Scalar[] spacing, int[1]? dim=None, int "
-        "edge_order=1) -> Tensor[]",
-        "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[1]? dim=None, int "
-        "edge_order=1) -> Tensor[]",
-    )
-    return unmatched(gradient, schemas, locals())
+    if keywords:
+        return _gradient.named(args, keywords)
+    return _gradient[tuple(map(type, args))](*args)
 
 
-def bartlett_window(
-    window_length: Any,
-    periodic: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    requires_grad: bool = False,
-) -> Any:
+_bartlett_window = Binder(
+    "bartlett_window",
+    (
+        bartlett_window__default,
+        "int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        bartlett_window__periodic,
+        "int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+)
+
+
+def bartlett_window(*args: Any, **keywords: Any) -> Any:
     """bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
     device=None, bool? pin_memory=None) -> Tensor
     bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if window_length is not MISSING and periodic is MISSING:
-        return bartlett_window__default(
-            window_length,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic):
-        return bartlett_window__periodic(
-            window_length,
-            periodic,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
-        "Device? device=None, bool? pin_memory=None) -> Tensor",
-        "bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? "
-        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
-        "Tensor",
-    )
-    return unmatched(bartlett_window, schemas, locals())
+    if keywords:
+        return _bartlett_window.named(args, keywords)
+    return _bartlett_window[tuple(map(type, args))](*args)
 
 
-def blackman_window(
-    window_length: Any,
-    periodic: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    requires_grad: bool = False,
-) -> Any:
+_blackman_window = Binder(
+    "blackman_window",
+    (
+        blackman_window__default,
+        "int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        blackman_window__periodic,
+        "int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+)
+
+
+def blackman_window(*args: Any, **keywords: Any) -> Any:
     """blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
     device=None, bool? pin_memory=None) -> Tensor
     blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if window_length is not MISSING and periodic is MISSING:
-        return blackman_window__default(
-            window_length,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic):
-        return blackman_window__periodic(
-            window_length,
-            periodic,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
-        "Device? device=None, bool? pin_memory=None) -> Tensor",
-        "blackman_window.periodic(int window_length, bool periodic, *, ScalarType? "
-        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
-        "Tensor",
-    )
-    return unmatched(blackman_window, schemas, locals())
+    if keywords:
+        return _blackman_window.named(args, keywords)
+    return _blackman_window[tuple(map(type, args))](*args)
 
 
-def hann_window(
-    window_length: Any,
-    periodic: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    requires_grad: bool = False,
-) -> Any:
+_hann_window = Binder(
+    "hann_window",
+    (
+        hann_window__default,
+        "int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        hann_window__periodic,
+        "int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+)
+
+
+def hann_window(*args: Any, **keywords: Any) -> Any:
     """hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
     device=None, bool? pin_memory=None) -> Tensor
     hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if window_length is not MISSING and periodic is MISSING:
-        return hann_window__default(
-            window_length,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic):
-        return hann_window__periodic(
-            window_length,
-            periodic,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
-        "Device? device=None, bool? pin_memory=None) -> Tensor",
-        "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
-        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-    )
-    return unmatched(hann_window, schemas, locals())
+    if keywords:
+        return _hann_window.named(args, keywords)
+    return _hann_window[tuple(map(type, args))](*args)
 
 
-def hamming_window(
-    window_length: Any,
-    periodic: Any = MISSING,
-    alpha: Any = MISSING,
-    beta: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    requires_grad: bool = False,
-) -> Any:
+_hamming_window = Binder(
+    "hamming_window",
+    (
+        hamming_window__default,
+        "int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        hamming_window__periodic,
+        "int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        hamming_window__periodic_alpha,
+        "int window_length, bool periodic, float alpha, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        hamming_window__periodic_alpha_beta,
+        "int window_length, bool periodic, float alpha, float beta, *, ScalarType? "
+        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+        "requires_grad=False",
+    ),
+)
+
+
+def hamming_window(*args: Any, **keywords: Any) -> Any:
     """hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
     device=None, bool? pin_memory=None) -> Tensor
     hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
@@ -2380,668 +1613,292 @@ def hamming_window(
     hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, float beta, *,
         ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
         Tensor"""
-    if (
-        window_length is not MISSING
-        and periodic is MISSING
-        and alpha is MISSING
-        and beta is MISSING
-    ):
-        return hamming_window__default(
-            window_length,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic) and alpha is MISSING and beta is MISSING:
-        return hamming_window__periodic(
-            window_length,
-            periodic,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic) and is_number(alpha) and beta is MISSING:
-        return hamming_window__periodic_alpha(
-            window_length,
-            periodic,
-            alpha,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic) and is_number(alpha) and is_number(beta):
-        return hamming_window__periodic_alpha_beta(
-            window_length,
-            periodic,
-            alpha,
-            beta,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
-        "Device? device=None, bool? pin_memory=None) -> Tensor",
-        "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None,"
-        " Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, "
-        "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-        "pin_memory=None) -> Tensor",
-        "hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, "
-        "float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None) -> Tensor",
-    )
-    return unmatched(hamming_window, schemas, locals())
+    if keywords:
+        return _hamming_window.named(args, keywords)
+    return _hamming_window[tuple(map(type, args))](*args)
 
 
-def kaiser_window(
-    window_length: Any,
-    periodic: Any = MISSING,
-    beta: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    layout: Any = MISSING,
-    device: Any = MISSING,
-    pin_memory: Any = MISSING,
-    requires_grad: bool = False,
-) -> Any:
+_kaiser_window = Binder(
+    "kaiser_window",
+    (
+        kaiser_window__default,
+        "int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        kaiser_window__periodic,
+        "int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+    (
+        kaiser_window__beta,
+        "int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False",
+    ),
+)
+
+
+def kaiser_window(*args: Any, **keywords: Any) -> Any:
     """kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
     device=None, bool? pin_memory=None) -> Tensor
     kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
         layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
     kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None,
         Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
-    if window_length is not MISSING and periodic is MISSING and beta is MISSING:
-        return kaiser_window__default(
-            window_length,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic) and beta is MISSING:
-        return kaiser_window__periodic(
-            window_length,
-            periodic,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    if window_length is not MISSING and is_bool(periodic) and is_number(beta):
-        return kaiser_window__beta(
-            window_length,
-            periodic,
-            beta,
-            dtype=None if dtype is MISSING else dtype,
-            layout=None if layout is MISSING else layout,
-            device=None if device is MISSING else device,
-            pin_memory=None if pin_memory is MISSING else pin_memory,
-            requires_grad=requires_grad,
-        )
-    schemas = (
-        "kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
-        "Device? device=None, bool? pin_memory=None) -> Tensor",
-        "kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
-        "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? "
-        "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
-        "Tensor",
-    )
-    return unmatched(kaiser_window, schemas, locals())
+    if keywords:
+        return _kaiser_window.named(args, keywords)
+    return _kaiser_window[tuple(map(type, args))](*args)
 
 
-def linalg_matrix_norm(
-    input: Any = MISSING,
-    ord: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+_linalg_matrix_norm = Binder(
+    "linalg_matrix_norm",
+    (
+        linalg_matrix_norm__default,
+        "Tensor input, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? "
+        "dtype=None, Tensor? out=None",
+    ),
+    (
+        linalg_matrix_norm__str_ord,
+        "Tensor input, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? "
+        "dtype=None, Tensor? out=None",
+    ),
+)
+
+
+def linalg_matrix_norm(*args: Any, **keywords: Any) -> Any:
     """linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
     linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *,
         ScalarType? dtype=None) -> Tensor"""
-    if _words:
-        return respelled(linalg_matrix_norm, locals())
-    if input is not MISSING and is_number(ord):
-        return linalg_matrix_norm__default(
-            input,
-            ord,
-            (-2, -1) if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            dtype=None if dtype is MISSING else dtype,
-            out=out,
-        )
-    if input is not MISSING and (ord is MISSING or is_str(ord)):
-        return linalg_matrix_norm__str_ord(
-            input,
-            "fro" if ord is MISSING else ord,
-            (-2, -1) if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            dtype=None if dtype is MISSING else dtype,
-            out=out,
-        )
-    schemas = (
-        "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, "
-        "*, ScalarType? dtype=None) -> Tensor",
-        "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool "
-        "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    )
-    return unmatched(linalg_matrix_norm, schemas, locals())
+    if keywords:
+        return _linalg_matrix_norm.named(args, keywords)
+    return _linalg_matrix_norm[tuple(map(type, args))](*args)
 
 
-def linalg_norm(
-    input: Any = MISSING,
-    ord: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+_linalg_norm = Binder(
+    "linalg_norm",
+    (
+        linalg_norm__default,
+        "Tensor input, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType?"
+        " dtype=None, Tensor? out=None",
+    ),
+    (
+        linalg_norm__ord_str,
+        "Tensor input, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+        "dtype=None, Tensor? out=None",
+    ),
+)
+
+
+def linalg_norm(*args: Any, **keywords: Any) -> Any:
     """linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *,
     ScalarType? dtype=None) -> Tensor
     linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType?
         dtype=None) -> Tensor"""
-    if _words:
-        return respelled(linalg_norm, locals())
-    if input is not MISSING and (ord is MISSING or (ord is None or is_number(ord))):
-        return linalg_norm__default(
-            input,
-            None if ord is MISSING else ord,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            dtype=None if dtype is MISSING else dtype,
-            out=out,
-        )
-    if input is not MISSING and is_str(ord):
-        return linalg_norm__ord_str(
-            input,
-            ord,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            dtype=None if dtype is MISSING else dtype,
-            out=out,
-        )
-    schemas = (
-        "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
-        "ScalarType? dtype=None) -> Tensor",
-        "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
-        "ScalarType? dtype=None) -> Tensor",
-    )
-    return unmatched(linalg_norm, schemas, locals())
+    if keywords:
+        return _linalg_norm.named(args, keywords)
+    return _linalg_norm[tuple(map(type, args))](*args)
 
 
 _nuclear_norm = Binder(
     "nuclear_norm",
-    Entry(
-        nuclear_norm__default,
-        ("input", is_tensor, True, False, False),
-        ("keepdim", is_bool, False, False, False),
-        ("out", is_given, False, True, True),
+    (nuclear_norm__default, "Tensor input, bool keepdim=False, *, Tensor? out=None"),
+    (nuclear_norm__dim, "Tensor input, int[2] dim, bool keepdim=False, *, Tensor? out=None"),
+)
+
+
+def nuclear_norm(*args: Any, **keywords: Any) -> Any:
+    """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
+    nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
+    if keywords:
+        return _nuclear_norm.named(args, keywords)
+    return _nuclear_norm[tuple(map(type, args))](*args)
+
+
+_norm = Binder(
+    "norm",
+    (
+        norm__str,
+        "Tensor input, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+        "dtype=None, Tensor? out=None",
     ),
-    Entry(
-        nuclear_norm__dim,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, True, False, False),
-        ("keepdim", is_bool, False, False, False),
-        ("out", is_given, False, True, True),
+    (
+        norm__default,
+        "Tensor input, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+        "dtype=None, Tensor? out=None",
     ),
 )
 
 
-def nuclear_norm(
-    *args: Any,
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
-    """nuclear_norm(Tensor self, bool keepdim=False) -> Tensor
-    nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor"""
-    if _words:
-        return respelled(nuclear_norm, locals())
-    if input is MISSING and dim is MISSING and keepdim is MISSING and out is None:
-        return _nuclear_norm(args)
-    keywords = {
-        "input": input,
-        "dim": dim,
-        "keepdim": keepdim,
-        "out": MISSING if out is None else out,
-    }
-    return _nuclear_norm.named(args, keywords)
-
-
-def norm(
-    input: Any = MISSING,
-    p: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    dtype: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+def norm(*args: Any, **keywords: Any) -> Any:
     """norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, ScalarType?
     dtype=None) -> Tensor
     norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->
         Tensor"""
-    if _words:
-        return respelled(norm, locals())
-    if input is not MISSING and (p is MISSING or is_str(p)):
-        return norm__str(
-            input,
-            "fro" if p is MISSING else p,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            dtype=None if dtype is MISSING else dtype,
-            out=out,
-        )
-    if input is not MISSING and (p is None or is_number(p)):
-        return norm__default(
-            input,
-            p,
-            None if dim is MISSING else dim,
-            False if keepdim is MISSING else keepdim,
-            dtype=None if dtype is MISSING else dtype,
-            out=out,
-        )
-    schemas = (
-        "norm.str(Tensor self, str p='fro', int[1]? dim=None, bool keepdim=False, *, "
-        "ScalarType? dtype=None) -> Tensor",
-        "norm(Tensor self, Scalar? p, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-        "dtype=None) -> Tensor",
-    )
-    return unmatched(norm, schemas, locals())
+    if keywords:
+        return _norm.named(args, keywords)
+    return _norm[tuple(map(type, args))](*args)
 
 
-def conv1d(
-    input: Any,
-    weight: Any = MISSING,
-    bias: Any = MISSING,
-    stride: Any = MISSING,
-    padding: Any = MISSING,
-    dilation: Any = MISSING,
-    groups: Any = MISSING,
-) -> Any:
+_conv1d = Binder(
+    "conv1d",
+    (
+        conv1d__default,
+        "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
+        "int[1] dilation=1, int groups=1",
+    ),
+    (
+        conv1d__padding,
+        "Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
+        "padding='valid', int[1] dilation=1, int groups=1",
+    ),
+    takes_words=False,
+)
+
+
+def conv1d(*args: Any, **keywords: Any) -> Any:
     """conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0,
     int[1] dilation=1, int groups=1) -> Tensor
     conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str
         padding='valid', int[1] dilation=1, int groups=1) -> Tensor"""
-    if (
-        input is not MISSING
-        and weight is not MISSING
-        and (padding is MISSING or is_int_or_ints(padding))
-    ):
-        return conv1d__default(
-            input,
-            weight,
-            None if bias is MISSING else bias,
-            1 if stride is MISSING else stride,
-            0 if padding is MISSING else padding,
-            1 if dilation is MISSING else dilation,
-            1 if groups is MISSING else groups,
-        )
-    if input is not MISSING and weight is not MISSING and (padding is MISSING or is_str(padding)):
-        return conv1d__padding(
-            input,
-            weight,
-            None if bias is MISSING else bias,
-            1 if stride is MISSING else stride,
-            "valid" if padding is MISSING else padding,
-            1 if dilation is MISSING else dilation,
-            1 if groups is MISSING else groups,
-        )
-    schemas = (
-        "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] "
-        "padding=0, int[1] dilation=1, int groups=1) -> Tensor",
-        "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
-        "padding='valid', int[1] dilation=1, int groups=1) -> Tensor",
-    )
-    return unmatched(conv1d, schemas, locals())
+    if keywords:
+        return _conv1d.named(args, keywords)
+    return _conv1d[tuple(map(type, args))](*args)
 
 
-def conv2d(
-    input: Any,
-    weight: Any = MISSING,
-    bias: Any = MISSING,
-    stride: Any = MISSING,
-    padding: Any = MISSING,
-    dilation: Any = MISSING,
-    groups: Any = MISSING,
-) -> Any:
+_conv2d = Binder(
+    "conv2d",
+    (
+        conv2d__default,
+        "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
+        "int[2] dilation=1, int groups=1",
+    ),
+    (
+        conv2d__padding,
+        "Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
+        "padding='valid', int[2] dilation=1, int groups=1",
+    ),
+    takes_words=False,
+)
+
+
+def conv2d(*args: Any, **keywords: Any) -> Any:
     """conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0,
     int[2] dilation=1, int groups=1) -> Tensor
     conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str
         padding='valid', int[2] dilation=1, int groups=1) -> Tensor"""
-    if (
-        input is not MISSING
-        and weight is not MISSING
-        and (padding is MISSING or is_int_or_ints(padding))
-    ):
-        return conv2d__default(
-            input,
-            weight,
-            None if bias is MISSING else bias,
-            1 if stride is MISSING else stride,
-            0 if padding is MISSING else padding,
-            1 if dilation is MISSING else dilation,
-            1 if groups is MISSING else groups,
-        )
-    if input is not MISSING and weight is not MISSING and (padding is MISSING or is_str(padding)):
-        return conv2d__padding(
-            input,
-            weight,
-            None if bias is MISSING else bias,
-            1 if stride is MISSING else stride,
-            "valid" if padding is MISSING else padding,
-            1 if dilation is MISSING else dilation,
-            1 if groups is MISSING else groups,
-        )
-    schemas = (
-        "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
-        "padding=0, int[2] dilation=1, int groups=1) -> Tensor",
-        "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
-        "padding='valid', int[2] dilation=1, int groups=1) -> Tensor",
-    )
-    return unmatched(conv2d, schemas, locals())
+    if keywords:
+        return _conv2d.named(args, keywords)
+    return _conv2d[tuple(map(type, args))](*args)
 
 
-def conv3d(
-    input: Any,
-    weight: Any = MISSING,
-    bias: Any = MISSING,
-    stride: Any = MISSING,
-    padding: Any = MISSING,
-    dilation: Any = MISSING,
-    groups: Any = MISSING,
-) -> Any:
+_conv3d = Binder(
+    "conv3d",
+    (
+        conv3d__default,
+        "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, "
+        "int[3] dilation=1, int groups=1",
+    ),
+    (
+        conv3d__padding,
+        "Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
+        "padding='valid', int[3] dilation=1, int groups=1",
+    ),
+    takes_words=False,
+)
+
+
+def conv3d(*args: Any, **keywords: Any) -> Any:
     """conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0,
     int[3] dilation=1, int groups=1) -> Tensor
     conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str
         padding='valid', int[3] dilation=1, int groups=1) -> Tensor"""
-    if (
-        input is not MISSING
-        and weight is not MISSING
-        and (padding is MISSING or is_int_or_ints(padding))
-    ):
-        return conv3d__default(
-            input,
-            weight,
-            None if bias is MISSING else bias,
-            1 if stride is MISSING else stride,
-            0 if padding is MISSING else padding,
-            1 if dilation is MISSING else dilation,
-            1 if groups is MISSING else groups,
-        )
-    if input is not MISSING and weight is not MISSING and (padding is MISSING or is_str(padding)):
-        return conv3d__padding(
-            input,
-            weight,
-            None if bias is MISSING else bias,
-            1 if stride is MISSING else stride,
-            "valid" if padding is MISSING else padding,
-            1 if dilation is MISSING else dilation,
-            1 if groups is MISSING else groups,
-        )
-    schemas = (
-        "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
-        "padding=0, int[3] dilation=1, int groups=1) -> Tensor",
-        "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
-        "padding='valid', int[3] dilation=1, int groups=1) -> Tensor",
-    )
-    return unmatched(conv3d, schemas, locals())
+    if keywords:
+        return _conv3d.named(args, keywords)
+    return _conv3d[tuple(map(type, args))](*args)
 
 
 _var = Binder(
     "var",
-    Entry(
+    (
         var__correction,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, False, False, True),
-        ("correction", is_number, False, True, True),
-        ("keepdim", is_bool, False, True, False),
-        ("out", is_given, False, True, True),
+        "Tensor input, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, "
+        "Tensor? out=None",
     ),
-    Entry(
-        var__default,
-        ("input", is_tensor, True, False, False),
-        ("unbiased", is_bool, True, False, False),
-    ),
-    Entry(
-        var__dim,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, True, False, True),
-        ("unbiased", is_bool, True, False, False),
-        ("keepdim", is_bool, False, False, False),
-        ("out", is_given, False, True, True),
-    ),
+    (var__default, "Tensor input, bool unbiased"),
+    (var__dim, "Tensor input, int[1]? dim, bool unbiased, bool keepdim=False, *, Tensor? out=None"),
 )
 
 
-def var(
-    *args: Any,
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    unbiased: Any = MISSING,
-    keepdim: Any = MISSING,
-    correction: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+def var(*args: Any, **keywords: Any) -> Any:
     """var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
     -> Tensor
     var(Tensor self, bool unbiased) -> Tensor
     var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
-    if _words:
-        return respelled(var, locals())
-    if (
-        input is MISSING
-        and dim is MISSING
-        and unbiased is MISSING
-        and keepdim is MISSING
-        and correction is MISSING
-        and out is None
-    ):
-        return _var(args)
-    keywords = {
-        "input": input,
-        "dim": dim,
-        "unbiased": unbiased,
-        "keepdim": keepdim,
-        "correction": correction,
-        "out": MISSING if out is None else out,
-    }
-    return _var.named(args, keywords)
+    if keywords:
+        return _var.named(args, keywords)
+    return _var[tuple(map(type, args))](*args)
 
 
 _std = Binder(
     "std",
-    Entry(
+    (
         std__correction,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, False, False, True),
-        ("correction", is_number, False, True, True),
-        ("keepdim", is_bool, False, True, False),
-        ("out", is_given, False, True, True),
+        "Tensor input, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, "
+        "Tensor? out=None",
     ),
-    Entry(
-        std__default,
-        ("input", is_tensor, True, False, False),
-        ("unbiased", is_bool, True, False, False),
-    ),
-    Entry(
-        std__dim,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, True, False, True),
-        ("unbiased", is_bool, True, False, False),
-        ("keepdim", is_bool, False, False, False),
-        ("out", is_given, False, True, True),
-    ),
+    (std__default, "Tensor input, bool unbiased"),
+    (std__dim, "Tensor input, int[1]? dim, bool unbiased, bool keepdim=False, *, Tensor? out=None"),
 )
 
 
-def std(
-    *args: Any,
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    unbiased: Any = MISSING,
-    keepdim: Any = MISSING,
-    correction: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+def std(*args: Any, **keywords: Any) -> Any:
     """std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
     -> Tensor
     std(Tensor self, bool unbiased) -> Tensor
     std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor"""
-    if _words:
-        return respelled(std, locals())
-    if (
-        input is MISSING
-        and dim is MISSING
-        and unbiased is MISSING
-        and keepdim is MISSING
-        and correction is MISSING
-        and out is None
-    ):
-        return _std(args)
-    keywords = {
-        "input": input,
-        "dim": dim,
-        "unbiased": unbiased,
-        "keepdim": keepdim,
-        "correction": correction,
-        "out": MISSING if out is None else out,
-    }
-    return _std.named(args, keywords)
+    if keywords:
+        return _std.named(args, keywords)
+    return _std[tuple(map(type, args))](*args)
 
 
 _var_mean = Binder(
     "var_mean",
-    Entry(
+    (
         var_mean__correction,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, False, False, True),
-        ("correction", is_number, False, True, True),
-        ("keepdim", is_bool, False, True, False),
+        "Tensor input, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False",
     ),
-    Entry(
-        var_mean__default,
-        ("input", is_tensor, True, False, False),
-        ("unbiased", is_bool, True, False, False),
-    ),
-    Entry(
-        var_mean__dim,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, True, False, True),
-        ("unbiased", is_bool, True, False, False),
-        ("keepdim", is_bool, False, False, False),
-    ),
+    (var_mean__default, "Tensor input, bool unbiased"),
+    (var_mean__dim, "Tensor input, int[1]? dim, bool unbiased, bool keepdim=False"),
 )
 
 
-def var_mean(
-    *args: Any,
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    unbiased: Any = MISSING,
-    keepdim: Any = MISSING,
-    correction: Any = MISSING,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+def var_mean(*args: Any, **keywords: Any) -> Any:
     """var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
     keepdim=False) -> (Tensor, Tensor)
     var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     var_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
-    if _words:
-        return respelled(var_mean, locals())
-    if (
-        input is MISSING
-        and dim is MISSING
-        and unbiased is MISSING
-        and keepdim is MISSING
-        and correction is MISSING
-    ):
-        return _var_mean(args)
-    keywords = {
-        "input": input,
-        "dim": dim,
-        "unbiased": unbiased,
-        "keepdim": keepdim,
-        "correction": correction,
-    }
-    return _var_mean.named(args, keywords)
+    if keywords:
+        return _var_mean.named(args, keywords)
+    return _var_mean[tuple(map(type, args))](*args)
 
 
 _std_mean = Binder(
     "std_mean",
-    Entry(
+    (
         std_mean__correction,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, False, False, True),
-        ("correction", is_number, False, True, True),
-        ("keepdim", is_bool, False, True, False),
+        "Tensor input, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False",
     ),
-    Entry(
-        std_mean__default,
-        ("input", is_tensor, True, False, False),
-        ("unbiased", is_bool, True, False, False),
-    ),
-    Entry(
-        std_mean__dim,
-        ("input", is_tensor, True, False, False),
-        ("dim", is_int_or_ints, True, False, True),
-        ("unbiased", is_bool, True, False, False),
-        ("keepdim", is_bool, False, False, False),
-    ),
+    (std_mean__default, "Tensor input, bool unbiased"),
+    (std_mean__dim, "Tensor input, int[1]? dim, bool unbiased, bool keepdim=False"),
 )
 
 
-def std_mean(
-    *args: Any,
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    unbiased: Any = MISSING,
-    keepdim: Any = MISSING,
-    correction: Any = MISSING,
-    **_words: Unpack[InputDimKeepdim],
-) -> Any:
+def std_mean(*args: Any, **keywords: Any) -> Any:
     """std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool
     keepdim=False) -> (Tensor, Tensor)
     std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)
     std_mean.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)"""
-    if _words:
-        return respelled(std_mean, locals())
-    if (
-        input is MISSING
-        and dim is MISSING
-        and unbiased is MISSING
-        and keepdim is MISSING
-        and correction is MISSING
-    ):
-        return _std_mean(args)
-    keywords = {
-        "input": input,
-        "dim": dim,
-        "unbiased": unbiased,
-        "keepdim": keepdim,
-        "correction": correction,
-    }
-    return _std_mean.named(args, keywords)
+    if keywords:
+        return _std_mean.named(args, keywords)
+    return _std_mean[tuple(map(type, args))](*args)

@@ -84,7 +84,7 @@ def view__default(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     the shape: `reshape` then copies.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "view", "size")
     try:
         call = _view[self._key]
     except AttributeError:
@@ -262,7 +262,7 @@ def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     Put the dims in the order `dims`.
     """
     if dims is None:
-        dims = args if len(args) > 1 else as_list(*args)
+        dims = args if len(args) > 1 else as_list(args, "permute", "dims")
     try:
         call = _permute[input._key]
     except AttributeError:
@@ -309,7 +309,7 @@ def expand(self: Tensor, *args: Any, size: Any = None, implicit: bool = False) -
     Repeat dims of size 1, and new leading dims, up to `size` without copying; -1 keeps a size.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "expand", "size")
     try:
         call = _expand[self._key]
     except AttributeError:
@@ -326,7 +326,7 @@ def broadcast_to(input: Tensor, *args: Any, size: Any = None) -> Tensor:
     Broadcast to `size`: `expand` by NumPy's name.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "broadcast_to", "size")
     try:
         call = _broadcast_to[input._key]
     except AttributeError:
@@ -396,7 +396,7 @@ def squeeze__dims(
     if _words:
         return respelled(squeeze__dims, locals())
     if dim is None:
-        dim = args if len(args) > 1 else as_list(*args)
+        dim = args if len(args) > 1 else as_list(args, "squeeze", "dim")
     try:
         call = _squeeze_dims[input._key]
     except AttributeError:

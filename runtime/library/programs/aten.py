@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings.binding import binder_of
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.dispatch import ops as operators
 from torchgen_out._runtime.library.programs import absent
@@ -120,7 +121,8 @@ def _overload_names(name: str, function: Any) -> Iterator[str]:
     if "dim" in found and "[" in head:
         found["dims"] = None
     yield from found
-    if "out" in inspect.signature(function).parameters:
+    binder = binder_of(function)
+    if "out" in (binder.names if binder else inspect.signature(function).parameters):
         yield "out"
         yield from (f"{each}_out" for each in found if each != "default")
 

@@ -89,7 +89,7 @@ def zeros(
     Return a tensor of zeros.
     """
     if size is None:
-        size = args if len(args) > 1 else as_list(*args)
+        size = args if len(args) > 1 else as_list(args, "zeros", "size")
     if not PLAIN and state.modes:
         _answer = overridden(zeros, locals())
         if _answer is not NotImplemented:

@@ -7,55 +7,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.bindings.arguments import is_bool, is_int, is_tensor
-from torchgen_out._runtime.bindings.calling import respelled, unmatched
-from torchgen_out._runtime.core.missing import MISSING
+from torchgen_out._runtime.bindings.binding import Binder
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions.composite import max__other
 from torchgen_out.functions.dispatch import max__dim
 from torchgen_out.functions.reduction import max__default
-from torchgen_out.synonyms import InputOtherDimKeepdim, Unpack
+
+_max = Binder(
+    "max",
+    (max__default, "Tensor input"),
+    (max__dim, "Tensor input, int dim, bool keepdim=False, *, Tensor[]? out=None"),
+    (max__other, "Tensor input, Tensor other"),
+)
 
 
-def max(
-    input: Any = MISSING,
-    dim: Any = MISSING,
-    keepdim: Any = MISSING,
-    *,
-    other: Any = MISSING,
-    out: Any = None,
-    **_words: Unpack[InputOtherDimKeepdim],
-) -> Any:
+def max(*args: Any, **keywords: Any) -> Any:
     """max(Tensor self) -> Tensor
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     max.other(Tensor self, Tensor other) -> Tensor"""
-    if _words:
-        return respelled(max, locals())
-    if (
-        input is not MISSING
-        and dim is MISSING
-        and keepdim is MISSING
-        and other is MISSING
-        and out is None
-    ):
-        return max__default(input)
-    if (
-        input is not MISSING
-        and is_int(dim)
-        and (keepdim is MISSING or is_bool(keepdim))
-        and other is MISSING
-    ):
-        return max__dim(input, dim, False if keepdim is MISSING else keepdim, out=out)
-    if (
-        input is not MISSING
-        and (dim is MISSING) != (other is MISSING)
-        and is_tensor(other if dim is MISSING else dim)
-        and keepdim is MISSING
-        and out is None
-    ):
-        return max__other(input, other if dim is MISSING else dim)
-    schemas = (
-        "max(Tensor self) -> Tensor",
-        "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        "max.other(Tensor self, Tensor other) -> Tensor",
-    )
-    return unmatched(max, schemas, locals())
+    if keywords:
+        if len(args) == 1 and args[0].__class__ is Tensor and "dim" in keywords:
+            return max__dim(*args, **keywords)
+        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+            return max__other(*args, **keywords)
+        return _max.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return max__default(*args)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+        return max__dim(*args)
+    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is Tensor:
+        return max__other(*args)
+    return _max[tuple(map(type, args))](*args)
