@@ -115,8 +115,7 @@ def _definitions(program: Program, operator: Operator) -> Iterator[tuple[str, st
     derivative = program.derivative(operator)
     if derivative is not None:
         yield "node", f"nodes/{kind}.py", derivative.node
-        yield "recording", f"nodes/{kind}.py", naming.record_name(operator)
-        yield "recording in place", f"nodes/{kind}.py", f"{naming.record_name(operator)}_"
+        yield "recording", f"nodes/{kind}.py", naming.record_name(program, operator)
     for case in automatic.backward_cases(program, operator):
         yield "backward kernel", "kernels/pointwise.py", case.name
         yield "differentiable again", "gradients.py", case.name

@@ -82,12 +82,19 @@ def _case(operator: Operator, needs: tuple[str, ...], absent: tuple[str, ...]) -
     formula = formulas.specialize(operator.kind.formula, absent)
     gradient = formulas.backward(formula, needs, is_complex=_is_complex(operator))
     suffix = "".join(f"_without_{name}" for name in absent)
-    return BackwardCase(
-        naming.backward_name(operator, needs) + suffix,
-        needs,
-        absent,
-        gradient,
-    )
+    name = naming.backward_name(operator, needs) + suffix
+    return BackwardCase(name, needs, absent, _operands_first(operator, gradient))
+
+
+def _operands_first(operator: Operator, formula: Formula) -> Formula:
+    """The formula with its arguments in the order in which a fused kernel is called."""
+    values = {
+        argument.name
+        for position, argument in enumerate(operator.arguments)
+        if not translate.is_operand(argument, position)
+    }
+    ordered = sorted(formula.arguments, key=lambda argument: argument.name in values)
+    return replace(formula, arguments=tuple(ordered))
 
 
 def _is_complex(operator: Operator) -> bool:

@@ -19,8 +19,7 @@ _OF_BINDINGS = frozenset(
     | {"len", "locals", "orders", "tuple"}
 )
 _OF_NODES = frozenset(
-    {"AssertionError", "below", "call", "each", "edge", "edges", "needs", "node", "own_formulas"}
-    | {"tuple"}
+    {"below", "call", "each", "edges", "finish", "inplace", "keep", "node", "own_formulas", "tuple"}
 )
 
 

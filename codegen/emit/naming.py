@@ -78,8 +78,12 @@ def named_tuple(operator: Operator) -> str | None:
     return f"return_types.{operator.base_name}" if operator.has_named_results else None
 
 
-def record_name(operator: Operator) -> str:
-    """The maker of the recording wrapper."""
+def record_name(program: Program, operator: Operator) -> str:
+    """The maker of the recording wrapper: a fused node's method, or a function of its own."""
+    derivative = program.derivative(operator)
+    assert derivative is not None
+    if derivative.is_auto:
+        return f"{derivative.node}.recording"
     return f"recording_{operator.identifier}"
 
 

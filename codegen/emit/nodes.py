@@ -20,8 +20,29 @@ LONGEST_FORMULA = 70
 
 
 @dataclass(frozen=True, slots=True)
+class Case:
+    """Which inputs need a gradient, as a tuple of flags, and the kernel that gives them."""
+
+    needs: str
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True)
+class FusedItem:
+    """A node whose gradients come from fused kernels."""
+
+    node: str
+    title: str
+    formulas: tuple[str, ...]
+    arguments: str
+    inputs: str
+    cases: tuple[Case, ...]
+    is_fused: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
-    """One node class with its wrappers."""
+    """A node whose gradients come from formulas, and the maker of its recording calls."""
 
     node: str
     base: str
@@ -35,36 +56,37 @@ class Item:
     steps: tuple[node_gradients.Step, ...]
     initial: tuple[str, ...]
     returns: str
-    cases: tuple[node_gradients.Case, ...]
-    flags: tuple[node_gradients.Flag, ...]
-    has_needs: bool
     reads_edges: bool
     loads: tuple[str, ...]
     """What every gradient reads from the node."""
     release: tuple[str, ...]
     needs: str
     """Parameters of the record maker."""
-    needs_tuple: str
     parameters: str
     edges: str
     style: str
     """single, several, view or views."""
-    differentiability: str
+    attach: str
+    """The statement that makes the node the history of the result."""
     sees_missing: bool
-    has_function: bool
-    has_inplace: bool
+    variant: str
+    """function, inplace or both."""
     first: str
+    saves_first: bool
+    is_fused: bool = False
 
 
 def emit(program: Program) -> Iterable[File]:
     """Emit one module per kind that has tables."""
     kinds = naming.modules(program, naming.TABLED)
     for kind in kinds:
-        items = []
+        items: list[FusedItem | Item] = []
         for operator in naming.of_kind(program, kind):
             derivative = program.derivative(operator)
-            if derivative is not None and derivative.is_differentiable:
-                items.append(_item(program, operator, derivative))
+            if derivative is None or not derivative.is_differentiable:
+                continue
+            make = _fused_item if derivative.is_auto else _item
+            items.append(make(program, operator, derivative))
         yield render(
             f"nodes/{kind}.py",
             "nodes.py.jinja",
@@ -72,7 +94,7 @@ def emit(program: Program) -> Iterable[File]:
             own_formulas=_own_formulas(program),
             kind=kind,
             items=items,
-            has_kernels=any(item.cases for item in items),
+            has_kernels=any(item.is_fused for item in items),
         )
     if kinds:
         yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
@@ -83,61 +105,69 @@ def _own_formulas(program: Program) -> str:
     return references.statement(module, "own_formulas") if module else ""
 
 
-def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
-    inputs = [a for a in operator.arguments if a.name in derivative.differentiable_inputs]
+def _differentiable(operator: Operator, derivative: Derivative) -> list[Argument]:
+    return [a for a in operator.arguments if a.name in derivative.differentiable_inputs]
+
+
+def _fused_item(program: Program, operator: Operator, derivative: Derivative) -> FusedItem:
     cases = automatic.backward_cases(program, operator)
-    flags = tuple(node_gradients.flags(operator, cases, inputs))
-    saved = tuple(saved_values.saved_values(operator, derivative, cases))
+    inputs = [a.name for a in _differentiable(operator, derivative)]
+    return FusedItem(
+        node=derivative.node,
+        title=operator.name,
+        formulas=tuple(_documented(derivative, cases)),
+        arguments=_quoted([a.name for a in operator.arguments]),
+        inputs=_quoted(inputs),
+        cases=tuple(Case(_needs(case, inputs), case.name) for case in cases),
+    )
+
+
+def _needs(case: automatic.BackwardCase, inputs: list[str]) -> str:
+    flags = ["None" if name in case.absent else str(name in case.needs) for name in inputs]
+    return f"({', '.join(flags)}{',' if len(flags) == 1 else ''})"
+
+
+def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
+    inputs = _differentiable(operator, derivative)
+    saved = tuple(saved_values.saved_values(operator, derivative))
     multi = len(operator.schema.returns) > 1
     is_view = naming.kind_of(operator) == "view"
     is_list = operator.schema.returns[0].type.is_list
     style = ("views" if is_list else "view") if is_view else ("several" if multi else "single")
-    needs = [f"needs_{a.name}" for a in inputs]
-    steps = (
-        () if cases else tuple(node_gradients.steps(program, operator, derivative, inputs, saved))
-    )
-    slots = [s.slot for s in saved] + (["needs"] if len(cases) > 1 else [])
+    steps = tuple(node_gradients.steps(program, operator, derivative, inputs, saved))
+    variant = "inplace" if operator.is_inplace else "both" if operator.has_inplace else "function"
     return Item(
         node=derivative.node,
         base="MultiOutputNode" if style in ("several", "views") else "Node",
-        record=naming.record_name(operator),
+        record=naming.record_name(program, operator),
         title=operator.name,
-        formulas=tuple(_documented(derivative, cases)),
-        slots=_slots(slots),
+        formulas=tuple(_documented(derivative, ())),
+        slots=_quoted(sorted(s.slot for s in saved)),
         grad_parameters="*grads" if style in ("several", "views") else "grad",
         grad_lines=tuple(_grad_lines(derivative, style)),
         saved=saved,
         steps=steps,
         initial=tuple(f"grad_{a.name}" for a in inputs),
         returns=_returns(inputs),
-        cases=tuple(
-            node_gradients.fused_case(operator, case, [a.name for a in inputs], saved)
-            for case in cases
-        ),
-        flags=flags,
-        has_needs=len(cases) > 1,
         reads_edges=any(step.condition or step.needs_mask for step in steps),
-        loads=()
-        if cases
-        else tuple(
+        loads=tuple(
             f"{translate.local(operator, s.local)} = {s.load}" for s in saved if not s.condition
         ),
         release=tuple(f"node.{s.slot}" for s in saved if s.is_tensor),
-        needs=", ".join(needs),
-        needs_tuple=f"({', '.join(needs)}{',' if len(needs) == 1 else ''})",
+        needs=", ".join(f"needs_{a.name}" for a in inputs),
         parameters=", ".join(translate.local(operator, a.name) for a in operator.arguments),
         edges=_edges(operator, inputs),
         style=style,
-        differentiability=_differentiability(derivative),
+        attach=_attach(operator, derivative, style, variant),
         sees_missing=derivative.sees_missing,
-        has_function=not operator.is_inplace,
-        has_inplace=operator.is_inplace or operator.has_inplace,
+        variant=variant,
         first=translate.local(operator, operator.arguments[0].name),
+        saves_first=variant == "both" and any(s.save.startswith("keep(") for s in saved),
     )
 
 
-def _slots(names: list[str]) -> str:
-    quoted = ", ".join(f'"{name}"' for name in sorted(names))
+def _quoted(names: list[str]) -> str:
+    quoted = ", ".join(f'"{name}"' for name in names)
     return f"({quoted},)" if len(names) == 1 else f"({quoted})"
 
 
@@ -200,6 +230,17 @@ def _edges(operator: Operator, inputs: list[Argument]) -> str:
     if len(inputs) == 1 and inputs[0].type.is_tensor_list:
         return parts[0].removeprefix("*")
     return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _attach(operator: Operator, derivative: Derivative, style: str, variant: str) -> str:
+    first = translate.local(operator, operator.arguments[0].name)
+    if variant != "function":
+        return f"{'rebase_history' if variant == 'inplace' else 'finish'}(result, node)"
+    if style == "single":
+        return "attach(result, node)"
+    if style == "several":
+        return f"attach_outputs(result, node{_differentiability(derivative)})"
+    return f"attach_{style}(result, {first}, node)"
 
 
 def _differentiability(derivative: Derivative) -> str:

@@ -33,6 +33,19 @@ class Item:
     fields: tuple[Field, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class BackwardItem:
+    """A fused backward kernel, `name = BackwardKernel(formula, gradient, operands, ...)`."""
+
+    name: str
+    operands: str
+    gives: str
+    values: str
+    """What it reads besides operands; empty for nothing."""
+    promoted: str
+    """Empty for all operands."""
+
+
 def emit(program: Program) -> Iterable[File]:
     """Emit one module per kind that has tables."""
     kinds = naming.modules(program, naming.TABLED)
@@ -55,12 +68,9 @@ def emit(program: Program) -> Iterable[File]:
     if backward or program.is_library:
         yield render(
             "operators/backward.py",
-            "operators.py.jinja",
+            "backward.py.jinja",
             package=program.package,
-            library=program.library,
-            kind="backward",
             items=backward,
-            references=[],
         )
     if kinds:
         yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
@@ -196,17 +206,10 @@ def _autograd_fields(program: Program, operator: Operator) -> Iterator[Field]:
         return
     names = [a.name for a in operator.arguments if a.name in derivative.differentiable_inputs]
     yield Field("differentiable", _quoted(names))
-    record = f"nodes.{naming.record_name(operator)}"
-    if operator.is_inplace:
-        yield Field("record", f"{record}_")
-        return
-    yield Field("record", record)
-    if operator.has_inplace:
-        yield Field("record_inplace", f"{record}_")
+    yield Field("record", f"nodes.{naming.record_name(program, operator)}")
 
 
-def _backward_item(operator: Operator, case: automatic.BackwardCase) -> Item:
-    """A fused backward kernel: a pointwise operator outside autograd."""
+def _backward_item(operator: Operator, case: automatic.BackwardCase) -> BackwardItem:
     kinds = {"grad": "tensor", "result": "tensor"}
     arguments = {"grad": "operand", "result": "operand"}
     for i, argument in enumerate(operator.arguments):
@@ -214,22 +217,14 @@ def _backward_item(operator: Operator, case: automatic.BackwardCase) -> Item:
         kinds[argument.name] = translate.operand_kind(argument).rstrip("?")
     read = [a.name for a in case.formula.arguments]
     operands = [name for name in read if arguments[name] == "operand"]
-    signature = ", ".join(f"Tensor {name}" for name in operands)
-    fields = (
-        Field("arguments", _mapping((name, arguments[name]) for name in read)),
-        Field("promotion", '"default"'),
-        Field("promoted", _quoted(_floating(operator, operands))),
-        Field("dtypes", "dtype_sets.FLOATING_AND_COMPLEX"),
-        Field("formulas", "{(): kernels." + case.name + "}"),
-        Field("outputs", str(len(case.needs))),
-    )
-    return Item(
+    values = [(name, arguments[name]) for name in read if name not in operands]
+    counted = _floating(operator, operands)
+    return BackwardItem(
         case.name,
-        "Pointwise",
-        case.name,
-        translate.literal(f"{case.name}({signature}) -> {', '.join(case.needs)}"),
         _mapping((name, kinds[name]) for name in operands),
-        fields,
+        _quoted(case.needs),
+        _mapping(values) if values else "",
+        "" if counted == operands else _quoted(counted),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model.derivative import Derivative
 from ..model.expression import Save, SavedValue
 from ..model.operator import Operator
-from . import automatic, translate
+from . import translate
 
 _PARTS = {
     Save.DTYPE: "{}.dtype",
@@ -32,20 +32,9 @@ class Saved:
     condition: str
     """When it is needed, over the `needs_` flags; empty for always."""
     save: str
-    save_inplace: str
     load: str
     is_result: bool
     is_tensor: bool
-
-
-def saved_values(
-    operator: Operator, derivative: Derivative, cases: tuple[automatic.BackwardCase, ...]
-) -> Iterator[Saved]:
-    """The slots of a node, from its fused kernels where it has some, else from its formulas."""
-    if cases:
-        yield from _saved_by_cases(operator, cases)
-    else:
-        yield from _saved_by_formulas(operator, derivative)
 
 
 def is_number(operator: Operator, name: str) -> bool:
@@ -54,10 +43,8 @@ def is_number(operator: Operator, name: str) -> bool:
     return argument is not None and "Scalar" in argument.type.names
 
 
-# -- what hand-written formulas read ------------------------------------------------------------
-
-
-def _saved_by_formulas(operator: Operator, derivative: Derivative) -> Iterator[Saved]:
+def saved_values(operator: Operator, derivative: Derivative) -> Iterator[Saved]:
+    """The slots of a node: what its formulas read."""
     inputs = derivative.differentiable_inputs
     for value in derivative.saved:
         readers = [
@@ -95,31 +82,6 @@ def _of_argument(operator: Operator, value: SavedValue, condition: str) -> Saved
     return _plain(value.local, condition, part.format(variable))
 
 
-# -- what fused kernels read --------------------------------------------------------------------
-
-
-def _saved_by_cases(
-    operator: Operator, cases: tuple[automatic.BackwardCase, ...]
-) -> Iterator[Saved]:
-    single = len({name for case in cases for name in case.needs}) == 1
-    read = {name for case in cases for name in case.reads}
-
-    def condition(name: str) -> str:
-        always = single or all(name in case.reads for case in cases)
-        return "" if always else f"saves_{name}"
-
-    for position, argument in enumerate(operator.arguments):
-        name = argument.name
-        if name not in read:
-            continue
-        if translate.is_operand(argument, position):
-            yield _tensor(operator, name, condition(name))
-        else:
-            yield _plain(name, condition(name), translate.local(operator, name))
-    if "result" in read:
-        yield _result("result", condition("result"), "save_result(result)")
-
-
 # -- one slot -----------------------------------------------------------------------------------
 
 
@@ -128,27 +90,28 @@ def _tensor(operator: Operator, name: str, condition: str) -> Saved:
 
     A call in place is about to write to its first argument.
     """
-    variable = translate.local(operator, name)
-    save = f"save_operand({variable})" if is_number(operator, name) else f"save({variable})"
-    inplace = f"save_original({variable})" if name == operator.arguments[0].name else save
+    keep = "save_operand" if is_number(operator, name) else "save"
+    if name == operator.arguments[0].name and (operator.is_inplace or operator.has_inplace):
+        keep = "save_original" if operator.is_inplace else "keep"
     slot = f"saved_{name}"
-    return Saved(slot, name, condition, save, inplace, _unpack(slot), False, True)
+    save = f"{keep}({translate.local(operator, name)})"
+    return Saved(slot, name, condition, save, _unpack(slot), False, True)
 
 
 def _tensors(local: str, condition: str, variable: str) -> Saved:
     slot, save = f"saved_{local}", f"save_all({variable})"
-    return Saved(slot, local, condition, save, save, f"unpack_all(node.{slot}, node)", False, True)
+    return Saved(slot, local, condition, save, f"unpack_all(node.{slot}, node)", False, True)
 
 
 def _result(local: str, condition: str, save: str) -> Saved:
     slot = f"saved_{local}"
-    return Saved(slot, local, condition, save, save, _unpack(slot), True, True)
+    return Saved(slot, local, condition, save, _unpack(slot), True, True)
 
 
 def _plain(local: str, condition: str, text: str, is_result: bool = False) -> Saved:
     """A size, a dtype, a number: what needs no unpacking."""
     slot = f"saved_{local}"
-    return Saved(slot, local, condition, text, text, f"node.{slot}", is_result, False)
+    return Saved(slot, local, condition, text, f"node.{slot}", is_result, False)
 
 
 def _unpack(slot: str) -> str:

@@ -128,19 +128,6 @@ def is_dtype(value: Any) -> bool:
     )
 
 
-def as_tensor_of(value: Any, grad: Tensor) -> Tensor:
-    """An operand for the public operators of a derivative: in the gradient's dtype if narrower.
-
-    The formula was computed in that dtype; `1 / y` of an integer y would be in the default one. A
-    number becomes a zero-dimensional tensor.
-    """
-    if isinstance(value, Tensor):
-        own, wanted = value.dtype, grad.dtype
-        is_narrow = own.kind in "bi" or (own.kind == wanted.kind and own.itemsize < wanted.itemsize)
-        return value.to(wanted) if is_narrow else value
-    return ops.scalar_tensor(value, dtype=grad.dtype, device=grad.device)  # type: ignore[no-any-return]
-
-
 def assigning(read: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
     """The setter of a property that views a part of the tensor: values are copied into it."""
 

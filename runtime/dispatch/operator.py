@@ -128,10 +128,11 @@ class Operator:
 
     name: as in the schema. schema: its text. operands: the names of the arguments that make the
     signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?',
-    'scalar' or 'tensors' for each. record, record_inplace: makers of the autograd wrappers, or
-    None. differentiable: the operands that may receive a gradient. number_first: whether the first
-    of them may be a number, though the schema says tensor; number_each: whether all may be at
-    once. out_rule: which dtypes out= may have, as `promotion.check_out` takes it.
+    'scalar' or 'tensors' for each. record: the maker of the autograd wrapper, or None; an
+    in-place variant asks it for `inplace=True`. differentiable: the operands that may receive a
+    gradient. number_first: whether the first of them may be a number, though the schema says
+    tensor; number_each: whether all may be at once. out_rule: which dtypes out= may have, as
+    `promotion.check_out` takes it.
     """
 
     kind = "operator"
@@ -149,7 +150,6 @@ class Operator:
         number_first: bool = False,
         number_each: bool = False,
         record: Callable[..., Call] | None = None,
-        record_inplace: Callable[..., Call] | None = None,
         out_rule: str = "cast",
     ) -> None:
         self.name = name
@@ -159,7 +159,6 @@ class Operator:
         self.number_first = number_first
         self.number_each = number_each
         self.record = record
-        self.record_inplace = record_inplace
         self.out_rule = out_rule
         self.calls = CallTable(self, FUNCTION)
         self.inplace_calls = CallTable(self, INPLACE)
@@ -195,12 +194,12 @@ class Operator:
         bare = tuple([signatures.without_grad(entry) for entry in signature])
         if bare == signature:
             return self._below(bare, variant)
-        maker = self.record if variant == FUNCTION else self.record_inplace
         below = self._lookup(bare, variant)
         needs = [signatures.needs_grad(signature[i]) for i in self._differentiable]
-        if maker is None or not any(_any(need) for need in needs):
+        if self.record is None or not any(_any(need) for need in needs):
             return below
-        return maker(below, *needs)
+        how = {"inplace": True} if variant == INPLACE else {}
+        return self.record(below, *needs, **how)
 
     def _has_tensor_for_number(self, signature: tuple[Any, ...], variant: str) -> bool:
         """Whether a tensor stands where this overload takes a number: `x.__rpow__(y)`."""

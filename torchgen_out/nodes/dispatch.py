@@ -100,7 +100,7 @@ class CopyBackward0(Node):
         return grad_self, grad_src
 
 
-def recording_copy__(below, needs_self, needs_src):
+def recording_copy_(below, needs_self, needs_src):
     """Records CopyBackward0 around `below`, which writes to self."""
 
     def call(self, src, non_blocking):
@@ -138,7 +138,7 @@ class FillBackward0(Node):
         return grad_self, grad_value
 
 
-def recording_fill__(below, needs_self, needs_value):
+def recording_fill_(below, needs_self, needs_value):
     """Records FillBackward0 around `below`, which writes to self."""
 
     def call(self, value):
@@ -169,7 +169,7 @@ class ZeroBackward0(Node):
         return (grad_self,)
 
 
-def recording_zero__(below, needs_self):
+def recording_zero_(below, needs_self):
     """Records ZeroBackward0 around `below`, which writes to self."""
 
     def call(self):
@@ -238,34 +238,21 @@ class I0Backward0(Node):
         node.saved_self = None
 
 
-def recording_i0(below, needs_self):
-    """Records I0Backward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = I0Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_i0_(below, needs_self):
-    """Records I0Backward0 around `below`, which writes to self."""
+def recording_i0(below, needs_self, inplace=False):
+    """Records I0Backward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = I0Backward0()
         node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
+        node.saved_self = keep(self)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -296,46 +283,27 @@ class IgammaBackward0(Node):
         node.saved_other = None
 
 
-def recording_igamma(below, needs_self, needs_other):
-    """Records IgammaBackward0 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = IgammaBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_other:
-            node.saved_self = save(self)
-        if needs_other:
-            node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_igamma_(below, needs_self, needs_other):
-    """Records IgammaBackward0 around `below`, which writes to self."""
+def recording_igamma(below, needs_self, needs_other, inplace=False):
+    """Records IgammaBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, other):
         if not grad_mode.state.enabled:
             return below(self, other)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = IgammaBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
         if needs_other:
-            node.saved_self = save_original(self)
+            node.saved_self = keep(self)
         if needs_other:
             node.saved_other = save(other)
         result = below(self, other)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -366,46 +334,27 @@ class IgammacBackward0(Node):
         node.saved_other = None
 
 
-def recording_igammac(below, needs_self, needs_other):
-    """Records IgammacBackward0 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = IgammacBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_other:
-            node.saved_self = save(self)
-        if needs_other:
-            node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_igammac_(below, needs_self, needs_other):
-    """Records IgammacBackward0 around `below`, which writes to self."""
+def recording_igammac(below, needs_self, needs_other, inplace=False):
+    """Records IgammacBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, other):
         if not grad_mode.state.enabled:
             return below(self, other)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = IgammacBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
         if needs_other:
-            node.saved_self = save_original(self)
+            node.saved_self = keep(self)
         if needs_other:
             node.saved_other = save(other)
         result = below(self, other)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1171,34 +1120,20 @@ class TrilBackward0(Node):
         return (grad_self,)
 
 
-def recording_tril(below, needs_self):
-    """Records TrilBackward0 around `below`."""
-
-    def call(self, diagonal):
-        result = below(self, diagonal)
-        if not grad_mode.state.enabled:
-            return result
-        node = TrilBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_diagonal = diagonal
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_tril_(below, needs_self):
-    """Records TrilBackward0 around `below`, which writes to self."""
+def recording_tril(below, needs_self, inplace=False):
+    """Records TrilBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, diagonal):
         if not grad_mode.state.enabled:
             return below(self, diagonal)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = TrilBackward0()
         node.edges = (gradient_edge(self),)
         node.saved_diagonal = diagonal
         result = below(self, diagonal)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1217,34 +1152,20 @@ class TriuBackward0(Node):
         return (grad_self,)
 
 
-def recording_triu(below, needs_self):
-    """Records TriuBackward0 around `below`."""
-
-    def call(self, diagonal):
-        result = below(self, diagonal)
-        if not grad_mode.state.enabled:
-            return result
-        node = TriuBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_diagonal = diagonal
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_triu_(below, needs_self):
-    """Records TriuBackward0 around `below`, which writes to self."""
+def recording_triu(below, needs_self, inplace=False):
+    """Records TriuBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, diagonal):
         if not grad_mode.state.enabled:
             return below(self, diagonal)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = TriuBackward0()
         node.edges = (gradient_edge(self),)
         node.saved_diagonal = diagonal
         result = below(self, diagonal)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1662,34 +1583,15 @@ class IndexPutBackward0(Node):
         node.saved_indices = None
 
 
-def recording_index_put(below, needs_self, needs_values):
-    """Records IndexPutBackward0 around `below`."""
-
-    def call(self, indices, values, accumulate):
-        result = below(self, indices, values, accumulate)
-        if not grad_mode.state.enabled:
-            return result
-        node = IndexPutBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(values) if needs_values else None,
-        )
-        node.saved_indices = save_all(indices)
-        if needs_self:
-            node.saved_accumulate = accumulate
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_index_put_(below, needs_self, needs_values):
-    """Records IndexPutBackward0 around `below`, which writes to self."""
+def recording_index_put(below, needs_self, needs_values, inplace=False):
+    """Records IndexPutBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, indices, values, accumulate):
         if not grad_mode.state.enabled:
             return below(self, indices, values, accumulate)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = IndexPutBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -1699,7 +1601,7 @@ def recording_index_put_(below, needs_self, needs_values):
         if needs_self:
             node.saved_accumulate = accumulate
         result = below(self, indices, values, accumulate)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1733,39 +1635,15 @@ class IndexAddBackward0(Node):
         node.saved_source = None
 
 
-def recording_index_add(below, needs_self, needs_source):
-    """Records IndexAddBackward0 around `below`."""
-
-    def call(self, dim, index, source, alpha):
-        result = below(self, dim, index, source, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = IndexAddBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(source) if needs_source else None,
-        )
-        if needs_source:
-            node.saved_dim = dim
-        if needs_source:
-            node.saved_index = save(index)
-        if needs_source:
-            node.saved_source = save(source)
-        if needs_source:
-            node.saved_alpha = alpha
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_index_add_(below, needs_self, needs_source):
-    """Records IndexAddBackward0 around `below`, which writes to self."""
+def recording_index_add(below, needs_self, needs_source, inplace=False):
+    """Records IndexAddBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, source, alpha):
         if not grad_mode.state.enabled:
             return below(self, dim, index, source, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = IndexAddBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -1780,7 +1658,7 @@ def recording_index_add_(below, needs_self, needs_source):
         if needs_source:
             node.saved_alpha = alpha
         result = below(self, dim, index, source, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1812,35 +1690,15 @@ class IndexCopyBackward0(Node):
         node.saved_index = None
 
 
-def recording_index_copy(below, needs_self, needs_source):
-    """Records IndexCopyBackward0 around `below`."""
-
-    def call(self, dim, index, source):
-        result = below(self, dim, index, source)
-        if not grad_mode.state.enabled:
-            return result
-        node = IndexCopyBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(source) if needs_source else None,
-        )
-        node.saved_dim = dim
-        node.saved_index = save(index)
-        if needs_source:
-            node.saved_source_sizes = source._sizes
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_index_copy_(below, needs_self, needs_source):
-    """Records IndexCopyBackward0 around `below`, which writes to self."""
+def recording_index_copy(below, needs_self, needs_source, inplace=False):
+    """Records IndexCopyBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, source):
         if not grad_mode.state.enabled:
             return below(self, dim, index, source)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = IndexCopyBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -1851,7 +1709,7 @@ def recording_index_copy_(below, needs_self, needs_source):
         if needs_source:
             node.saved_source_sizes = source._sizes
         result = below(self, dim, index, source)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1882,33 +1740,15 @@ class IndexFillBackward0(Node):
         node.saved_index = None
 
 
-def recording_index_fill_int_Scalar(below, needs_self, needs_value):
-    """Records IndexFillBackward0 around `below`."""
-
-    def call(self, dim, index, value):
-        result = below(self, dim, index, value)
-        if not grad_mode.state.enabled:
-            return result
-        node = IndexFillBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(value) if needs_value else None,
-        )
-        node.saved_dim = dim
-        node.saved_index = save(index)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_index_fill_int_Scalar_(below, needs_self, needs_value):
-    """Records IndexFillBackward0 around `below`, which writes to self."""
+def recording_index_fill_int_Scalar(below, needs_self, needs_value, inplace=False):
+    """Records IndexFillBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, value):
         if not grad_mode.state.enabled:
             return below(self, dim, index, value)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = IndexFillBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -1917,7 +1757,7 @@ def recording_index_fill_int_Scalar_(below, needs_self, needs_value):
         node.saved_dim = dim
         node.saved_index = save(index)
         result = below(self, dim, index, value)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1960,44 +1800,22 @@ class IndexReduceBackward0(Node):
         node.saved_result = None
 
 
-def recording_index_reduce(below, needs_self, needs_source):
-    """Records IndexReduceBackward0 around `below`."""
-
-    def call(self, dim, index, source, reduce, include_self):
-        result = below(self, dim, index, source, reduce, include_self)
-        if not grad_mode.state.enabled:
-            return result
-        node = IndexReduceBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(source) if needs_source else None,
-        )
-        node.saved_self = save(self)
-        node.saved_dim = dim
-        node.saved_index = save(index)
-        node.saved_source = save(source)
-        node.saved_reduce = reduce
-        node.saved_include_self = include_self
-        node.saved_result = save_result(result, 0)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_index_reduce_(below, needs_self, needs_source):
-    """Records IndexReduceBackward0 around `below`, which writes to self."""
+def recording_index_reduce(below, needs_self, needs_source, inplace=False):
+    """Records IndexReduceBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, source, reduce, include_self):
         if not grad_mode.state.enabled:
             return below(self, dim, index, source, reduce, include_self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = IndexReduceBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(source) if needs_source else None,
         )
-        node.saved_self = save_original(self)
+        node.saved_self = keep(self)
         node.saved_dim = dim
         node.saved_index = save(index)
         node.saved_source = save(source)
@@ -2005,7 +1823,7 @@ def recording_index_reduce_(below, needs_self, needs_source):
         node.saved_include_self = include_self
         result = below(self, dim, index, source, reduce, include_self)
         node.saved_result = save_result(result, 0)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2041,38 +1859,15 @@ class PutBackward0(Node):
         node.saved_source = None
 
 
-def recording_put(below, needs_self, needs_source):
-    """Records PutBackward0 around `below`."""
-
-    def call(self, index, source, accumulate):
-        result = below(self, index, source, accumulate)
-        if not grad_mode.state.enabled:
-            return result
-        node = PutBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(source) if needs_source else None,
-        )
-        node.saved_index = save(index)
-        if needs_self:
-            node.saved_source = save(source)
-        if needs_self:
-            node.saved_accumulate = accumulate
-        if needs_source:
-            node.saved_source_sizes = source._sizes
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_put_(below, needs_self, needs_source):
-    """Records PutBackward0 around `below`, which writes to self."""
+def recording_put(below, needs_self, needs_source, inplace=False):
+    """Records PutBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, index, source, accumulate):
         if not grad_mode.state.enabled:
             return below(self, index, source, accumulate)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = PutBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -2086,7 +1881,7 @@ def recording_put_(below, needs_self, needs_source):
         if needs_source:
             node.saved_source_sizes = source._sizes
         result = below(self, index, source, accumulate)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2118,35 +1913,15 @@ class ScatterBackward0(Node):
         node.saved_index = None
 
 
-def recording_scatter_src(below, needs_self, needs_src):
-    """Records ScatterBackward0 around `below`."""
-
-    def call(self, dim, index, src):
-        result = below(self, dim, index, src)
-        if not grad_mode.state.enabled:
-            return result
-        node = ScatterBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(src) if needs_src else None,
-        )
-        node.saved_dim = dim
-        node.saved_index = save(index)
-        if needs_src:
-            node.saved_src_sizes = src._sizes
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_scatter_src_(below, needs_self, needs_src):
-    """Records ScatterBackward0 around `below`, which writes to self."""
+def recording_scatter_src(below, needs_self, needs_src, inplace=False):
+    """Records ScatterBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, src):
         if not grad_mode.state.enabled:
             return below(self, dim, index, src)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = ScatterBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -2157,7 +1932,7 @@ def recording_scatter_src_(below, needs_self, needs_src):
         if needs_src:
             node.saved_src_sizes = src._sizes
         result = below(self, dim, index, src)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2181,36 +1956,21 @@ class ScatterBackward1(Node):
         node.saved_index = None
 
 
-def recording_scatter_value(below, needs_self):
-    """Records ScatterBackward1 around `below`."""
-
-    def call(self, dim, index, value):
-        result = below(self, dim, index, value)
-        if not grad_mode.state.enabled:
-            return result
-        node = ScatterBackward1()
-        node.edges = (gradient_edge(self),)
-        node.saved_dim = dim
-        node.saved_index = save(index)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_scatter_value_(below, needs_self):
-    """Records ScatterBackward1 around `below`, which writes to self."""
+def recording_scatter_value(below, needs_self, inplace=False):
+    """Records ScatterBackward1 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, value):
         if not grad_mode.state.enabled:
             return below(self, dim, index, value)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = ScatterBackward1()
         node.edges = (gradient_edge(self),)
         node.saved_dim = dim
         node.saved_index = save(index)
         result = below(self, dim, index, value)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2236,38 +1996,22 @@ class ScatterBackward2(Node):
         return grad_self, grad_src
 
 
-def recording_scatter_reduce(below, needs_self, needs_src):
-    """Records ScatterBackward2 around `below`."""
-
-    def call(self, dim, index, src, reduce):
-        result = below(self, dim, index, src, reduce)
-        if not grad_mode.state.enabled:
-            return result
-        node = ScatterBackward2()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(src) if needs_src else None,
-        )
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_scatter_reduce_(below, needs_self, needs_src):
-    """Records ScatterBackward2 around `below`, which writes to self."""
+def recording_scatter_reduce(below, needs_self, needs_src, inplace=False):
+    """Records ScatterBackward2 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, src, reduce):
         if not grad_mode.state.enabled:
             return below(self, dim, index, src, reduce)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = ScatterBackward2()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(src) if needs_src else None,
         )
         result = below(self, dim, index, src, reduce)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2286,32 +2030,19 @@ class ScatterBackward3(Node):
         return (grad_self,)
 
 
-def recording_scatter_value_reduce(below, needs_self):
-    """Records ScatterBackward3 around `below`."""
-
-    def call(self, dim, index, value, reduce):
-        result = below(self, dim, index, value, reduce)
-        if not grad_mode.state.enabled:
-            return result
-        node = ScatterBackward3()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_scatter_value_reduce_(below, needs_self):
-    """Records ScatterBackward3 around `below`, which writes to self."""
+def recording_scatter_value_reduce(below, needs_self, inplace=False):
+    """Records ScatterBackward3 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, value, reduce):
         if not grad_mode.state.enabled:
             return below(self, dim, index, value, reduce)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = ScatterBackward3()
         node.edges = (gradient_edge(self),)
         result = below(self, dim, index, value, reduce)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2343,37 +2074,15 @@ class ScatterAddBackward0(Node):
         node.saved_index = None
 
 
-def recording_scatter_add(below, needs_self, needs_src):
-    """Records ScatterAddBackward0 around `below`."""
-
-    def call(self, dim, index, src):
-        result = below(self, dim, index, src)
-        if not grad_mode.state.enabled:
-            return result
-        node = ScatterAddBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(src) if needs_src else None,
-        )
-        if needs_src:
-            node.saved_dim = dim
-        if needs_src:
-            node.saved_index = save(index)
-        if needs_src:
-            node.saved_src_sizes = src._sizes
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_scatter_add_(below, needs_self, needs_src):
-    """Records ScatterAddBackward0 around `below`, which writes to self."""
+def recording_scatter_add(below, needs_self, needs_src, inplace=False):
+    """Records ScatterAddBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, src):
         if not grad_mode.state.enabled:
             return below(self, dim, index, src)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = ScatterAddBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -2386,7 +2095,7 @@ def recording_scatter_add_(below, needs_self, needs_src):
         if needs_src:
             node.saved_src_sizes = src._sizes
         result = below(self, dim, index, src)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2428,44 +2137,22 @@ class ScatterReduceBackward0(Node):
         node.saved_result = None
 
 
-def recording_scatter_reduce_two(below, needs_self, needs_src):
-    """Records ScatterReduceBackward0 around `below`."""
-
-    def call(self, dim, index, src, reduce, include_self):
-        result = below(self, dim, index, src, reduce, include_self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ScatterReduceBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(src) if needs_src else None,
-        )
-        node.saved_self = save(self)
-        node.saved_dim = dim
-        node.saved_index = save(index)
-        node.saved_src = save(src)
-        node.saved_reduce = reduce
-        node.saved_include_self = include_self
-        node.saved_result = save_result(result, 0)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_scatter_reduce_two_(below, needs_self, needs_src):
-    """Records ScatterReduceBackward0 around `below`, which writes to self."""
+def recording_scatter_reduce_two(below, needs_self, needs_src, inplace=False):
+    """Records ScatterReduceBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, index, src, reduce, include_self):
         if not grad_mode.state.enabled:
             return below(self, dim, index, src, reduce, include_self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = ScatterReduceBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(src) if needs_src else None,
         )
-        node.saved_self = save_original(self)
+        node.saved_self = keep(self)
         node.saved_dim = dim
         node.saved_index = save(index)
         node.saved_src = save(src)
@@ -2473,7 +2160,7 @@ def recording_scatter_reduce_two_(below, needs_self, needs_src):
         node.saved_include_self = include_self
         result = below(self, dim, index, src, reduce, include_self)
         node.saved_result = save_result(result, 0)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2503,32 +2190,15 @@ class MaskedFillBackward0(Node):
         node.saved_mask = None
 
 
-def recording_masked_fill_Scalar(below, needs_self, needs_value):
-    """Records MaskedFillBackward0 around `below`."""
-
-    def call(self, mask, value):
-        result = below(self, mask, value)
-        if not grad_mode.state.enabled:
-            return result
-        node = MaskedFillBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(value) if needs_value else None,
-        )
-        node.saved_mask = save(mask)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_masked_fill_Scalar_(below, needs_self, needs_value):
-    """Records MaskedFillBackward0 around `below`, which writes to self."""
+def recording_masked_fill_Scalar(below, needs_self, needs_value, inplace=False):
+    """Records MaskedFillBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, mask, value):
         if not grad_mode.state.enabled:
             return below(self, mask, value)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = MaskedFillBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -2536,7 +2206,7 @@ def recording_masked_fill_Scalar_(below, needs_self, needs_value):
         )
         node.saved_mask = save(mask)
         result = below(self, mask, value)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2567,34 +2237,15 @@ class MaskedScatterBackward0(Node):
         node.saved_mask = None
 
 
-def recording_masked_scatter(below, needs_self, needs_source):
-    """Records MaskedScatterBackward0 around `below`."""
-
-    def call(self, mask, source):
-        result = below(self, mask, source)
-        if not grad_mode.state.enabled:
-            return result
-        node = MaskedScatterBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(source) if needs_source else None,
-        )
-        node.saved_mask = save(mask)
-        if needs_source:
-            node.saved_source_sizes = source._sizes
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_masked_scatter_(below, needs_self, needs_source):
-    """Records MaskedScatterBackward0 around `below`, which writes to self."""
+def recording_masked_scatter(below, needs_self, needs_source, inplace=False):
+    """Records MaskedScatterBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, mask, source):
         if not grad_mode.state.enabled:
             return below(self, mask, source)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = MaskedScatterBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -2604,7 +2255,7 @@ def recording_masked_scatter_(below, needs_self, needs_source):
         if needs_source:
             node.saved_source_sizes = source._sizes
         result = below(self, mask, source)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -3165,34 +2816,20 @@ class CumsumBackward0(Node):
         return (grad_self,)
 
 
-def recording_cumsum(below, needs_self):
-    """Records CumsumBackward0 around `below`."""
-
-    def call(self, dim, dtype):
-        result = below(self, dim, dtype)
-        if not grad_mode.state.enabled:
-            return result
-        node = CumsumBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_dim = dim
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_cumsum_(below, needs_self):
-    """Records CumsumBackward0 around `below`, which writes to self."""
+def recording_cumsum(below, needs_self, inplace=False):
+    """Records CumsumBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, dtype):
         if not grad_mode.state.enabled:
             return below(self, dim, dtype)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = CumsumBackward0()
         node.edges = (gradient_edge(self),)
         node.saved_dim = dim
         result = below(self, dim, dtype)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -3217,38 +2854,23 @@ class CumprodBackward0(Node):
         node.saved_result = None
 
 
-def recording_cumprod(below, needs_self):
-    """Records CumprodBackward0 around `below`."""
-
-    def call(self, dim, dtype):
-        result = below(self, dim, dtype)
-        if not grad_mode.state.enabled:
-            return result
-        node = CumprodBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_dim = dim
-        node.saved_result = save_result(result, 0)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_cumprod_(below, needs_self):
-    """Records CumprodBackward0 around `below`, which writes to self."""
+def recording_cumprod(below, needs_self, inplace=False):
+    """Records CumprodBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, dim, dtype):
         if not grad_mode.state.enabled:
             return below(self, dim, dtype)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = CumprodBackward0()
         node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
+        node.saved_self = keep(self)
         node.saved_dim = dim
         result = below(self, dim, dtype)
         node.saved_result = save_result(result, 0)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -3377,7 +2999,7 @@ class UniformBackward0(Node):
         return (grad_self,)
 
 
-def recording_uniform__(below, needs_self):
+def recording_uniform_(below, needs_self):
     """Records UniformBackward0 around `below`, which writes to self."""
 
     def call(self, from_, to, generator):
@@ -3405,7 +3027,7 @@ class NormalBackward0(Node):
         return (grad_self,)
 
 
-def recording_normal__(below, needs_self):
+def recording_normal_(below, needs_self):
     """Records NormalBackward0 around `below`, which writes to self."""
 
     def call(self, mean, std, generator):
@@ -3433,7 +3055,7 @@ class RandomBackward2(Node):
         return (grad_self,)
 
 
-def recording_random__from_(below, needs_self):
+def recording_random__from(below, needs_self):
     """Records RandomBackward2 around `below`, which writes to self."""
 
     def call(self, from_, to, generator):
@@ -3461,7 +3083,7 @@ class RandomBackward1(Node):
         return (grad_self,)
 
 
-def recording_random__to_(below, needs_self):
+def recording_random__to(below, needs_self):
     """Records RandomBackward1 around `below`, which writes to self."""
 
     def call(self, to, generator):
@@ -3489,7 +3111,7 @@ class RandomBackward0(Node):
         return (grad_self,)
 
 
-def recording_random__(below, needs_self):
+def recording_random_(below, needs_self):
     """Records RandomBackward0 around `below`, which writes to self."""
 
     def call(self, generator):
@@ -3517,7 +3139,7 @@ class BernoulliBackward0(Node):
         return (grad_self,)
 
 
-def recording_bernoulli__float_(below, needs_self):
+def recording_bernoulli__float(below, needs_self):
     """Records BernoulliBackward0 around `below`, which writes to self."""
 
     def call(self, p, generator):
@@ -3556,7 +3178,7 @@ class BernoulliBackward1(Node):
         node.saved_p = None
 
 
-def recording_bernoulli__Tensor_(below, needs_self, needs_p):
+def recording_bernoulli__Tensor(below, needs_self, needs_p):
     """Records BernoulliBackward1 around `below`, which writes to self."""
 
     def call(self, p, generator):
@@ -3616,7 +3238,7 @@ class ExponentialBackward0(Node):
         return (grad_self,)
 
 
-def recording_exponential__(below, needs_self):
+def recording_exponential_(below, needs_self):
     """Records ExponentialBackward0 around `below`, which writes to self."""
 
     def call(self, lambd, generator):
@@ -3644,7 +3266,7 @@ class GeometricBackward0(Node):
         return (grad_self,)
 
 
-def recording_geometric__(below, needs_self):
+def recording_geometric_(below, needs_self):
     """Records GeometricBackward0 around `below`, which writes to self."""
 
     def call(self, p, generator):
@@ -3672,7 +3294,7 @@ class CauchyBackward0(Node):
         return (grad_self,)
 
 
-def recording_cauchy__(below, needs_self):
+def recording_cauchy_(below, needs_self):
     """Records CauchyBackward0 around `below`, which writes to self."""
 
     def call(self, median, sigma, generator):
@@ -3700,7 +3322,7 @@ class LogNormalBackward0(Node):
         return (grad_self,)
 
 
-def recording_log_normal__(below, needs_self):
+def recording_log_normal_(below, needs_self):
     """Records LogNormalBackward0 around `below`, which writes to self."""
 
     def call(self, mean, std, generator):
@@ -4104,40 +3726,15 @@ class AddmmBackward0(Node):
         node.saved_mat1 = None
 
 
-def recording_addmm(below, needs_self, needs_mat1, needs_mat2):
-    """Records AddmmBackward0 around `below`."""
-
-    def call(self, mat1, mat2, beta, alpha):
-        result = below(self, mat1, mat2, beta, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddmmBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(mat1) if needs_mat1 else None,
-            gradient_edge(mat2) if needs_mat2 else None,
-        )
-        if needs_self:
-            node.saved_beta = beta
-        if needs_mat1:
-            node.saved_mat2 = save(mat2)
-        if needs_mat1 or needs_mat2:
-            node.saved_alpha = alpha
-        if needs_mat2:
-            node.saved_mat1 = save(mat1)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_addmm_(below, needs_self, needs_mat1, needs_mat2):
-    """Records AddmmBackward0 around `below`, which writes to self."""
+def recording_addmm(below, needs_self, needs_mat1, needs_mat2, inplace=False):
+    """Records AddmmBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, mat1, mat2, beta, alpha):
         if not grad_mode.state.enabled:
             return below(self, mat1, mat2, beta, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = AddmmBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -4153,7 +3750,7 @@ def recording_addmm_(below, needs_self, needs_mat1, needs_mat2):
         if needs_mat2:
             node.saved_mat1 = save(mat1)
         result = below(self, mat1, mat2, beta, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -4191,40 +3788,15 @@ class AddmvBackward0(Node):
         node.saved_mat = None
 
 
-def recording_addmv(below, needs_self, needs_mat, needs_vec):
-    """Records AddmvBackward0 around `below`."""
-
-    def call(self, mat, vec, beta, alpha):
-        result = below(self, mat, vec, beta, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddmvBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(mat) if needs_mat else None,
-            gradient_edge(vec) if needs_vec else None,
-        )
-        if needs_self:
-            node.saved_beta = beta
-        if needs_mat:
-            node.saved_vec = save(vec)
-        if needs_mat or needs_vec:
-            node.saved_alpha = alpha
-        if needs_vec:
-            node.saved_mat = save(mat)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_addmv_(below, needs_self, needs_mat, needs_vec):
-    """Records AddmvBackward0 around `below`, which writes to self."""
+def recording_addmv(below, needs_self, needs_mat, needs_vec, inplace=False):
+    """Records AddmvBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, mat, vec, beta, alpha):
         if not grad_mode.state.enabled:
             return below(self, mat, vec, beta, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = AddmvBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -4240,7 +3812,7 @@ def recording_addmv_(below, needs_self, needs_mat, needs_vec):
         if needs_vec:
             node.saved_mat = save(mat)
         result = below(self, mat, vec, beta, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -4278,40 +3850,15 @@ class AddbmmBackward0(Node):
         node.saved_batch1 = None
 
 
-def recording_addbmm(below, needs_self, needs_batch1, needs_batch2):
-    """Records AddbmmBackward0 around `below`."""
-
-    def call(self, batch1, batch2, beta, alpha):
-        result = below(self, batch1, batch2, beta, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddbmmBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(batch1) if needs_batch1 else None,
-            gradient_edge(batch2) if needs_batch2 else None,
-        )
-        if needs_self:
-            node.saved_beta = beta
-        if needs_batch1:
-            node.saved_batch2 = save(batch2)
-        if needs_batch1 or needs_batch2:
-            node.saved_alpha = alpha
-        if needs_batch2:
-            node.saved_batch1 = save(batch1)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_addbmm_(below, needs_self, needs_batch1, needs_batch2):
-    """Records AddbmmBackward0 around `below`, which writes to self."""
+def recording_addbmm(below, needs_self, needs_batch1, needs_batch2, inplace=False):
+    """Records AddbmmBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, batch1, batch2, beta, alpha):
         if not grad_mode.state.enabled:
             return below(self, batch1, batch2, beta, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = AddbmmBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -4327,7 +3874,7 @@ def recording_addbmm_(below, needs_self, needs_batch1, needs_batch2):
         if needs_batch2:
             node.saved_batch1 = save(batch1)
         result = below(self, batch1, batch2, beta, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -4365,40 +3912,15 @@ class BaddbmmBackward0(Node):
         node.saved_batch1 = None
 
 
-def recording_baddbmm(below, needs_self, needs_batch1, needs_batch2):
-    """Records BaddbmmBackward0 around `below`."""
-
-    def call(self, batch1, batch2, beta, alpha):
-        result = below(self, batch1, batch2, beta, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = BaddbmmBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(batch1) if needs_batch1 else None,
-            gradient_edge(batch2) if needs_batch2 else None,
-        )
-        if needs_self:
-            node.saved_beta = beta
-        if needs_batch1:
-            node.saved_batch2 = save(batch2)
-        if needs_batch1 or needs_batch2:
-            node.saved_alpha = alpha
-        if needs_batch2:
-            node.saved_batch1 = save(batch1)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_baddbmm_(below, needs_self, needs_batch1, needs_batch2):
-    """Records BaddbmmBackward0 around `below`, which writes to self."""
+def recording_baddbmm(below, needs_self, needs_batch1, needs_batch2, inplace=False):
+    """Records BaddbmmBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, batch1, batch2, beta, alpha):
         if not grad_mode.state.enabled:
             return below(self, batch1, batch2, beta, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = BaddbmmBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -4414,7 +3936,7 @@ def recording_baddbmm_(below, needs_self, needs_batch1, needs_batch2):
         if needs_batch2:
             node.saved_batch1 = save(batch1)
         result = below(self, batch1, batch2, beta, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -4452,40 +3974,15 @@ class AddrBackward0(Node):
         node.saved_vec1 = None
 
 
-def recording_addr(below, needs_self, needs_vec1, needs_vec2):
-    """Records AddrBackward0 around `below`."""
-
-    def call(self, vec1, vec2, beta, alpha):
-        result = below(self, vec1, vec2, beta, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddrBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(vec1) if needs_vec1 else None,
-            gradient_edge(vec2) if needs_vec2 else None,
-        )
-        if needs_self:
-            node.saved_beta = beta
-        if needs_vec1:
-            node.saved_vec2 = save(vec2)
-        if needs_vec1 or needs_vec2:
-            node.saved_alpha = alpha
-        if needs_vec2:
-            node.saved_vec1 = save(vec1)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_addr_(below, needs_self, needs_vec1, needs_vec2):
-    """Records AddrBackward0 around `below`, which writes to self."""
+def recording_addr(below, needs_self, needs_vec1, needs_vec2, inplace=False):
+    """Records AddrBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, vec1, vec2, beta, alpha):
         if not grad_mode.state.enabled:
             return below(self, vec1, vec2, beta, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = AddrBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -4501,7 +3998,7 @@ def recording_addr_(below, needs_self, needs_vec1, needs_vec2):
         if needs_vec2:
             node.saved_vec1 = save(vec1)
         result = below(self, vec1, vec2, beta, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call

@@ -3,11 +3,11 @@
 # Do not edit.
 """The nodes of pointwise operators, and the wrappers that record them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from torchgen_out import gradients
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import formulas, grad_mode
+from torchgen_out._runtime.autograd.fused import FusedNode
 from torchgen_out._runtime.autograd.graph import (
     attach,
     check_inplace,
@@ -22,9 +22,7 @@ from torchgen_out._runtime.autograd.saved import (
     save_result,
     unpack,
 )
-from torchgen_out._runtime.bindings.arguments import as_tensor_of
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.signature import kind_of
 from torchgen_out.operators import backward
 
 
@@ -48,33 +46,15 @@ class AddBackward0(Node):
         return grad_self, grad_other
 
 
-def recording_add_Tensor(below, needs_self, needs_other):
-    """Records AddBackward0 around `below`."""
-
-    def call(self, other, alpha):
-        result = below(self, other, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_other:
-            node.saved_alpha = alpha
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_add_Tensor_(below, needs_self, needs_other):
-    """Records AddBackward0 around `below`, which writes to self."""
+def recording_add_Tensor(below, needs_self, needs_other, inplace=False):
+    """Records AddBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, other, alpha):
         if not grad_mode.state.enabled:
             return below(self, other, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = AddBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -83,520 +63,85 @@ def recording_add_Tensor_(below, needs_self, needs_other):
         if needs_other:
             node.saved_alpha = alpha
         result = below(self, other, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
 
 
-class AddcdivBackward0(Node):
+class AddcdivBackward0(FusedNode):
     """addcdiv
     self: grad (auto)
     tensor1: grad * (value / tensor2).conj() (auto)
     tensor2: grad * (-(value * tensor1 / tensor2 / tensor2)).conj() (auto)
     """
 
-    __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_self_tensor1_tensor2(
-                    grad, tensor1, tensor2, value
-                )
-            else:
-                call = backward.addcdiv_backward_self_tensor1_tensor2.calls[
-                    grad._key, tensor1._key, tensor2._key
-                ]
-                grads = call(grad, tensor1, tensor2, value)
-            return grads
-        if node.needs == (True, True, False):
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_self_tensor1(grad, tensor2, value)
-            else:
-                call = backward.addcdiv_backward_self_tensor1.calls[grad._key, tensor2._key]
-                grads = call(grad, tensor2, value)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_self_tensor2(grad, tensor1, tensor2, value)
-            else:
-                call = backward.addcdiv_backward_self_tensor2.calls[
-                    grad._key, tensor1._key, tensor2._key
-                ]
-                grads = call(grad, tensor1, tensor2, value)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_tensor1_tensor2(grad, tensor1, tensor2, value)
-            else:
-                call = backward.addcdiv_backward_tensor1_tensor2.calls[
-                    grad._key, tensor1._key, tensor2._key
-                ]
-                grads = call(grad, tensor1, tensor2, value)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_self(grad)
-            else:
-                call = backward.addcdiv_backward_self.calls[grad._key]
-                grads = call(grad)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_tensor1(grad, tensor2, value)
-            else:
-                call = backward.addcdiv_backward_tensor1.calls[grad._key, tensor2._key]
-                grads = call(grad, tensor2, value)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcdiv_backward_tensor2(grad, tensor1, tensor2, value)
-            else:
-                call = backward.addcdiv_backward_tensor2.calls[
-                    grad._key, tensor1._key, tensor2._key
-                ]
-                grads = call(grad, tensor1, tensor2, value)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_tensor1 = None
-        node.saved_tensor2 = None
+    arguments = ("self", "tensor1", "tensor2", "value")
+    inputs = ("self", "tensor1", "tensor2")
+    cases: ClassVar = {
+        (True, True, True): backward.addcdiv_backward_self_tensor1_tensor2,
+        (True, True, False): backward.addcdiv_backward_self_tensor1,
+        (True, False, True): backward.addcdiv_backward_self_tensor2,
+        (False, True, True): backward.addcdiv_backward_tensor1_tensor2,
+        (True, False, False): backward.addcdiv_backward_self,
+        (False, True, False): backward.addcdiv_backward_tensor1,
+        (False, False, True): backward.addcdiv_backward_tensor2,
+    }
 
 
-def recording_addcdiv(below, needs_self, needs_tensor1, needs_tensor2):
-    """Records AddcdivBackward0 around `below`."""
-    needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_tensor2 = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_value = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-
-    def call(self, tensor1, tensor2, value):
-        result = below(self, tensor1, tensor2, value)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddcdivBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(tensor1) if needs_tensor1 else None,
-            gradient_edge(tensor2) if needs_tensor2 else None,
-        )
-        node.needs = needs
-        if saves_tensor1:
-            node.saved_tensor1 = save(tensor1)
-        if saves_tensor2:
-            node.saved_tensor2 = save(tensor2)
-        if saves_value:
-            node.saved_value = value
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_addcdiv_(below, needs_self, needs_tensor1, needs_tensor2):
-    """Records AddcdivBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_tensor2 = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_value = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-
-    def call(self, tensor1, tensor2, value):
-        if not grad_mode.state.enabled:
-            return below(self, tensor1, tensor2, value)
-        check_inplace(self)
-        node = AddcdivBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(tensor1) if needs_tensor1 else None,
-            gradient_edge(tensor2) if needs_tensor2 else None,
-        )
-        node.needs = needs
-        if saves_tensor1:
-            node.saved_tensor1 = save(tensor1)
-        if saves_tensor2:
-            node.saved_tensor2 = save(tensor2)
-        if saves_value:
-            node.saved_value = value
-        result = below(self, tensor1, tensor2, value)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class AddcmulBackward0(Node):
+class AddcmulBackward0(FusedNode):
     """addcmul
     self: grad (auto)
     tensor1: grad * (tensor2 * value).conj() (auto)
     tensor2: grad * (value * tensor1).conj() (auto)
     """
 
-    __slots__ = ("needs", "saved_tensor1", "saved_tensor2", "saved_value")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_self_tensor1_tensor2(
-                    grad, tensor1, tensor2, value
-                )
-            else:
-                call = backward.addcmul_backward_self_tensor1_tensor2.calls[
-                    grad._key, tensor1._key, tensor2._key
-                ]
-                grads = call(grad, tensor1, tensor2, value)
-            return grads
-        if node.needs == (True, True, False):
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_self_tensor1(grad, tensor2, value)
-            else:
-                call = backward.addcmul_backward_self_tensor1.calls[grad._key, tensor2._key]
-                grads = call(grad, tensor2, value)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_self_tensor2(grad, tensor1, value)
-            else:
-                call = backward.addcmul_backward_self_tensor2.calls[grad._key, tensor1._key]
-                grads = call(grad, tensor1, value)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_tensor1_tensor2(grad, tensor1, tensor2, value)
-            else:
-                call = backward.addcmul_backward_tensor1_tensor2.calls[
-                    grad._key, tensor1._key, tensor2._key
-                ]
-                grads = call(grad, tensor1, tensor2, value)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_self(grad)
-            else:
-                call = backward.addcmul_backward_self.calls[grad._key]
-                grads = call(grad)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            tensor2 = unpack(node.saved_tensor2, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_tensor1(grad, tensor2, value)
-            else:
-                call = backward.addcmul_backward_tensor1.calls[grad._key, tensor2._key]
-                grads = call(grad, tensor2, value)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            tensor1 = unpack(node.saved_tensor1, node)
-            value = node.saved_value
-            if grad_mode.state.enabled:
-                grads = gradients.addcmul_backward_tensor2(grad, tensor1, value)
-            else:
-                call = backward.addcmul_backward_tensor2.calls[grad._key, tensor1._key]
-                grads = call(grad, tensor1, value)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_tensor1 = None
-        node.saved_tensor2 = None
+    arguments = ("self", "tensor1", "tensor2", "value")
+    inputs = ("self", "tensor1", "tensor2")
+    cases: ClassVar = {
+        (True, True, True): backward.addcmul_backward_self_tensor1_tensor2,
+        (True, True, False): backward.addcmul_backward_self_tensor1,
+        (True, False, True): backward.addcmul_backward_self_tensor2,
+        (False, True, True): backward.addcmul_backward_tensor1_tensor2,
+        (True, False, False): backward.addcmul_backward_self,
+        (False, True, False): backward.addcmul_backward_tensor1,
+        (False, False, True): backward.addcmul_backward_tensor2,
+    }
 
 
-def recording_addcmul(below, needs_self, needs_tensor1, needs_tensor2):
-    """Records AddcmulBackward0 around `below`."""
-    needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_tensor2 = needs in (
-        (True, True, True),
-        (True, True, False),
-        (False, True, True),
-        (False, True, False),
-    )
-    saves_value = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-
-    def call(self, tensor1, tensor2, value):
-        result = below(self, tensor1, tensor2, value)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddcmulBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(tensor1) if needs_tensor1 else None,
-            gradient_edge(tensor2) if needs_tensor2 else None,
-        )
-        node.needs = needs
-        if saves_tensor1:
-            node.saved_tensor1 = save(tensor1)
-        if saves_tensor2:
-            node.saved_tensor2 = save(tensor2)
-        if saves_value:
-            node.saved_value = value
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_addcmul_(below, needs_self, needs_tensor1, needs_tensor2):
-    """Records AddcmulBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_tensor1, needs_tensor2)
-    saves_tensor1 = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_tensor2 = needs in (
-        (True, True, True),
-        (True, True, False),
-        (False, True, True),
-        (False, True, False),
-    )
-    saves_value = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-
-    def call(self, tensor1, tensor2, value):
-        if not grad_mode.state.enabled:
-            return below(self, tensor1, tensor2, value)
-        check_inplace(self)
-        node = AddcmulBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(tensor1) if needs_tensor1 else None,
-            gradient_edge(tensor2) if needs_tensor2 else None,
-        )
-        node.needs = needs
-        if saves_tensor1:
-            node.saved_tensor1 = save(tensor1)
-        if saves_tensor2:
-            node.saved_tensor2 = save(tensor2)
-        if saves_value:
-            node.saved_value = value
-        result = below(self, tensor1, tensor2, value)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class DivBackward0(Node):
+class DivBackward0(FusedNode):
     """div.Tensor
     self: grad * (1 / other).conj() (auto)
     other: grad * (-(result / other)).conj() (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_result")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            other = unpack(node.saved_other, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.div_Tensor_backward_self_other(grad, other, result)
-            else:
-                call = backward.div_Tensor_backward_self_other.calls[
-                    grad._key, kind_of(other), result._key
-                ]
-                grads = call(grad, other, result)
-            return grads
-        if node.needs == (True, False):
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.div_Tensor_backward_self(grad, other)
-            else:
-                call = backward.div_Tensor_backward_self.calls[grad._key, kind_of(other)]
-                grads = call(grad, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            other = unpack(node.saved_other, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.div_Tensor_backward_other(grad, other, result)
-            else:
-                call = backward.div_Tensor_backward_other.calls[
-                    grad._key, kind_of(other), result._key
-                ]
-                grads = call(grad, other, result)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_other = None
-        node.saved_result = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.div_Tensor_backward_self_other,
+        (True, False): backward.div_Tensor_backward_self,
+        (False, True): backward.div_Tensor_backward_other,
+    }
 
 
-def recording_div_Tensor(below, needs_self, needs_other):
-    """Records DivBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_result = needs in ((True, True), (False, True))
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = DivBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_other = save_operand(other)
-        if saves_result:
-            node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_div_Tensor_(below, needs_self, needs_other):
-    """Records DivBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_result = needs in ((True, True), (False, True))
-
-    def call(self, other):
-        if not grad_mode.state.enabled:
-            return below(self, other)
-        check_inplace(self)
-        node = DivBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_other = save_operand(other)
-        result = below(self, other)
-        if saves_result:
-            node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class DivBackward1(Node):
+class DivBackward1(FusedNode):
     """div.Scalar_Tensor
     other: grad * (-(self / other / other)).conj() (auto)
     """
 
-    __slots__ = ("saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        other = unpack(node.saved_other, node)
-        if grad_mode.state.enabled:
-            self = as_tensor_of(self, grad)
-            grads = gradients.div_Scalar_Tensor_backward_other(grad, self, other)
-            return (grads,)
-        call = backward.div_Scalar_Tensor_backward_other.calls[grad._key, kind_of(self), other._key]
-        grads = call(grad, self, other)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
-
-
-def recording_div_Scalar_Tensor(below, needs_other):
-    """Records DivBackward1 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = DivBackward1()
-        node.edges = (gradient_edge(other),)
-        node.saved_self = save_operand(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("self", "other")
+    inputs = ("other",)
+    cases: ClassVar = {
+        (True,): backward.div_Scalar_Tensor_backward_other,
+    }
 
 
 class DivFloorBackward0(Node):
@@ -692,38 +237,22 @@ class FloorDivideBackward0(Node):
         return grad_self, grad_other
 
 
-def recording_floor_divide(below, needs_self, needs_other):
-    """Records FloorDivideBackward0 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = FloorDivideBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_floor_divide_(below, needs_self, needs_other):
-    """Records FloorDivideBackward0 around `below`, which writes to self."""
+def recording_floor_divide(below, needs_self, needs_other, inplace=False):
+    """Records FloorDivideBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, other):
         if not grad_mode.state.enabled:
             return below(self, other)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = FloorDivideBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
         result = below(self, other)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -756,444 +285,97 @@ def recording_floor_divide_Scalar_Tensor(below, needs_other):
     return call
 
 
-class FmodBackward0(Node):
+class FmodBackward0(FusedNode):
     """fmod.Tensor
     self: grad (auto)
     other: -(grad * (self / other).trunc()) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.fmod_Tensor_backward_self_other(grad, self, other)
-            else:
-                call = backward.fmod_Tensor_backward_self_other.calls[
-                    grad._key, self._key, kind_of(other)
-                ]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            if grad_mode.state.enabled:
-                grads = gradients.fmod_Tensor_backward_self(grad)
-            else:
-                call = backward.fmod_Tensor_backward_self.calls[grad._key]
-                grads = call(grad)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.fmod_Tensor_backward_other(grad, self, other)
-            else:
-                call = backward.fmod_Tensor_backward_other.calls[
-                    grad._key, self._key, kind_of(other)
-                ]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.fmod_Tensor_backward_self_other,
+        (True, False): backward.fmod_Tensor_backward_self,
+        (False, True): backward.fmod_Tensor_backward_other,
+    }
 
 
-def recording_fmod_Tensor(below, needs_self, needs_other):
-    """Records FmodBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (False, True))
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = FmodBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_fmod_Tensor_(below, needs_self, needs_other):
-    """Records FmodBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (False, True))
-
-    def call(self, other):
-        if not grad_mode.state.enabled:
-            return below(self, other)
-        check_inplace(self)
-        node = FmodBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save_original(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        result = below(self, other)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class MulBackward0(Node):
+class MulBackward0(FusedNode):
     """mul.Tensor
     self: grad * other.conj() (auto)
     other: grad * self.conj() (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.mul_Tensor_backward_self_other(grad, self, other)
-            else:
-                call = backward.mul_Tensor_backward_self_other.calls[
-                    grad._key, self._key, kind_of(other)
-                ]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.mul_Tensor_backward_self(grad, other)
-            else:
-                call = backward.mul_Tensor_backward_self.calls[grad._key, kind_of(other)]
-                grads = call(grad, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            if grad_mode.state.enabled:
-                grads = gradients.mul_Tensor_backward_other(grad, self)
-            else:
-                call = backward.mul_Tensor_backward_other.calls[grad._key, self._key]
-                grads = call(grad, self)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.mul_Tensor_backward_self_other,
+        (True, False): backward.mul_Tensor_backward_self,
+        (False, True): backward.mul_Tensor_backward_other,
+    }
 
 
-def recording_mul_Tensor(below, needs_self, needs_other):
-    """Records MulBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (True, False))
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = MulBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_mul_Tensor_(below, needs_self, needs_other):
-    """Records MulBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (True, False))
-
-    def call(self, other):
-        if not grad_mode.state.enabled:
-            return below(self, other)
-        check_inplace(self)
-        node = MulBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save_original(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        result = below(self, other)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class NegBackward0(Node):
+class NegBackward0(FusedNode):
     """neg
     self: -grad (auto)
     """
 
     __slots__ = ()
 
-    def apply(node, grad):
-        if grad_mode.state.enabled:
-            grads = gradients.neg_backward_self(grad)
-            return (grads,)
-        call = backward.neg_backward_self.calls[grad._key]
-        grads = call(grad)
-        return (grads,)
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.neg_backward_self,
+    }
 
 
-def recording_neg(below, needs_self):
-    """Records NegBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = NegBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_neg_(below, needs_self):
-    """Records NegBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = NegBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class ReciprocalBackward0(Node):
+class ReciprocalBackward0(FusedNode):
     """reciprocal
     self: grad * (-(result * result)).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.reciprocal_backward_self(grad, result)
-            return (grads,)
-        call = backward.reciprocal_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.reciprocal_backward_self,
+    }
 
 
-def recording_reciprocal(below, needs_self):
-    """Records ReciprocalBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ReciprocalBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_reciprocal_(below, needs_self):
-    """Records ReciprocalBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = ReciprocalBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class RemainderBackward0(Node):
+class RemainderBackward0(FusedNode):
     """remainder.Tensor
     self: grad (auto)
     other: -(grad * (self / other).floor()) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.remainder_Tensor_backward_self_other(grad, self, other)
-            else:
-                call = backward.remainder_Tensor_backward_self_other.calls[
-                    grad._key, self._key, kind_of(other)
-                ]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            if grad_mode.state.enabled:
-                grads = gradients.remainder_Tensor_backward_self(grad)
-            else:
-                call = backward.remainder_Tensor_backward_self.calls[grad._key]
-                grads = call(grad)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.remainder_Tensor_backward_other(grad, self, other)
-            else:
-                call = backward.remainder_Tensor_backward_other.calls[
-                    grad._key, self._key, kind_of(other)
-                ]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.remainder_Tensor_backward_self_other,
+        (True, False): backward.remainder_Tensor_backward_self,
+        (False, True): backward.remainder_Tensor_backward_other,
+    }
 
 
-def recording_remainder_Tensor(below, needs_self, needs_other):
-    """Records RemainderBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (False, True))
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = RemainderBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_remainder_Tensor_(below, needs_self, needs_other):
-    """Records RemainderBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (False, True))
-
-    def call(self, other):
-        if not grad_mode.state.enabled:
-            return below(self, other)
-        check_inplace(self)
-        node = RemainderBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save_original(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        result = below(self, other)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class RemainderBackward1(Node):
+class RemainderBackward1(FusedNode):
     """remainder.Scalar_Tensor
     other: -(grad * (self / other).floor()) (auto)
     """
 
-    __slots__ = ("saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        other = unpack(node.saved_other, node)
-        if grad_mode.state.enabled:
-            self = as_tensor_of(self, grad)
-            grads = gradients.remainder_Scalar_Tensor_backward_other(grad, self, other)
-            return (grads,)
-        call = backward.remainder_Scalar_Tensor_backward_other.calls[
-            grad._key, kind_of(self), other._key
-        ]
-        grads = call(grad, self, other)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
-
-
-def recording_remainder_Scalar_Tensor(below, needs_other):
-    """Records RemainderBackward1 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = RemainderBackward1()
-        node.edges = (gradient_edge(other),)
-        node.saved_self = save_operand(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("self", "other")
+    inputs = ("other",)
+    cases: ClassVar = {
+        (True,): backward.remainder_Scalar_Tensor_backward_other,
+    }
 
 
 class RsubBackward0(Node):
@@ -1256,33 +438,15 @@ class SubBackward0(Node):
         return grad_self, grad_other
 
 
-def recording_sub_Tensor(below, needs_self, needs_other):
-    """Records SubBackward0 around `below`."""
-
-    def call(self, other, alpha):
-        result = below(self, other, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = SubBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_other:
-            node.saved_alpha = alpha
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sub_Tensor_(below, needs_self, needs_other):
-    """Records SubBackward0 around `below`, which writes to self."""
+def recording_sub_Tensor(below, needs_self, needs_other, inplace=False):
+    """Records SubBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, other, alpha):
         if not grad_mode.state.enabled:
             return below(self, other, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = SubBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -1291,63 +455,24 @@ def recording_sub_Tensor_(below, needs_self, needs_other):
         if needs_other:
             node.saved_alpha = alpha
         result = below(self, other, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
 
 
-class AbsBackward0(Node):
+class AbsBackward0(FusedNode):
     """abs
     self: ops.real(grad) * self.sgn() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.abs_backward_self(grad, self)
-            return (grads,)
-        call = backward.abs_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-
-
-def recording_abs(below, needs_self):
-    """Records AbsBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = AbsBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_abs_(below, needs_self):
-    """Records AbsBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = AbsBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.abs_backward_self,
+    }
 
 
 class AngleComplexBackward0(Node):
@@ -1421,32 +546,19 @@ class CeilBackward0(Node):
         return (grad_self,)
 
 
-def recording_ceil(below, needs_self):
-    """Records CeilBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = CeilBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_ceil_(below, needs_self):
-    """Records CeilBackward0 around `below`, which writes to self."""
+def recording_ceil(below, needs_self, inplace=False):
+    """Records CeilBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = CeilBackward0()
         node.edges = (gradient_edge(self),)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1504,46 +616,27 @@ class CopysignBackward0(Node):
         node.saved_result = None
 
 
-def recording_copysign_Tensor(below, needs_self, needs_other):
-    """Records CopysignBackward0 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = CopysignBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_self:
-            node.saved_self = save(self)
-        if needs_self:
-            node.saved_result = save_result(result, 0)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_copysign_Tensor_(below, needs_self, needs_other):
-    """Records CopysignBackward0 around `below`, which writes to self."""
+def recording_copysign_Tensor(below, needs_self, needs_other, inplace=False):
+    """Records CopysignBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, other):
         if not grad_mode.state.enabled:
             return below(self, other)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = CopysignBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
         if needs_self:
-            node.saved_self = save_original(self)
+            node.saved_self = keep(self)
         result = below(self, other)
         if needs_self:
             node.saved_result = save_result(result, 0)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1561,32 +654,19 @@ class FloorBackward0(Node):
         return (grad_self,)
 
 
-def recording_floor(below, needs_self):
-    """Records FloorBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = FloorBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_floor_(below, needs_self):
-    """Records FloorBackward0 around `below`, which writes to self."""
+def recording_floor(below, needs_self, inplace=False):
+    """Records FloorBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = FloorBackward0()
         node.edges = (gradient_edge(self),)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1604,32 +684,19 @@ class FracBackward0(Node):
         return (grad_self,)
 
 
-def recording_frac(below, needs_self):
-    """Records FracBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = FracBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_frac_(below, needs_self):
-    """Records FracBackward0 around `below`, which writes to self."""
+def recording_frac(below, needs_self, inplace=False):
+    """Records FracBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = FracBackward0()
         node.edges = (gradient_edge(self),)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1660,46 +727,27 @@ class NextafterBackward0(Node):
         node.saved_other = None
 
 
-def recording_nextafter(below, needs_self, needs_other):
-    """Records NextafterBackward0 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = NextafterBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_self:
-            node.saved_self = save(self)
-        if needs_self:
-            node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_nextafter_(below, needs_self, needs_other):
-    """Records NextafterBackward0 around `below`, which writes to self."""
+def recording_nextafter(below, needs_self, needs_other, inplace=False):
+    """Records NextafterBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, other):
         if not grad_mode.state.enabled:
             return below(self, other)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = NextafterBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
         if needs_self:
-            node.saved_self = save_original(self)
+            node.saved_self = keep(self)
         if needs_self:
             node.saved_other = save(other)
         result = below(self, other)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1717,32 +765,19 @@ class RoundBackward0(Node):
         return (grad_self,)
 
 
-def recording_round(below, needs_self):
-    """Records RoundBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = RoundBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_round_(below, needs_self):
-    """Records RoundBackward0 around `below`, which writes to self."""
+def recording_round(below, needs_self, inplace=False):
+    """Records RoundBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = RoundBackward0()
         node.edges = (gradient_edge(self),)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -1802,136 +837,38 @@ def recording__round_coarse(below, needs_self):
     return call
 
 
-class LdexpBackward0(Node):
+class LdexpBackward0(FusedNode):
     """_ldexp
     self: grad * other.exp2() (auto)
     other: 0.6931471805599453 * (grad * (self * other.exp2())) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients._ldexp_backward_self_other(grad, self, other)
-            else:
-                call = backward._ldexp_backward_self_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients._ldexp_backward_self(grad, other)
-            else:
-                call = backward._ldexp_backward_self.calls[grad._key, other._key]
-                grads = call(grad, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients._ldexp_backward_other(grad, self, other)
-            else:
-                call = backward._ldexp_backward_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward._ldexp_backward_self_other,
+        (True, False): backward._ldexp_backward_self,
+        (False, True): backward._ldexp_backward_other,
+    }
 
 
-def recording__ldexp(below, needs_self, needs_other):
-    """Records LdexpBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = LdexpBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class GatedBackward0(Node):
+class GatedBackward0(FusedNode):
     """_gated
     self: grad * gate.sigmoid() (auto)
     gate: grad * (self * (gate.sigmoid() * (1 - gate.sigmoid()))) (auto)
     """
 
-    __slots__ = ("needs", "saved_gate", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            gate = unpack(node.saved_gate, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gated_backward_self_gate(grad, self, gate)
-            else:
-                call = backward._gated_backward_self_gate.calls[grad._key, self._key, gate._key]
-                grads = call(grad, self, gate)
-            return grads
-        if node.needs == (True, False):
-            gate = unpack(node.saved_gate, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gated_backward_self(grad, gate)
-            else:
-                call = backward._gated_backward_self.calls[grad._key, gate._key]
-                grads = call(grad, gate)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            gate = unpack(node.saved_gate, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gated_backward_gate(grad, self, gate)
-            else:
-                call = backward._gated_backward_gate.calls[grad._key, self._key, gate._key]
-                grads = call(grad, self, gate)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_gate = None
-
-
-def recording__gated(below, needs_self, needs_gate):
-    """Records GatedBackward0 around `below`."""
-    needs = (needs_self, needs_gate)
-    saves_self = needs in ((True, True), (False, True))
-
-    def call(self, gate):
-        result = below(self, gate)
-        if not grad_mode.state.enabled:
-            return result
-        node = GatedBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(gate) if needs_gate else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        node.saved_gate = save(gate)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("self", "gate")
+    inputs = ("self", "gate")
+    cases: ClassVar = {
+        (True, True): backward._gated_backward_self_gate,
+        (True, False): backward._gated_backward_self,
+        (False, True): backward._gated_backward_gate,
+    }
 
 
 class CosineTermsBackward0(Node):
@@ -2010,117 +947,35 @@ def recording__cosine_terms(below, needs_x1, needs_x2, needs_norm1, needs_norm2)
     return call
 
 
-class MarginDistanceBackward0(Node):
+class MarginDistanceBackward0(FusedNode):
     """_margin_distance
     self: ops.where(result > 0, grad, 0) (auto)
     other: ops.where(result > 0, -grad, 0) (auto)
     """
 
-    __slots__ = ("needs", "saved_result")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._margin_distance_backward_self_other(grad, result)
-            else:
-                call = backward._margin_distance_backward_self_other.calls[grad._key, result._key]
-                grads = call(grad, result)
-            return grads
-        if node.needs == (True, False):
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._margin_distance_backward_self(grad, result)
-            else:
-                call = backward._margin_distance_backward_self.calls[grad._key, result._key]
-                grads = call(grad, result)
-            return (grads, None)
-        if node.needs == (False, True):
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._margin_distance_backward_other(grad, result)
-            else:
-                call = backward._margin_distance_backward_other.calls[grad._key, result._key]
-                grads = call(grad, result)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self", "other", "margin")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward._margin_distance_backward_self_other,
+        (True, False): backward._margin_distance_backward_self,
+        (False, True): backward._margin_distance_backward_other,
+    }
 
 
-def recording__margin_distance(below, needs_self, needs_other):
-    """Records MarginDistanceBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other, margin):
-        result = below(self, other, margin)
-        if not grad_mode.state.enabled:
-            return result
-        node = MarginDistanceBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class SgnBackward0(Node):
+class SgnBackward0(FusedNode):
     """sgn
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.sgn_backward_self(grad, self)
-            return (grads,)
-        call = backward.sgn_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-
-
-def recording_sgn(below, needs_self):
-    """Records SgnBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SgnBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sgn_(below, needs_self):
-    """Records SgnBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SgnBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.sgn_backward_self,
+    }
 
 
 class SignBackward0(Node):
@@ -2135,32 +990,19 @@ class SignBackward0(Node):
         return (grad_self,)
 
 
-def recording_sign(below, needs_self):
-    """Records SignBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SignBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sign_(below, needs_self):
-    """Records SignBackward0 around `below`, which writes to self."""
+def recording_sign(below, needs_self, inplace=False):
+    """Records SignBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = SignBackward0()
         node.edges = (gradient_edge(self),)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2178,442 +1020,134 @@ class TruncBackward0(Node):
         return (grad_self,)
 
 
-def recording_trunc(below, needs_self):
-    """Records TruncBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = TruncBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_trunc_(below, needs_self):
-    """Records TruncBackward0 around `below`, which writes to self."""
+def recording_trunc(below, needs_self, inplace=False):
+    """Records TruncBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = TruncBackward0()
         node.edges = (gradient_edge(self),)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
 
 
-class NanToNumBackward0(Node):
+class NanToNumBackward0(FusedNode):
     """_nan_to_num
     self: ops.where(self.isinf() | self.isnan(), 0, grad) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients._nan_to_num_backward_self(grad, self)
-            return (grads,)
-        call = backward._nan_to_num_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "nan", "posinf", "neginf")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward._nan_to_num_backward_self,
+    }
 
 
-def recording__nan_to_num(below, needs_self):
-    """Records NanToNumBackward0 around `below`."""
-
-    def call(self, nan, posinf, neginf):
-        result = below(self, nan, posinf, neginf)
-        if not grad_mode.state.enabled:
-            return result
-        node = NanToNumBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class ExpBackward0(Node):
+class ExpBackward0(FusedNode):
     """exp
     self: grad * result.conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.exp_backward_self(grad, result)
-            return (grads,)
-        call = backward.exp_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.exp_backward_self,
+    }
 
 
-def recording_exp(below, needs_self):
-    """Records ExpBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ExpBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_exp_(below, needs_self):
-    """Records ExpBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = ExpBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Exp2Backward0(Node):
+class Exp2Backward0(FusedNode):
     """exp2
     self: grad * (0.6931471805599453 * result).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.exp2_backward_self(grad, result)
-            return (grads,)
-        call = backward.exp2_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.exp2_backward_self,
+    }
 
 
-def recording_exp2(below, needs_self):
-    """Records Exp2Backward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Exp2Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_exp2_(below, needs_self):
-    """Records Exp2Backward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Exp2Backward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Expm1Backward0(Node):
+class Expm1Backward0(FusedNode):
     """expm1
     self: grad * (result + 1).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.expm1_backward_self(grad, result)
-            return (grads,)
-        call = backward.expm1_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.expm1_backward_self,
+    }
 
 
-def recording_expm1(below, needs_self):
-    """Records Expm1Backward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Expm1Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_expm1_(below, needs_self):
-    """Records Expm1Backward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Expm1Backward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class LogBackward0(Node):
+class LogBackward0(FusedNode):
     """log
     self: grad * (1 / self).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.log_backward_self(grad, self)
-            return (grads,)
-        call = backward.log_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.log_backward_self,
+    }
 
 
-def recording_log(below, needs_self):
-    """Records LogBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = LogBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_log_(below, needs_self):
-    """Records LogBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = LogBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Log10Backward0(Node):
+class Log10Backward0(FusedNode):
     """log10
     self: grad * (1 / (2.302585092994046 * self)).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.log10_backward_self(grad, self)
-            return (grads,)
-        call = backward.log10_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.log10_backward_self,
+    }
 
 
-def recording_log10(below, needs_self):
-    """Records Log10Backward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Log10Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_log10_(below, needs_self):
-    """Records Log10Backward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Log10Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Log1pBackward0(Node):
+class Log1pBackward0(FusedNode):
     """log1p
     self: grad * (1 / (1 + self)).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.log1p_backward_self(grad, self)
-            return (grads,)
-        call = backward.log1p_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.log1p_backward_self,
+    }
 
 
-def recording_log1p(below, needs_self):
-    """Records Log1pBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Log1pBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_log1p_(below, needs_self):
-    """Records Log1pBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Log1pBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Log2Backward0(Node):
+class Log2Backward0(FusedNode):
     """log2
     self: grad * (1 / (0.6931471805599453 * self)).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.log2_backward_self(grad, self)
-            return (grads,)
-        call = backward.log2_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-
-
-def recording_log2(below, needs_self):
-    """Records Log2Backward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Log2Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_log2_(below, needs_self):
-    """Records Log2Backward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Log2Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.log2_backward_self,
+    }
 
 
 class LogaddexpBackward0(Node):
@@ -2731,42 +1265,25 @@ class XlogyBackward0(Node):
         node.saved_other = None
 
 
-def recording_xlogy_Tensor(below, needs_self, needs_other):
-    """Records XlogyBackward0 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = XlogyBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.saved_self = save(self)
-        node.saved_other = save_operand(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_xlogy_Tensor_(below, needs_self, needs_other):
-    """Records XlogyBackward0 around `below`, which writes to self."""
+def recording_xlogy_Tensor(below, needs_self, needs_other, inplace=False):
+    """Records XlogyBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, other):
         if not grad_mode.state.enabled:
             return below(self, other)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = XlogyBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
-        node.saved_self = save_original(self)
+        node.saved_self = keep(self)
         node.saved_other = save_operand(other)
         result = below(self, other)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
@@ -2806,647 +1323,164 @@ def recording_xlogy_Scalar_Self(below, needs_other):
     return call
 
 
-class PowBackward0(Node):
+class PowBackward0(FusedNode):
     """pow.Tensor_Tensor
     self: auto
     exponent: auto
     """
 
-    __slots__ = ("needs", "saved_exponent", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            exponent = unpack(node.saved_exponent, node)
-            if grad_mode.state.enabled:
-                exponent = as_tensor_of(exponent, grad)
-                grads = gradients.pow_Tensor_Tensor_backward_self_exponent(grad, self, exponent)
-            else:
-                call = backward.pow_Tensor_Tensor_backward_self_exponent.calls[
-                    grad._key, self._key, kind_of(exponent)
-                ]
-                grads = call(grad, self, exponent)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            exponent = unpack(node.saved_exponent, node)
-            if grad_mode.state.enabled:
-                exponent = as_tensor_of(exponent, grad)
-                grads = gradients.pow_Tensor_Tensor_backward_self(grad, self, exponent)
-            else:
-                call = backward.pow_Tensor_Tensor_backward_self.calls[
-                    grad._key, self._key, kind_of(exponent)
-                ]
-                grads = call(grad, self, exponent)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            exponent = unpack(node.saved_exponent, node)
-            if grad_mode.state.enabled:
-                exponent = as_tensor_of(exponent, grad)
-                grads = gradients.pow_Tensor_Tensor_backward_exponent(grad, self, exponent)
-            else:
-                call = backward.pow_Tensor_Tensor_backward_exponent.calls[
-                    grad._key, self._key, kind_of(exponent)
-                ]
-                grads = call(grad, self, exponent)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_exponent = None
+    arguments = ("self", "exponent")
+    inputs = ("self", "exponent")
+    cases: ClassVar = {
+        (True, True): backward.pow_Tensor_Tensor_backward_self_exponent,
+        (True, False): backward.pow_Tensor_Tensor_backward_self,
+        (False, True): backward.pow_Tensor_Tensor_backward_exponent,
+    }
 
 
-def recording_pow_Tensor_Tensor(below, needs_self, needs_exponent):
-    """Records PowBackward0 around `below`."""
-    needs = (needs_self, needs_exponent)
-
-    def call(self, exponent):
-        result = below(self, exponent)
-        if not grad_mode.state.enabled:
-            return result
-        node = PowBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(exponent) if needs_exponent else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_exponent = save_operand(exponent)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_pow_Tensor_Tensor_(below, needs_self, needs_exponent):
-    """Records PowBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_exponent)
-
-    def call(self, exponent):
-        if not grad_mode.state.enabled:
-            return below(self, exponent)
-        check_inplace(self)
-        node = PowBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(exponent) if needs_exponent else None,
-        )
-        node.needs = needs
-        node.saved_self = save_original(self)
-        node.saved_exponent = save_operand(exponent)
-        result = below(self, exponent)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class PowBackward1(Node):
+class PowBackward1(FusedNode):
     """pow.Scalar
     exponent: auto
     """
 
-    __slots__ = ("saved_exponent", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        exponent = unpack(node.saved_exponent, node)
-        if grad_mode.state.enabled:
-            self = as_tensor_of(self, grad)
-            grads = gradients.pow_Scalar_backward_exponent(grad, self, exponent)
-            return (grads,)
-        call = backward.pow_Scalar_backward_exponent.calls[grad._key, kind_of(self), exponent._key]
-        grads = call(grad, self, exponent)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_exponent = None
+    arguments = ("self", "exponent")
+    inputs = ("exponent",)
+    cases: ClassVar = {
+        (True,): backward.pow_Scalar_backward_exponent,
+    }
 
 
-def recording_pow_Scalar(below, needs_exponent):
-    """Records PowBackward1 around `below`."""
-
-    def call(self, exponent):
-        result = below(self, exponent)
-        if not grad_mode.state.enabled:
-            return result
-        node = PowBackward1()
-        node.edges = (gradient_edge(exponent),)
-        node.saved_self = save_operand(self)
-        node.saved_exponent = save(exponent)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class RsqrtBackward0(Node):
+class RsqrtBackward0(FusedNode):
     """rsqrt
     self: grad * (-0.5 * (result * result * result)).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.rsqrt_backward_self(grad, result)
-            return (grads,)
-        call = backward.rsqrt_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.rsqrt_backward_self,
+    }
 
 
-def recording_rsqrt(below, needs_self):
-    """Records RsqrtBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = RsqrtBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_rsqrt_(below, needs_self):
-    """Records RsqrtBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = RsqrtBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SqrtBackward0(Node):
+class SqrtBackward0(FusedNode):
     """sqrt
     self: grad * (0.5 / result).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.sqrt_backward_self(grad, result)
-            return (grads,)
-        call = backward.sqrt_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.sqrt_backward_self,
+    }
 
 
-def recording_sqrt(below, needs_self):
-    """Records SqrtBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SqrtBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sqrt_(below, needs_self):
-    """Records SqrtBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SqrtBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SquareBackward0(Node):
+class SquareBackward0(FusedNode):
     """square
     self: grad * (2 * self).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.square_backward_self(grad, self)
-            return (grads,)
-        call = backward.square_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.square_backward_self,
+    }
 
 
-def recording_square(below, needs_self):
-    """Records SquareBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SquareBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_square_(below, needs_self):
-    """Records SquareBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SquareBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class AcosBackward0(Node):
+class AcosBackward0(FusedNode):
     """acos
     self: grad * (-(1 - self * self).rsqrt()).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.acos_backward_self(grad, self)
-            return (grads,)
-        call = backward.acos_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.acos_backward_self,
+    }
 
 
-def recording_acos(below, needs_self):
-    """Records AcosBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = AcosBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_acos_(below, needs_self):
-    """Records AcosBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = AcosBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class AsinBackward0(Node):
+class AsinBackward0(FusedNode):
     """asin
     self: grad * (1 - self * self).rsqrt().conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.asin_backward_self(grad, self)
-            return (grads,)
-        call = backward.asin_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.asin_backward_self,
+    }
 
 
-def recording_asin(below, needs_self):
-    """Records AsinBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = AsinBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_asin_(below, needs_self):
-    """Records AsinBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = AsinBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class AtanBackward0(Node):
+class AtanBackward0(FusedNode):
     """atan
     self: grad * (1 / (1 + self * self)).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.atan_backward_self(grad, self)
-            return (grads,)
-        call = backward.atan_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.atan_backward_self,
+    }
 
 
-def recording_atan(below, needs_self):
-    """Records AtanBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = AtanBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_atan_(below, needs_self):
-    """Records AtanBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = AtanBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Atan2Backward0(Node):
+class Atan2Backward0(FusedNode):
     """atan2
     self: auto
     other: auto
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.atan2_backward_self_other(grad, self, other)
-            else:
-                call = backward.atan2_backward_self_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.atan2_backward_self(grad, self, other)
-            else:
-                call = backward.atan2_backward_self.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.atan2_backward_other(grad, self, other)
-            else:
-                call = backward.atan2_backward_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.atan2_backward_self_other,
+        (True, False): backward.atan2_backward_self,
+        (False, True): backward.atan2_backward_other,
+    }
 
 
-def recording_atan2(below, needs_self, needs_other):
-    """Records Atan2Backward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = Atan2Backward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_atan2_(below, needs_self, needs_other):
-    """Records Atan2Backward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other):
-        if not grad_mode.state.enabled:
-            return below(self, other)
-        check_inplace(self)
-        node = Atan2Backward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_self = save_original(self)
-        node.saved_other = save(other)
-        result = below(self, other)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class CosBackward0(Node):
+class CosBackward0(FusedNode):
     """cos
     self: grad * (-self.sin()).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.cos_backward_self(grad, self)
-            return (grads,)
-        call = backward.cos_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.cos_backward_self,
+    }
 
 
-def recording_cos(below, needs_self):
-    """Records CosBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = CosBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_cos_(below, needs_self):
-    """Records CosBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = CosBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Deg2radBackward0(Node):
+class Deg2radBackward0(FusedNode):
     """deg2rad
     self: 0.017453292519943295 * grad (auto)
     """
 
     __slots__ = ()
 
-    def apply(node, grad):
-        if grad_mode.state.enabled:
-            grads = gradients.deg2rad_backward_self(grad)
-            return (grads,)
-        call = backward.deg2rad_backward_self.calls[grad._key]
-        grads = call(grad)
-        return (grads,)
-
-
-def recording_deg2rad(below, needs_self):
-    """Records Deg2radBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Deg2radBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_deg2rad_(below, needs_self):
-    """Records Deg2radBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Deg2radBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.deg2rad_backward_self,
+    }
 
 
 class HypotBackward0(Node):
@@ -3476,876 +1510,255 @@ class HypotBackward0(Node):
         node.saved_other = None
 
 
-def recording_hypot(below, needs_self, needs_other):
-    """Records HypotBackward0 around `below`."""
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = HypotBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_self:
-            node.saved_self = save(self)
-        node.saved_result = save_result(result, 0)
-        if needs_other:
-            node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_hypot_(below, needs_self, needs_other):
-    """Records HypotBackward0 around `below`, which writes to self."""
+def recording_hypot(below, needs_self, needs_other, inplace=False):
+    """Records HypotBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self, other):
         if not grad_mode.state.enabled:
             return below(self, other)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = HypotBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(other) if needs_other else None,
         )
         if needs_self:
-            node.saved_self = save_original(self)
+            node.saved_self = keep(self)
         if needs_other:
             node.saved_other = save(other)
         result = below(self, other)
         node.saved_result = save_result(result, 0)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
 
 
-class Rad2degBackward0(Node):
+class Rad2degBackward0(FusedNode):
     """rad2deg
     self: 57.29577951308232 * grad (auto)
     """
 
     __slots__ = ()
 
-    def apply(node, grad):
-        if grad_mode.state.enabled:
-            grads = gradients.rad2deg_backward_self(grad)
-            return (grads,)
-        call = backward.rad2deg_backward_self.calls[grad._key]
-        grads = call(grad)
-        return (grads,)
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.rad2deg_backward_self,
+    }
 
 
-def recording_rad2deg(below, needs_self):
-    """Records Rad2degBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Rad2degBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_rad2deg_(below, needs_self):
-    """Records Rad2degBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Rad2degBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SinBackward0(Node):
+class SinBackward0(FusedNode):
     """sin
     self: grad * self.cos().conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.sin_backward_self(grad, self)
-            return (grads,)
-        call = backward.sin_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.sin_backward_self,
+    }
 
 
-def recording_sin(below, needs_self):
-    """Records SinBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SinBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sin_(below, needs_self):
-    """Records SinBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SinBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SincBackward0(Node):
+class SincBackward0(FusedNode):
     """sinc
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.sinc_backward_self(grad, self)
-            return (grads,)
-        call = backward.sinc_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.sinc_backward_self,
+    }
 
 
-def recording_sinc(below, needs_self):
-    """Records SincBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SincBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sinc_(below, needs_self):
-    """Records SincBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SincBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class TanBackward0(Node):
+class TanBackward0(FusedNode):
     """tan
     self: grad * (1 + result * result).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.tan_backward_self(grad, result)
-            return (grads,)
-        call = backward.tan_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.tan_backward_self,
+    }
 
 
-def recording_tan(below, needs_self):
-    """Records TanBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = TanBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_tan_(below, needs_self):
-    """Records TanBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = TanBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class AcoshBackward0(Node):
+class AcoshBackward0(FusedNode):
     """acosh
     self: grad * (1 / ((self - 1).sqrt() * (self + 1).sqrt())).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.acosh_backward_self(grad, self)
-            return (grads,)
-        call = backward.acosh_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.acosh_backward_self,
+    }
 
 
-def recording_acosh(below, needs_self):
-    """Records AcoshBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = AcoshBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_acosh_(below, needs_self):
-    """Records AcoshBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = AcoshBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class AsinhBackward0(Node):
+class AsinhBackward0(FusedNode):
     """asinh
     self: grad * (self * self + 1).rsqrt().conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.asinh_backward_self(grad, self)
-            return (grads,)
-        call = backward.asinh_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.asinh_backward_self,
+    }
 
 
-def recording_asinh(below, needs_self):
-    """Records AsinhBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = AsinhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_asinh_(below, needs_self):
-    """Records AsinhBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = AsinhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class AtanhBackward0(Node):
+class AtanhBackward0(FusedNode):
     """atanh
     self: grad * (1 / (1 - self * self)).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.atanh_backward_self(grad, self)
-            return (grads,)
-        call = backward.atanh_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.atanh_backward_self,
+    }
 
 
-def recording_atanh(below, needs_self):
-    """Records AtanhBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = AtanhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_atanh_(below, needs_self):
-    """Records AtanhBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = AtanhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class CoshBackward0(Node):
+class CoshBackward0(FusedNode):
     """cosh
     self: grad * self.sinh().conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.cosh_backward_self(grad, self)
-            return (grads,)
-        call = backward.cosh_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.cosh_backward_self,
+    }
 
 
-def recording_cosh(below, needs_self):
-    """Records CoshBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = CoshBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_cosh_(below, needs_self):
-    """Records CoshBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = CoshBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SinhBackward0(Node):
+class SinhBackward0(FusedNode):
     """sinh
     self: grad * self.cosh().conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.sinh_backward_self(grad, self)
-            return (grads,)
-        call = backward.sinh_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.sinh_backward_self,
+    }
 
 
-def recording_sinh(below, needs_self):
-    """Records SinhBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SinhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sinh_(below, needs_self):
-    """Records SinhBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SinhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class TanhBackward0(Node):
+class TanhBackward0(FusedNode):
     """tanh
     self: grad * (1 - result * result).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.tanh_backward_self(grad, result)
-            return (grads,)
-        call = backward.tanh_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.tanh_backward_self,
+    }
 
 
-def recording_tanh(below, needs_self):
-    """Records TanhBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = TanhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_tanh_(below, needs_self):
-    """Records TanhBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = TanhBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class DigammaBackward0(Node):
+class DigammaBackward0(FusedNode):
     """digamma
     self: grad * ops.polygamma(1, self) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.digamma_backward_self(grad, self)
-            return (grads,)
-        call = backward.digamma_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.digamma_backward_self,
+    }
 
 
-def recording_digamma(below, needs_self):
-    """Records DigammaBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = DigammaBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_digamma_(below, needs_self):
-    """Records DigammaBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = DigammaBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class ErfBackward0(Node):
+class ErfBackward0(FusedNode):
     """erf
     self: 1.1283791670955126 * (grad * (-(self * self)).exp()) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.erf_backward_self(grad, self)
-            return (grads,)
-        call = backward.erf_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.erf_backward_self,
+    }
 
 
-def recording_erf(below, needs_self):
-    """Records ErfBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ErfBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_erf_(below, needs_self):
-    """Records ErfBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = ErfBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class ErfcBackward0(Node):
+class ErfcBackward0(FusedNode):
     """erfc
     self: -1.1283791670955126 * (grad * (-(self * self)).exp()) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.erfc_backward_self(grad, self)
-            return (grads,)
-        call = backward.erfc_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.erfc_backward_self,
+    }
 
 
-def recording_erfc(below, needs_self):
-    """Records ErfcBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ErfcBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_erfc_(below, needs_self):
-    """Records ErfcBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = ErfcBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class ErfinvBackward0(Node):
+class ErfinvBackward0(FusedNode):
     """erfinv
     self: 0.8862269254527579 * (grad * (result * result).exp()) (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.erfinv_backward_self(grad, result)
-            return (grads,)
-        call = backward.erfinv_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.erfinv_backward_self,
+    }
 
 
-def recording_erfinv(below, needs_self):
-    """Records ErfinvBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ErfinvBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_erfinv_(below, needs_self):
-    """Records ErfinvBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = ErfinvBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class LgammaBackward0(Node):
+class LgammaBackward0(FusedNode):
     """lgamma
     self: grad * self.digamma() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.lgamma_backward_self(grad, self)
-            return (grads,)
-        call = backward.lgamma_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.lgamma_backward_self,
+    }
 
 
-def recording_lgamma(below, needs_self):
-    """Records LgammaBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = LgammaBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_lgamma_(below, needs_self):
-    """Records LgammaBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = LgammaBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class LogitBackward0(Node):
+class LogitBackward0(FusedNode):
     """_logit
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients._logit_backward_self(grad, self)
-            return (grads,)
-        call = backward._logit_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-
-
-def recording__logit(below, needs_self):
-    """Records LogitBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = LogitBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward._logit_backward_self,
+    }
 
 
 class TrigammaBackward0(Node):
@@ -4380,93 +1793,32 @@ def recording__trigamma(below, needs_self):
     return call
 
 
-class SigmoidBackward0(Node):
+class SigmoidBackward0(FusedNode):
     """sigmoid
     self: grad * (result * (1 - result)).conj() (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.sigmoid_backward_self(grad, result)
-            return (grads,)
-        call = backward.sigmoid_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.sigmoid_backward_self,
+    }
 
 
-def recording_sigmoid(below, needs_self):
-    """Records SigmoidBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SigmoidBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_sigmoid_(below, needs_self):
-    """Records SigmoidBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SigmoidBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SpecialSphericalBesselJ0Backward0(Node):
+class SpecialSphericalBesselJ0Backward0(FusedNode):
     """special_spherical_bessel_j0
     x: auto
     """
 
-    __slots__ = ("saved_x",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        x = unpack(node.saved_x, node)
-        if grad_mode.state.enabled:
-            grads = gradients.special_spherical_bessel_j0_backward_x(grad, x)
-            return (grads,)
-        call = backward.special_spherical_bessel_j0_backward_x.calls[grad._key, x._key]
-        grads = call(grad, x)
-        return (grads,)
-
-    def release(node):
-        node.saved_x = None
-
-
-def recording_special_spherical_bessel_j0(below, needs_x):
-    """Records SpecialSphericalBesselJ0Backward0 around `below`."""
-
-    def call(x):
-        result = below(x)
-        if not grad_mode.state.enabled:
-            return result
-        node = SpecialSphericalBesselJ0Backward0()
-        node.edges = (gradient_edge(x),)
-        node.saved_x = save(x)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("x",)
+    inputs = ("x",)
+    cases: ClassVar = {
+        (True,): backward.special_spherical_bessel_j0_backward_x,
+    }
 
 
 class SpecialEntrBackward0(Node):
@@ -4501,40 +1853,18 @@ def recording_special_entr(below, needs_self):
     return call
 
 
-class SpecialNdtrBackward0(Node):
+class SpecialNdtrBackward0(FusedNode):
     """special_ndtr
     self: 0.3989422804014327 * (grad * (-0.5 * (self * self)).exp()) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.special_ndtr_backward_self(grad, self)
-            return (grads,)
-        call = backward.special_ndtr_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-
-
-def recording_special_ndtr(below, needs_self):
-    """Records SpecialNdtrBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SpecialNdtrBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_ndtr_backward_self,
+    }
 
 
 class SpecialXlog1pyBackward0(Node):
@@ -4616,609 +1946,100 @@ def recording_special_xlog1py_self_scalar(below, needs_other):
     return call
 
 
-class ClampBackward0(Node):
+class ClampBackward0(FusedNode):
     """clamp
     self: auto
     min: auto
     max: auto
     """
 
-    __slots__ = ("needs", "saved_max", "saved_min", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_min_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self_min_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return grads
-        if node.needs == (True, True, False):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_min(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self_min.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_min_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_min_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_min(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_min.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (None, None, grads)
-        if node.needs == (True, None, True):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_max_without_min(grad, self, max)
-            else:
-                call = backward.clamp_backward_self_max_without_min.calls[
-                    grad._key, self._key, kind_of(max)
-                ]
-                grads = call(grad, self, max)
-            return (grads[0], None, grads[1])
-        if node.needs == (True, None, False):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_without_min(grad, self, max)
-            else:
-                call = backward.clamp_backward_self_without_min.calls[
-                    grad._key, self._key, kind_of(max)
-                ]
-                grads = call(grad, self, max)
-            return (grads, None, None)
-        if node.needs == (False, None, True):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_max_without_min(grad, self, max)
-            else:
-                call = backward.clamp_backward_max_without_min.calls[
-                    grad._key, self._key, kind_of(max)
-                ]
-                grads = call(grad, self, max)
-            return (None, None, grads)
-        if node.needs == (True, True, None):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_backward_self_min_without_max(grad, self, min)
-            else:
-                call = backward.clamp_backward_self_min_without_max.calls[
-                    grad._key, self._key, kind_of(min)
-                ]
-                grads = call(grad, self, min)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, None):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_backward_self_without_max(grad, self, min)
-            else:
-                call = backward.clamp_backward_self_without_max.calls[
-                    grad._key, self._key, kind_of(min)
-                ]
-                grads = call(grad, self, min)
-            return (grads, None, None)
-        if node.needs == (False, True, None):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_backward_min_without_max(grad, self, min)
-            else:
-                call = backward.clamp_backward_min_without_max.calls[
-                    grad._key, self._key, kind_of(min)
-                ]
-                grads = call(grad, self, min)
-            return (None, grads, None)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_min = None
-        node.saved_max = None
+    arguments = ("self", "min", "max")
+    inputs = ("self", "min", "max")
+    cases: ClassVar = {
+        (True, True, True): backward.clamp_backward_self_min_max,
+        (True, True, False): backward.clamp_backward_self_min,
+        (True, False, True): backward.clamp_backward_self_max,
+        (False, True, True): backward.clamp_backward_min_max,
+        (True, False, False): backward.clamp_backward_self,
+        (False, True, False): backward.clamp_backward_min,
+        (False, False, True): backward.clamp_backward_max,
+        (True, None, True): backward.clamp_backward_self_max_without_min,
+        (True, None, False): backward.clamp_backward_self_without_min,
+        (False, None, True): backward.clamp_backward_max_without_min,
+        (True, True, None): backward.clamp_backward_self_min_without_max,
+        (True, False, None): backward.clamp_backward_self_without_max,
+        (False, True, None): backward.clamp_backward_min_without_max,
+    }
 
 
-def recording_clamp(below, needs_self, needs_min, needs_max):
-    """Records ClampBackward0 around `below`."""
-    needs = (needs_self, needs_min, needs_max)
-    saves_min = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, True, None),
-        (True, False, None),
-        (False, True, None),
-    )
-    saves_max = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, None, True),
-        (True, None, False),
-        (False, None, True),
-    )
-
-    def call(self, min, max):
-        result = below(self, min, max)
-        if not grad_mode.state.enabled:
-            return result
-        node = ClampBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(min) if needs_min else None,
-            gradient_edge(max) if needs_max else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        if saves_min:
-            node.saved_min = save_operand(min)
-        if saves_max:
-            node.saved_max = save_operand(max)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_clamp_(below, needs_self, needs_min, needs_max):
-    """Records ClampBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_min, needs_max)
-    saves_min = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, True, None),
-        (True, False, None),
-        (False, True, None),
-    )
-    saves_max = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, None, True),
-        (True, None, False),
-        (False, None, True),
-    )
-
-    def call(self, min, max):
-        if not grad_mode.state.enabled:
-            return below(self, min, max)
-        check_inplace(self)
-        node = ClampBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(min) if needs_min else None,
-            gradient_edge(max) if needs_max else None,
-        )
-        node.needs = needs
-        node.saved_self = save_original(self)
-        if saves_min:
-            node.saved_min = save_operand(min)
-        if saves_max:
-            node.saved_max = save_operand(max)
-        result = below(self, min, max)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class ClampMaxBackward0(Node):
+class ClampMaxBackward0(FusedNode):
     """clamp_max
     self: ops.where((self <= max_) | self.isnan(), grad, 0) (auto)
     max: ops.where((self <= max_) | self.isnan(), 0, grad) (auto)
     """
 
-    __slots__ = ("needs", "saved_max", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_max_backward_self_max(grad, self, max)
-            else:
-                call = backward.clamp_max_backward_self_max.calls[
-                    grad._key, self._key, kind_of(max)
-                ]
-                grads = call(grad, self, max)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_max_backward_self(grad, self, max)
-            else:
-                call = backward.clamp_max_backward_self.calls[grad._key, self._key, kind_of(max)]
-                grads = call(grad, self, max)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_max_backward_max(grad, self, max)
-            else:
-                call = backward.clamp_max_backward_max.calls[grad._key, self._key, kind_of(max)]
-                grads = call(grad, self, max)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_max = None
+    arguments = ("self", "max")
+    inputs = ("self", "max")
+    cases: ClassVar = {
+        (True, True): backward.clamp_max_backward_self_max,
+        (True, False): backward.clamp_max_backward_self,
+        (False, True): backward.clamp_max_backward_max,
+    }
 
 
-def recording_clamp_max(below, needs_self, needs_max):
-    """Records ClampMaxBackward0 around `below`."""
-    needs = (needs_self, needs_max)
-
-    def call(self, max):
-        result = below(self, max)
-        if not grad_mode.state.enabled:
-            return result
-        node = ClampMaxBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(max) if needs_max else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_max = save_operand(max)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_clamp_max_(below, needs_self, needs_max):
-    """Records ClampMaxBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_max)
-
-    def call(self, max):
-        if not grad_mode.state.enabled:
-            return below(self, max)
-        check_inplace(self)
-        node = ClampMaxBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(max) if needs_max else None,
-        )
-        node.needs = needs
-        node.saved_self = save_original(self)
-        node.saved_max = save_operand(max)
-        result = below(self, max)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class ClampMinBackward0(Node):
+class ClampMinBackward0(FusedNode):
     """clamp_min
     self: ops.where((self >= min_) | self.isnan(), grad, 0) (auto)
     min: ops.where((self >= min_) | self.isnan(), 0, grad) (auto)
     """
 
-    __slots__ = ("needs", "saved_min", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_min_backward_self_min(grad, self, min)
-            else:
-                call = backward.clamp_min_backward_self_min.calls[
-                    grad._key, self._key, kind_of(min)
-                ]
-                grads = call(grad, self, min)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_min_backward_self(grad, self, min)
-            else:
-                call = backward.clamp_min_backward_self.calls[grad._key, self._key, kind_of(min)]
-                grads = call(grad, self, min)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_min_backward_min(grad, self, min)
-            else:
-                call = backward.clamp_min_backward_min.calls[grad._key, self._key, kind_of(min)]
-                grads = call(grad, self, min)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_min = None
+    arguments = ("self", "min")
+    inputs = ("self", "min")
+    cases: ClassVar = {
+        (True, True): backward.clamp_min_backward_self_min,
+        (True, False): backward.clamp_min_backward_self,
+        (False, True): backward.clamp_min_backward_min,
+    }
 
 
-def recording_clamp_min(below, needs_self, needs_min):
-    """Records ClampMinBackward0 around `below`."""
-    needs = (needs_self, needs_min)
-
-    def call(self, min):
-        result = below(self, min)
-        if not grad_mode.state.enabled:
-            return result
-        node = ClampMinBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(min) if needs_min else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_min = save_operand(min)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_clamp_min_(below, needs_self, needs_min):
-    """Records ClampMinBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_min)
-
-    def call(self, min):
-        if not grad_mode.state.enabled:
-            return below(self, min)
-        check_inplace(self)
-        node = ClampMinBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(min) if needs_min else None,
-        )
-        node.needs = needs
-        node.saved_self = save_original(self)
-        node.saved_min = save_operand(min)
-        result = below(self, min)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class FmaxBackward0(Node):
+class FmaxBackward0(FusedNode):
     """fmax
     self: ops.where((self >= other) | other.isnan(), grad, 0) (auto)
     other: ops.where((self >= other) | other.isnan(), 0, grad) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.fmax_backward_self_other(grad, self, other)
-            else:
-                call = backward.fmax_backward_self_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.fmax_backward_self(grad, self, other)
-            else:
-                call = backward.fmax_backward_self.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.fmax_backward_other(grad, self, other)
-            else:
-                call = backward.fmax_backward_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.fmax_backward_self_other,
+        (True, False): backward.fmax_backward_self,
+        (False, True): backward.fmax_backward_other,
+    }
 
 
-def recording_fmax(below, needs_self, needs_other):
-    """Records FmaxBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = FmaxBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class FminBackward0(Node):
+class FminBackward0(FusedNode):
     """fmin
     self: ops.where((self <= other) | other.isnan(), grad, 0) (auto)
     other: ops.where((self <= other) | other.isnan(), 0, grad) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.fmin_backward_self_other(grad, self, other)
-            else:
-                call = backward.fmin_backward_self_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.fmin_backward_self(grad, self, other)
-            else:
-                call = backward.fmin_backward_self.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.fmin_backward_other(grad, self, other)
-            else:
-                call = backward.fmin_backward_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
-
-
-def recording_fmin(below, needs_self, needs_other):
-    """Records FminBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = FminBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.fmin_backward_self_other,
+        (True, False): backward.fmin_backward_self,
+        (False, True): backward.fmin_backward_other,
+    }
 
 
 class HeavisideBackward0(Node):
@@ -5240,695 +2061,183 @@ class HeavisideBackward0(Node):
         return grad_self, grad_values
 
 
-def recording_heaviside(below, needs_self, needs_values):
-    """Records HeavisideBackward0 around `below`."""
-
-    def call(self, values):
-        result = below(self, values)
-        if not grad_mode.state.enabled:
-            return result
-        node = HeavisideBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(values) if needs_values else None,
-        )
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_heaviside_(below, needs_self, needs_values):
-    """Records HeavisideBackward0 around `below`, which writes to self."""
+def recording_heaviside(below, needs_self, needs_values, inplace=False):
+    """Records HeavisideBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, values):
         if not grad_mode.state.enabled:
             return below(self, values)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = HeavisideBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
             gradient_edge(values) if needs_values else None,
         )
         result = below(self, values)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
 
 
-class LerpBackward0(Node):
+class LerpBackward0(FusedNode):
     """lerp.Tensor
     self: grad * (1 - weight).conj() (auto)
     end: grad * weight.conj() (auto)
     weight: grad * (end - self).conj() (auto)
     """
 
-    __slots__ = ("needs", "saved_end", "saved_self", "saved_weight")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            self = unpack(node.saved_self, node)
-            end = unpack(node.saved_end, node)
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                weight = as_tensor_of(weight, grad)
-                grads = gradients.lerp_Tensor_backward_self_end_weight(grad, self, end, weight)
-            else:
-                call = backward.lerp_Tensor_backward_self_end_weight.calls[
-                    grad._key, self._key, end._key, kind_of(weight)
-                ]
-                grads = call(grad, self, end, weight)
-            return grads
-        if node.needs == (True, True, False):
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                weight = as_tensor_of(weight, grad)
-                grads = gradients.lerp_Tensor_backward_self_end(grad, weight)
-            else:
-                call = backward.lerp_Tensor_backward_self_end.calls[grad._key, kind_of(weight)]
-                grads = call(grad, weight)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            self = unpack(node.saved_self, node)
-            end = unpack(node.saved_end, node)
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                weight = as_tensor_of(weight, grad)
-                grads = gradients.lerp_Tensor_backward_self_weight(grad, self, end, weight)
-            else:
-                call = backward.lerp_Tensor_backward_self_weight.calls[
-                    grad._key, self._key, end._key, kind_of(weight)
-                ]
-                grads = call(grad, self, end, weight)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            self = unpack(node.saved_self, node)
-            end = unpack(node.saved_end, node)
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                weight = as_tensor_of(weight, grad)
-                grads = gradients.lerp_Tensor_backward_end_weight(grad, self, end, weight)
-            else:
-                call = backward.lerp_Tensor_backward_end_weight.calls[
-                    grad._key, self._key, end._key, kind_of(weight)
-                ]
-                grads = call(grad, self, end, weight)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                weight = as_tensor_of(weight, grad)
-                grads = gradients.lerp_Tensor_backward_self(grad, weight)
-            else:
-                call = backward.lerp_Tensor_backward_self.calls[grad._key, kind_of(weight)]
-                grads = call(grad, weight)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                weight = as_tensor_of(weight, grad)
-                grads = gradients.lerp_Tensor_backward_end(grad, weight)
-            else:
-                call = backward.lerp_Tensor_backward_end.calls[grad._key, kind_of(weight)]
-                grads = call(grad, weight)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            self = unpack(node.saved_self, node)
-            end = unpack(node.saved_end, node)
-            if grad_mode.state.enabled:
-                grads = gradients.lerp_Tensor_backward_weight(grad, self, end)
-            else:
-                call = backward.lerp_Tensor_backward_weight.calls[grad._key, self._key, end._key]
-                grads = call(grad, self, end)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_end = None
-        node.saved_weight = None
+    arguments = ("self", "end", "weight")
+    inputs = ("self", "end", "weight")
+    cases: ClassVar = {
+        (True, True, True): backward.lerp_Tensor_backward_self_end_weight,
+        (True, True, False): backward.lerp_Tensor_backward_self_end,
+        (True, False, True): backward.lerp_Tensor_backward_self_weight,
+        (False, True, True): backward.lerp_Tensor_backward_end_weight,
+        (True, False, False): backward.lerp_Tensor_backward_self,
+        (False, True, False): backward.lerp_Tensor_backward_end,
+        (False, False, True): backward.lerp_Tensor_backward_weight,
+    }
 
 
-def recording_lerp_Tensor(below, needs_self, needs_end, needs_weight):
-    """Records LerpBackward0 around `below`."""
-    needs = (needs_self, needs_end, needs_weight)
-    saves_self = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_end = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_weight = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-    )
-
-    def call(self, end, weight):
-        result = below(self, end, weight)
-        if not grad_mode.state.enabled:
-            return result
-        node = LerpBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(end) if needs_end else None,
-            gradient_edge(weight) if needs_weight else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        if saves_end:
-            node.saved_end = save(end)
-        if saves_weight:
-            node.saved_weight = save_operand(weight)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_lerp_Tensor_(below, needs_self, needs_end, needs_weight):
-    """Records LerpBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_end, needs_weight)
-    saves_self = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_end = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_weight = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-    )
-
-    def call(self, end, weight):
-        if not grad_mode.state.enabled:
-            return below(self, end, weight)
-        check_inplace(self)
-        node = LerpBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(end) if needs_end else None,
-            gradient_edge(weight) if needs_weight else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save_original(self)
-        if saves_end:
-            node.saved_end = save(end)
-        if saves_weight:
-            node.saved_weight = save_operand(weight)
-        result = below(self, end, weight)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class MaximumBackward0(Node):
+class MaximumBackward0(FusedNode):
     """maximum
     self: ops.where(self < other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
     other: ops.where(self > other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.maximum_backward_self_other(grad, self, other)
-            else:
-                call = backward.maximum_backward_self_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.maximum_backward_self(grad, self, other)
-            else:
-                call = backward.maximum_backward_self.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.maximum_backward_other(grad, self, other)
-            else:
-                call = backward.maximum_backward_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.maximum_backward_self_other,
+        (True, False): backward.maximum_backward_self,
+        (False, True): backward.maximum_backward_other,
+    }
 
 
-def recording_maximum(below, needs_self, needs_other):
-    """Records MaximumBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = MaximumBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class MinimumBackward0(Node):
+class MinimumBackward0(FusedNode):
     """minimum
     self: ops.where(self > other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
     other: ops.where(self < other, 0, ops.where(self == other, 0.5 * grad, grad)) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.minimum_backward_self_other(grad, self, other)
-            else:
-                call = backward.minimum_backward_self_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.minimum_backward_self(grad, self, other)
-            else:
-                call = backward.minimum_backward_self.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients.minimum_backward_other(grad, self, other)
-            else:
-                call = backward.minimum_backward_other.calls[grad._key, self._key, other._key]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.minimum_backward_self_other,
+        (True, False): backward.minimum_backward_self,
+        (False, True): backward.minimum_backward_other,
+    }
 
 
-def recording_minimum(below, needs_self, needs_other):
-    """Records MinimumBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = MinimumBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class WhereBackward0(Node):
+class WhereBackward0(FusedNode):
     """where.self
     condition: non_differentiable
     self: ops.where(condition != 0, grad, 0) (auto)
     other: ops.where(condition != 0, 0, grad) (auto)
     """
 
-    __slots__ = ("needs", "saved_condition")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            condition = unpack(node.saved_condition, node)
-            if grad_mode.state.enabled:
-                grads = gradients.where_self_backward_self_other(grad, condition)
-            else:
-                call = backward.where_self_backward_self_other.calls[grad._key, condition._key]
-                grads = call(grad, condition)
-            return grads
-        if node.needs == (True, False):
-            condition = unpack(node.saved_condition, node)
-            if grad_mode.state.enabled:
-                grads = gradients.where_self_backward_self(grad, condition)
-            else:
-                call = backward.where_self_backward_self.calls[grad._key, condition._key]
-                grads = call(grad, condition)
-            return (grads, None)
-        if node.needs == (False, True):
-            condition = unpack(node.saved_condition, node)
-            if grad_mode.state.enabled:
-                grads = gradients.where_self_backward_other(grad, condition)
-            else:
-                call = backward.where_self_backward_other.calls[grad._key, condition._key]
-                grads = call(grad, condition)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_condition = None
+    arguments = ("condition", "self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.where_self_backward_self_other,
+        (True, False): backward.where_self_backward_self,
+        (False, True): backward.where_self_backward_other,
+    }
 
 
-def recording_where_self(below, needs_self, needs_other):
-    """Records WhereBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(condition, self, other):
-        result = below(condition, self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = WhereBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_condition = save(condition)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class CeluBackward0(Node):
+class CeluBackward0(FusedNode):
     """celu
     self: grad * ops.where(self <= 0, (self / alpha).exp(), 1) (auto)
     """
 
-    __slots__ = ("saved_alpha", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        alpha = node.saved_alpha
-        if grad_mode.state.enabled:
-            grads = gradients.celu_backward_self(grad, self, alpha)
-            return (grads,)
-        call = backward.celu_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, alpha)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "alpha")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.celu_backward_self,
+    }
 
 
-def recording_celu(below, needs_self):
-    """Records CeluBackward0 around `below`."""
-
-    def call(self, alpha):
-        result = below(self, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = CeluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_alpha = alpha
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_celu_(below, needs_self):
-    """Records CeluBackward0 around `below`, which writes to self."""
-
-    def call(self, alpha):
-        if not grad_mode.state.enabled:
-            return below(self, alpha)
-        check_inplace(self)
-        node = CeluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        node.saved_alpha = alpha
-        result = below(self, alpha)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class EluBackward0(Node):
+class EluBackward0(FusedNode):
     """elu
     self: grad * ops.where(self <= 0, alpha * self.exp(), 1) (auto)
     """
 
-    __slots__ = ("saved_alpha", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        alpha = node.saved_alpha
-        if grad_mode.state.enabled:
-            grads = gradients.elu_backward_self(grad, self, alpha)
-            return (grads,)
-        call = backward.elu_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, alpha)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "alpha")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.elu_backward_self,
+    }
 
 
-def recording_elu(below, needs_self):
-    """Records EluBackward0 around `below`."""
-
-    def call(self, alpha):
-        result = below(self, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = EluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_alpha = alpha
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_elu_(below, needs_self):
-    """Records EluBackward0 around `below`, which writes to self."""
-
-    def call(self, alpha):
-        if not grad_mode.state.enabled:
-            return below(self, alpha)
-        check_inplace(self)
-        node = EluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        node.saved_alpha = alpha
-        result = below(self, alpha)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class GeluErfBackward0(Node):
+class GeluErfBackward0(FusedNode):
     """_gelu_erf
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients._gelu_erf_backward_self(grad, self)
-            return (grads,)
-        call = backward._gelu_erf_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward._gelu_erf_backward_self,
+    }
 
 
-def recording__gelu_erf(below, needs_self):
-    """Records GeluErfBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = GeluErfBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class GeluTanhBackward0(Node):
+class GeluTanhBackward0(FusedNode):
     """_gelu_tanh
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients._gelu_tanh_backward_self(grad, self)
-            return (grads,)
-        call = backward._gelu_tanh_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward._gelu_tanh_backward_self,
+    }
 
 
-def recording__gelu_tanh(below, needs_self):
-    """Records GeluTanhBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = GeluTanhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class HardshrinkBackward0(Node):
+class HardshrinkBackward0(FusedNode):
     """hardshrink
     self: ops.where((self >= -lambd) & (self <= lambd), 0, grad) (auto)
     """
 
-    __slots__ = ("saved_lambd", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        lambd = node.saved_lambd
-        if grad_mode.state.enabled:
-            grads = gradients.hardshrink_backward_self(grad, self, lambd)
-            return (grads,)
-        call = backward.hardshrink_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, lambd)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "lambd")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.hardshrink_backward_self,
+    }
 
 
-def recording_hardshrink(below, needs_self):
-    """Records HardshrinkBackward0 around `below`."""
-
-    def call(self, lambd):
-        result = below(self, lambd)
-        if not grad_mode.state.enabled:
-            return result
-        node = HardshrinkBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_lambd = lambd
-        attach(result, node)
-        return result
-
-    return call
-
-
-class HardsigmoidBackward0(Node):
+class HardsigmoidBackward0(FusedNode):
     """hardsigmoid
     self: ops.where((self <= -3) | (self >= 3), 0, 0.16666666666666666 * grad) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.hardsigmoid_backward_self(grad, self)
-            return (grads,)
-        call = backward.hardsigmoid_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-
-
-def recording_hardsigmoid(below, needs_self):
-    """Records HardsigmoidBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = HardsigmoidBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_hardsigmoid_(below, needs_self):
-    """Records HardsigmoidBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = HardsigmoidBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.hardsigmoid_backward_self,
+    }
 
 
 class HardswishBackward0(Node):
@@ -5947,727 +2256,223 @@ class HardswishBackward0(Node):
         node.saved_self = None
 
 
-def recording_hardswish(below, needs_self):
-    """Records HardswishBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = HardswishBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_hardswish_(below, needs_self):
-    """Records HardswishBackward0 around `below`, which writes to self."""
+def recording_hardswish(below, needs_self, inplace=False):
+    """Records HardswishBackward0 around `below`, which, if inplace, writes to self."""
+    keep = save_original if inplace else save
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = HardswishBackward0()
         node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
+        node.saved_self = keep(self)
         result = below(self)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
 
 
-class HardtanhBackward0(Node):
+class HardtanhBackward0(FusedNode):
     """hardtanh
     self: ops.where((self <= min_val) | (self >= max_val), 0, grad) (auto)
     """
 
-    __slots__ = ("saved_max_val", "saved_min_val", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        min_val = node.saved_min_val
-        max_val = node.saved_max_val
-        if grad_mode.state.enabled:
-            grads = gradients.hardtanh_backward_self(grad, self, min_val, max_val)
-            return (grads,)
-        call = backward.hardtanh_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, min_val, max_val)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "min_val", "max_val")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.hardtanh_backward_self,
+    }
 
 
-def recording_hardtanh(below, needs_self):
-    """Records HardtanhBackward0 around `below`."""
-
-    def call(self, min_val, max_val):
-        result = below(self, min_val, max_val)
-        if not grad_mode.state.enabled:
-            return result
-        node = HardtanhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_min_val = min_val
-        node.saved_max_val = max_val
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_hardtanh_(below, needs_self):
-    """Records HardtanhBackward0 around `below`, which writes to self."""
-
-    def call(self, min_val, max_val):
-        if not grad_mode.state.enabled:
-            return below(self, min_val, max_val)
-        check_inplace(self)
-        node = HardtanhBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        node.saved_min_val = min_val
-        node.saved_max_val = max_val
-        result = below(self, min_val, max_val)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class LeakyReluBackward0(Node):
+class LeakyReluBackward0(FusedNode):
     """leaky_relu
     self: ops.where(self > 0, grad, negative_slope * grad) (auto)
     """
 
-    __slots__ = ("saved_negative_slope", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        negative_slope = node.saved_negative_slope
-        if grad_mode.state.enabled:
-            grads = gradients.leaky_relu_backward_self(grad, self, negative_slope)
-            return (grads,)
-        call = backward.leaky_relu_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, negative_slope)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "negative_slope")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.leaky_relu_backward_self,
+    }
 
 
-def recording_leaky_relu(below, needs_self):
-    """Records LeakyReluBackward0 around `below`."""
-
-    def call(self, negative_slope):
-        result = below(self, negative_slope)
-        if not grad_mode.state.enabled:
-            return result
-        node = LeakyReluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_negative_slope = negative_slope
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_leaky_relu_(below, needs_self):
-    """Records LeakyReluBackward0 around `below`, which writes to self."""
-
-    def call(self, negative_slope):
-        if not grad_mode.state.enabled:
-            return below(self, negative_slope)
-        check_inplace(self)
-        node = LeakyReluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        node.saved_negative_slope = negative_slope
-        result = below(self, negative_slope)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class LogsigmoidBackward0(Node):
+class LogsigmoidBackward0(FusedNode):
     """logsigmoid
     self: grad * ops.where(self >= 0, (-self).sigmoid(), 1 - self.sigmoid()) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.logsigmoid_backward_self(grad, self)
-            return (grads,)
-        call = backward.logsigmoid_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.logsigmoid_backward_self,
+    }
 
 
-def recording_logsigmoid(below, needs_self):
-    """Records LogsigmoidBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = LogsigmoidBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class MishBackward0(Node):
+class MishBackward0(FusedNode):
     """mish
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.mish_backward_self(grad, self)
-            return (grads,)
-        call = backward.mish_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.mish_backward_self,
+    }
 
 
-def recording_mish(below, needs_self):
-    """Records MishBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = MishBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_mish_(below, needs_self):
-    """Records MishBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = MishBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class PreluKernelBackward0(Node):
+class PreluKernelBackward0(FusedNode):
     """_prelu_kernel
     self: grad * ops.where(self > 0, 1, weight) (auto)
     weight: ops.where(self > 0, 0, self * grad) (auto)
     """
 
-    __slots__ = ("needs", "saved_self", "saved_weight")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._prelu_kernel_backward_self_weight(grad, self, weight)
-            else:
-                call = backward._prelu_kernel_backward_self_weight.calls[
-                    grad._key, self._key, weight._key
-                ]
-                grads = call(grad, self, weight)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            weight = unpack(node.saved_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._prelu_kernel_backward_self(grad, self, weight)
-            else:
-                call = backward._prelu_kernel_backward_self.calls[grad._key, self._key, weight._key]
-                grads = call(grad, self, weight)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            if grad_mode.state.enabled:
-                grads = gradients._prelu_kernel_backward_weight(grad, self)
-            else:
-                call = backward._prelu_kernel_backward_weight.calls[grad._key, self._key]
-                grads = call(grad, self)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_weight = None
+    arguments = ("self", "weight")
+    inputs = ("self", "weight")
+    cases: ClassVar = {
+        (True, True): backward._prelu_kernel_backward_self_weight,
+        (True, False): backward._prelu_kernel_backward_self,
+        (False, True): backward._prelu_kernel_backward_weight,
+    }
 
 
-def recording__prelu_kernel(below, needs_self, needs_weight):
-    """Records PreluKernelBackward0 around `below`."""
-    needs = (needs_self, needs_weight)
-    saves_weight = needs in ((True, True), (True, False))
-
-    def call(self, weight):
-        result = below(self, weight)
-        if not grad_mode.state.enabled:
-            return result
-        node = PreluKernelBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(weight) if needs_weight else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        if saves_weight:
-            node.saved_weight = save(weight)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class ReluBackward0(Node):
+class ReluBackward0(FusedNode):
     """relu
     self: ops.where(result <= 0, 0, grad) (auto)
     """
 
-    __slots__ = ("saved_result",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        result = unpack(node.saved_result, node)
-        if grad_mode.state.enabled:
-            grads = gradients.relu_backward_self(grad, result)
-            return (grads,)
-        call = backward.relu_backward_self.calls[grad._key, result._key]
-        grads = call(grad, result)
-        return (grads,)
-
-    def release(node):
-        node.saved_result = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.relu_backward_self,
+    }
 
 
-def recording_relu(below, needs_self):
-    """Records ReluBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ReluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_relu_(below, needs_self):
-    """Records ReluBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = ReluBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self)
-        node.saved_result = save_result(result)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class Relu6Backward0(Node):
+class Relu6Backward0(FusedNode):
     """relu6
     self: ops.where((self <= 0) | (self >= 6), 0, grad) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.relu6_backward_self(grad, self)
-            return (grads,)
-        call = backward.relu6_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.relu6_backward_self,
+    }
 
 
-def recording_relu6(below, needs_self):
-    """Records Relu6Backward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = Relu6Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_relu6_(below, needs_self):
-    """Records Relu6Backward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = Relu6Backward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SeluBackward0(Node):
+class SeluBackward0(FusedNode):
     """selu
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.selu_backward_self(grad, self)
-            return (grads,)
-        call = backward.selu_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.selu_backward_self,
+    }
 
 
-def recording_selu(below, needs_self):
-    """Records SeluBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SeluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_selu_(below, needs_self):
-    """Records SeluBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SeluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SiluBackward0(Node):
+class SiluBackward0(FusedNode):
     """silu
     self: grad * (self.sigmoid() * (1 + self * (1 - self.sigmoid()))).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.silu_backward_self(grad, self)
-            return (grads,)
-        call = backward.silu_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.silu_backward_self,
+    }
 
 
-def recording_silu(below, needs_self):
-    """Records SiluBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SiluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_silu_(below, needs_self):
-    """Records SiluBackward0 around `below`, which writes to self."""
-
-    def call(self):
-        if not grad_mode.state.enabled:
-            return below(self)
-        check_inplace(self)
-        node = SiluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        result = below(self)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class SoftplusBackward0(Node):
+class SoftplusBackward0(FusedNode):
     """softplus
     self: grad * ops.where(self * beta > threshold, 1, (self * beta).sigmoid()) (auto)
     """
 
-    __slots__ = ("saved_beta", "saved_self", "saved_threshold")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        beta = node.saved_beta
-        threshold = node.saved_threshold
-        if grad_mode.state.enabled:
-            grads = gradients.softplus_backward_self(grad, self, beta, threshold)
-            return (grads,)
-        call = backward.softplus_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, beta, threshold)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "beta", "threshold")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.softplus_backward_self,
+    }
 
 
-def recording_softplus(below, needs_self):
-    """Records SoftplusBackward0 around `below`."""
-
-    def call(self, beta, threshold):
-        result = below(self, beta, threshold)
-        if not grad_mode.state.enabled:
-            return result
-        node = SoftplusBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_beta = beta
-        node.saved_threshold = threshold
-        attach(result, node)
-        return result
-
-    return call
-
-
-class SoftshrinkBackward0(Node):
+class SoftshrinkBackward0(FusedNode):
     """softshrink
     self: ops.where((self > lambd) | (self < -lambd), grad, 0) (auto)
     """
 
-    __slots__ = ("saved_lambd", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        lambd = node.saved_lambd
-        if grad_mode.state.enabled:
-            grads = gradients.softshrink_backward_self(grad, self, lambd)
-            return (grads,)
-        call = backward.softshrink_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, lambd)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "lambd")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.softshrink_backward_self,
+    }
 
 
-def recording_softshrink(below, needs_self):
-    """Records SoftshrinkBackward0 around `below`."""
-
-    def call(self, lambd):
-        result = below(self, lambd)
-        if not grad_mode.state.enabled:
-            return result
-        node = SoftshrinkBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_lambd = lambd
-        attach(result, node)
-        return result
-
-    return call
-
-
-class SoftsignBackward0(Node):
+class SoftsignBackward0(FusedNode):
     """softsign
     self: auto
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.softsign_backward_self(grad, self)
-            return (grads,)
-        call = backward.softsign_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.softsign_backward_self,
+    }
 
 
-def recording_softsign(below, needs_self):
-    """Records SoftsignBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = SoftsignBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class TanhshrinkBackward0(Node):
+class TanhshrinkBackward0(FusedNode):
     """tanhshrink
     self: grad * (self.tanh() * self.tanh()).conj() (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        if grad_mode.state.enabled:
-            grads = gradients.tanhshrink_backward_self(grad, self)
-            return (grads,)
-        call = backward.tanhshrink_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.tanhshrink_backward_self,
+    }
 
 
-def recording_tanhshrink(below, needs_self):
-    """Records TanhshrinkBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = TanhshrinkBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class ThresholdBackward0(Node):
+class ThresholdBackward0(FusedNode):
     """threshold
     self: ops.where(self <= threshold, 0, grad) (auto)
     """
 
-    __slots__ = ("saved_self", "saved_threshold")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        threshold = node.saved_threshold
-        if grad_mode.state.enabled:
-            grads = gradients.threshold_backward_self(grad, self, threshold)
-            return (grads,)
-        call = backward.threshold_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, threshold)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
-
-
-def recording_threshold(below, needs_self):
-    """Records ThresholdBackward0 around `below`."""
-
-    def call(self, threshold, value):
-        result = below(self, threshold, value)
-        if not grad_mode.state.enabled:
-            return result
-        node = ThresholdBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_threshold = threshold
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_threshold_(below, needs_self):
-    """Records ThresholdBackward0 around `below`, which writes to self."""
-
-    def call(self, threshold, value):
-        if not grad_mode.state.enabled:
-            return below(self, threshold, value)
-        check_inplace(self)
-        node = ThresholdBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save_original(self)
-        node.saved_threshold = threshold
-        result = below(self, threshold, value)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self", "threshold", "value")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.threshold_backward_self,
+    }
 
 
 class NativeDropoutBackwardBackward0(Node):
@@ -6705,215 +2510,55 @@ def recording_native_dropout_backward(below, needs_grad_output):
     return call
 
 
-class SquaredDifferenceBackward0(Node):
+class SquaredDifferenceBackward0(FusedNode):
     """_squared_difference
     self: grad * (2 * self - 2 * other) (auto)
     other: grad * (2 * other - 2 * self) (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients._squared_difference_backward_self_other(grad, self, other)
-            else:
-                call = backward._squared_difference_backward_self_other.calls[
-                    grad._key, self._key, other._key
-                ]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients._squared_difference_backward_self(grad, self, other)
-            else:
-                call = backward._squared_difference_backward_self.calls[
-                    grad._key, self._key, other._key
-                ]
-                grads = call(grad, self, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                grads = gradients._squared_difference_backward_other(grad, self, other)
-            else:
-                call = backward._squared_difference_backward_other.calls[
-                    grad._key, self._key, other._key
-                ]
-                grads = call(grad, self, other)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward._squared_difference_backward_self_other,
+        (True, False): backward._squared_difference_backward_self,
+        (False, True): backward._squared_difference_backward_other,
+    }
 
 
-def recording__squared_difference(below, needs_self, needs_other):
-    """Records SquaredDifferenceBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = SquaredDifferenceBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_other = save(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class SmoothL1Backward0(Node):
+class SmoothL1Backward0(FusedNode):
     """_smooth_l1
     self: auto
     target: auto
     """
 
-    __slots__ = ("needs", "saved_beta", "saved_self", "saved_target")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            beta = node.saved_beta
-            if grad_mode.state.enabled:
-                grads = gradients._smooth_l1_backward_self_target(grad, self, target, beta)
-            else:
-                call = backward._smooth_l1_backward_self_target.calls[
-                    grad._key, self._key, target._key
-                ]
-                grads = call(grad, self, target, beta)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            beta = node.saved_beta
-            if grad_mode.state.enabled:
-                grads = gradients._smooth_l1_backward_self(grad, self, target, beta)
-            else:
-                call = backward._smooth_l1_backward_self.calls[grad._key, self._key, target._key]
-                grads = call(grad, self, target, beta)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            beta = node.saved_beta
-            if grad_mode.state.enabled:
-                grads = gradients._smooth_l1_backward_target(grad, self, target, beta)
-            else:
-                call = backward._smooth_l1_backward_target.calls[grad._key, self._key, target._key]
-                grads = call(grad, self, target, beta)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_target = None
+    arguments = ("self", "target", "beta")
+    inputs = ("self", "target")
+    cases: ClassVar = {
+        (True, True): backward._smooth_l1_backward_self_target,
+        (True, False): backward._smooth_l1_backward_self,
+        (False, True): backward._smooth_l1_backward_target,
+    }
 
 
-def recording__smooth_l1(below, needs_self, needs_target):
-    """Records SmoothL1Backward0 around `below`."""
-    needs = (needs_self, needs_target)
-
-    def call(self, target, beta):
-        result = below(self, target, beta)
-        if not grad_mode.state.enabled:
-            return result
-        node = SmoothL1Backward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(target) if needs_target else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_target = save(target)
-        node.saved_beta = beta
-        attach(result, node)
-        return result
-
-    return call
-
-
-class HuberBackward0(Node):
+class HuberBackward0(FusedNode):
     """_huber
     self: auto
     target: auto
     """
 
-    __slots__ = ("needs", "saved_delta", "saved_self", "saved_target")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            delta = node.saved_delta
-            if grad_mode.state.enabled:
-                grads = gradients._huber_backward_self_target(grad, self, target, delta)
-            else:
-                call = backward._huber_backward_self_target.calls[grad._key, self._key, target._key]
-                grads = call(grad, self, target, delta)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            delta = node.saved_delta
-            if grad_mode.state.enabled:
-                grads = gradients._huber_backward_self(grad, self, target, delta)
-            else:
-                call = backward._huber_backward_self.calls[grad._key, self._key, target._key]
-                grads = call(grad, self, target, delta)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            delta = node.saved_delta
-            if grad_mode.state.enabled:
-                grads = gradients._huber_backward_target(grad, self, target, delta)
-            else:
-                call = backward._huber_backward_target.calls[grad._key, self._key, target._key]
-                grads = call(grad, self, target, delta)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_target = None
-
-
-def recording__huber(below, needs_self, needs_target):
-    """Records HuberBackward0 around `below`."""
-    needs = (needs_self, needs_target)
-
-    def call(self, target, delta):
-        result = below(self, target, delta)
-        if not grad_mode.state.enabled:
-            return result
-        node = HuberBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(target) if needs_target else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        node.saved_target = save(target)
-        node.saved_delta = delta
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("self", "target", "delta")
+    inputs = ("self", "target")
+    cases: ClassVar = {
+        (True, True): backward._huber_backward_self_target,
+        (True, False): backward._huber_backward_self,
+        (False, True): backward._huber_backward_target,
+    }
 
 
 class BinaryCrossEntropyBackward0(Node):
@@ -6962,1228 +2607,202 @@ def recording__binary_cross_entropy(below, needs_self, needs_target):
     return call
 
 
-class LogisticLossBackward0(Node):
+class LogisticLossBackward0(FusedNode):
     """_logistic_loss
     self: auto
     target: -(grad * self) (auto)
     """
 
-    __slots__ = ("needs", "saved_self", "saved_target")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._logistic_loss_backward_self_target(grad, self, target)
-            else:
-                call = backward._logistic_loss_backward_self_target.calls[
-                    grad._key, self._key, target._key
-                ]
-                grads = call(grad, self, target)
-            return grads
-        if node.needs == (True, False):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._logistic_loss_backward_self(grad, self, target)
-            else:
-                call = backward._logistic_loss_backward_self.calls[
-                    grad._key, self._key, target._key
-                ]
-                grads = call(grad, self, target)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            if grad_mode.state.enabled:
-                grads = gradients._logistic_loss_backward_target(grad, self)
-            else:
-                call = backward._logistic_loss_backward_target.calls[grad._key, self._key]
-                grads = call(grad, self)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_target = None
+    arguments = ("self", "target")
+    inputs = ("self", "target")
+    cases: ClassVar = {
+        (True, True): backward._logistic_loss_backward_self_target,
+        (True, False): backward._logistic_loss_backward_self,
+        (False, True): backward._logistic_loss_backward_target,
+    }
 
 
-def recording__logistic_loss(below, needs_self, needs_target):
-    """Records LogisticLossBackward0 around `below`."""
-    needs = (needs_self, needs_target)
-    saves_target = needs in ((True, True), (True, False))
-
-    def call(self, target):
-        result = below(self, target)
-        if not grad_mode.state.enabled:
-            return result
-        node = LogisticLossBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(target) if needs_target else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        if saves_target:
-            node.saved_target = save(target)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class WeightedLogisticLossBackward0(Node):
+class WeightedLogisticLossBackward0(FusedNode):
     """_weighted_logistic_loss
     self: auto
     target: auto
     pos_weight: auto
     """
 
-    __slots__ = ("needs", "saved_pos_weight", "saved_self", "saved_target")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            pos_weight = unpack(node.saved_pos_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self_target_pos_weight(
-                    grad, self, target, pos_weight
-                )
-            else:
-                call = backward._weighted_logistic_loss_backward_self_target_pos_weight.calls[
-                    grad._key, self._key, target._key, pos_weight._key
-                ]
-                grads = call(grad, self, target, pos_weight)
-            return grads
-        if node.needs == (True, True, False):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            pos_weight = unpack(node.saved_pos_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self_target(
-                    grad, self, target, pos_weight
-                )
-            else:
-                call = backward._weighted_logistic_loss_backward_self_target.calls[
-                    grad._key, self._key, target._key, pos_weight._key
-                ]
-                grads = call(grad, self, target, pos_weight)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            pos_weight = unpack(node.saved_pos_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self_pos_weight(
-                    grad, self, target, pos_weight
-                )
-            else:
-                call = backward._weighted_logistic_loss_backward_self_pos_weight.calls[
-                    grad._key, self._key, target._key, pos_weight._key
-                ]
-                grads = call(grad, self, target, pos_weight)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            pos_weight = unpack(node.saved_pos_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_target_pos_weight(
-                    grad, self, target, pos_weight
-                )
-            else:
-                call = backward._weighted_logistic_loss_backward_target_pos_weight.calls[
-                    grad._key, self._key, target._key, pos_weight._key
-                ]
-                grads = call(grad, self, target, pos_weight)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            pos_weight = unpack(node.saved_pos_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_self(
-                    grad, self, target, pos_weight
-                )
-            else:
-                call = backward._weighted_logistic_loss_backward_self.calls[
-                    grad._key, self._key, target._key, pos_weight._key
-                ]
-                grads = call(grad, self, target, pos_weight)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            self = unpack(node.saved_self, node)
-            pos_weight = unpack(node.saved_pos_weight, node)
-            if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_target(grad, self, pos_weight)
-            else:
-                call = backward._weighted_logistic_loss_backward_target.calls[
-                    grad._key, self._key, pos_weight._key
-                ]
-                grads = call(grad, self, pos_weight)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._weighted_logistic_loss_backward_pos_weight(grad, self, target)
-            else:
-                call = backward._weighted_logistic_loss_backward_pos_weight.calls[
-                    grad._key, self._key, target._key
-                ]
-                grads = call(grad, self, target)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_target = None
-        node.saved_pos_weight = None
+    arguments = ("self", "target", "pos_weight")
+    inputs = ("self", "target", "pos_weight")
+    cases: ClassVar = {
+        (True, True, True): backward._weighted_logistic_loss_backward_self_target_pos_weight,
+        (True, True, False): backward._weighted_logistic_loss_backward_self_target,
+        (True, False, True): backward._weighted_logistic_loss_backward_self_pos_weight,
+        (False, True, True): backward._weighted_logistic_loss_backward_target_pos_weight,
+        (True, False, False): backward._weighted_logistic_loss_backward_self,
+        (False, True, False): backward._weighted_logistic_loss_backward_target,
+        (False, False, True): backward._weighted_logistic_loss_backward_pos_weight,
+    }
 
 
-def recording__weighted_logistic_loss(below, needs_self, needs_target, needs_pos_weight):
-    """Records WeightedLogisticLossBackward0 around `below`."""
-    needs = (needs_self, needs_target, needs_pos_weight)
-    saves_target = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, False, True),
-    )
-    saves_pos_weight = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-    )
-
-    def call(self, target, pos_weight):
-        result = below(self, target, pos_weight)
-        if not grad_mode.state.enabled:
-            return result
-        node = WeightedLogisticLossBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(target) if needs_target else None,
-            gradient_edge(pos_weight) if needs_pos_weight else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        if saves_target:
-            node.saved_target = save(target)
-        if saves_pos_weight:
-            node.saved_pos_weight = save(pos_weight)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class KlDivBackward0(Node):
+class KlDivBackward0(FusedNode):
     """_kl_div
     self: -(grad * target) (auto)
     target: grad * (ops.where(target != 0, target.log() + 1, 0) - self) (auto)
     """
 
-    __slots__ = ("needs", "saved_self", "saved_target")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._kl_div_backward_self_target(grad, self, target)
-            else:
-                call = backward._kl_div_backward_self_target.calls[
-                    grad._key, self._key, target._key
-                ]
-                grads = call(grad, self, target)
-            return grads
-        if node.needs == (True, False):
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._kl_div_backward_self(grad, target)
-            else:
-                call = backward._kl_div_backward_self.calls[grad._key, target._key]
-                grads = call(grad, target)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._kl_div_backward_target(grad, self, target)
-            else:
-                call = backward._kl_div_backward_target.calls[grad._key, self._key, target._key]
-                grads = call(grad, self, target)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_target = None
+    arguments = ("self", "target")
+    inputs = ("self", "target")
+    cases: ClassVar = {
+        (True, True): backward._kl_div_backward_self_target,
+        (True, False): backward._kl_div_backward_self,
+        (False, True): backward._kl_div_backward_target,
+    }
 
 
-def recording__kl_div(below, needs_self, needs_target):
-    """Records KlDivBackward0 around `below`."""
-    needs = (needs_self, needs_target)
-    saves_self = needs in ((True, True), (False, True))
-
-    def call(self, target):
-        result = below(self, target)
-        if not grad_mode.state.enabled:
-            return result
-        node = KlDivBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(target) if needs_target else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        node.saved_target = save(target)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class KlDivLogTargetBackward0(Node):
+class KlDivLogTargetBackward0(FusedNode):
     """_kl_div_log_target
     self: -(grad * target.exp()) (auto)
     target: grad * (target.exp() * (1 + (target - self))) (auto)
     """
 
-    __slots__ = ("needs", "saved_self", "saved_target")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._kl_div_log_target_backward_self_target(grad, self, target)
-            else:
-                call = backward._kl_div_log_target_backward_self_target.calls[
-                    grad._key, self._key, target._key
-                ]
-                grads = call(grad, self, target)
-            return grads
-        if node.needs == (True, False):
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._kl_div_log_target_backward_self(grad, target)
-            else:
-                call = backward._kl_div_log_target_backward_self.calls[grad._key, target._key]
-                grads = call(grad, target)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            target = unpack(node.saved_target, node)
-            if grad_mode.state.enabled:
-                grads = gradients._kl_div_log_target_backward_target(grad, self, target)
-            else:
-                call = backward._kl_div_log_target_backward_target.calls[
-                    grad._key, self._key, target._key
-                ]
-                grads = call(grad, self, target)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_target = None
+    arguments = ("self", "target")
+    inputs = ("self", "target")
+    cases: ClassVar = {
+        (True, True): backward._kl_div_log_target_backward_self_target,
+        (True, False): backward._kl_div_log_target_backward_self,
+        (False, True): backward._kl_div_log_target_backward_target,
+    }
 
 
-def recording__kl_div_log_target(below, needs_self, needs_target):
-    """Records KlDivLogTargetBackward0 around `below`."""
-    needs = (needs_self, needs_target)
-    saves_self = needs in ((True, True), (False, True))
-
-    def call(self, target):
-        result = below(self, target)
-        if not grad_mode.state.enabled:
-            return result
-        node = KlDivLogTargetBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(target) if needs_target else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        node.saved_target = save(target)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class EuclideanBackward0(Node):
+class EuclideanBackward0(FusedNode):
     """_euclidean
     products: auto
     first: auto
     second: auto
     """
 
-    __slots__ = ("needs", "saved_first", "saved_products", "saved_second")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            products = unpack(node.saved_products, node)
-            first = unpack(node.saved_first, node)
-            second = unpack(node.saved_second, node)
-            if grad_mode.state.enabled:
-                grads = gradients._euclidean_backward_products_first_second(
-                    grad, products, first, second
-                )
-            else:
-                call = backward._euclidean_backward_products_first_second.calls[
-                    grad._key, products._key, first._key, second._key
-                ]
-                grads = call(grad, products, first, second)
-            return grads
-        if node.needs == (True, True, False):
-            products = unpack(node.saved_products, node)
-            first = unpack(node.saved_first, node)
-            second = unpack(node.saved_second, node)
-            if grad_mode.state.enabled:
-                grads = gradients._euclidean_backward_products_first(grad, products, first, second)
-            else:
-                call = backward._euclidean_backward_products_first.calls[
-                    grad._key, products._key, first._key, second._key
-                ]
-                grads = call(grad, products, first, second)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            products = unpack(node.saved_products, node)
-            first = unpack(node.saved_first, node)
-            second = unpack(node.saved_second, node)
-            if grad_mode.state.enabled:
-                grads = gradients._euclidean_backward_products_second(grad, products, first, second)
-            else:
-                call = backward._euclidean_backward_products_second.calls[
-                    grad._key, products._key, first._key, second._key
-                ]
-                grads = call(grad, products, first, second)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            products = unpack(node.saved_products, node)
-            first = unpack(node.saved_first, node)
-            second = unpack(node.saved_second, node)
-            if grad_mode.state.enabled:
-                grads = gradients._euclidean_backward_first_second(grad, products, first, second)
-            else:
-                call = backward._euclidean_backward_first_second.calls[
-                    grad._key, products._key, first._key, second._key
-                ]
-                grads = call(grad, products, first, second)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            products = unpack(node.saved_products, node)
-            first = unpack(node.saved_first, node)
-            second = unpack(node.saved_second, node)
-            if grad_mode.state.enabled:
-                grads = gradients._euclidean_backward_products(grad, products, first, second)
-            else:
-                call = backward._euclidean_backward_products.calls[
-                    grad._key, products._key, first._key, second._key
-                ]
-                grads = call(grad, products, first, second)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            products = unpack(node.saved_products, node)
-            first = unpack(node.saved_first, node)
-            second = unpack(node.saved_second, node)
-            if grad_mode.state.enabled:
-                grads = gradients._euclidean_backward_first(grad, products, first, second)
-            else:
-                call = backward._euclidean_backward_first.calls[
-                    grad._key, products._key, first._key, second._key
-                ]
-                grads = call(grad, products, first, second)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            products = unpack(node.saved_products, node)
-            first = unpack(node.saved_first, node)
-            second = unpack(node.saved_second, node)
-            if grad_mode.state.enabled:
-                grads = gradients._euclidean_backward_second(grad, products, first, second)
-            else:
-                call = backward._euclidean_backward_second.calls[
-                    grad._key, products._key, first._key, second._key
-                ]
-                grads = call(grad, products, first, second)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_products = None
-        node.saved_first = None
-        node.saved_second = None
+    arguments = ("products", "first", "second")
+    inputs = ("products", "first", "second")
+    cases: ClassVar = {
+        (True, True, True): backward._euclidean_backward_products_first_second,
+        (True, True, False): backward._euclidean_backward_products_first,
+        (True, False, True): backward._euclidean_backward_products_second,
+        (False, True, True): backward._euclidean_backward_first_second,
+        (True, False, False): backward._euclidean_backward_products,
+        (False, True, False): backward._euclidean_backward_first,
+        (False, False, True): backward._euclidean_backward_second,
+    }
 
 
-def recording__euclidean(below, needs_products, needs_first, needs_second):
-    """Records EuclideanBackward0 around `below`."""
-    needs = (needs_products, needs_first, needs_second)
-
-    def call(products, first, second):
-        result = below(products, first, second)
-        if not grad_mode.state.enabled:
-            return result
-        node = EuclideanBackward0()
-        node.edges = (
-            gradient_edge(products) if needs_products else None,
-            gradient_edge(first) if needs_first else None,
-            gradient_edge(second) if needs_second else None,
-        )
-        node.needs = needs
-        node.saved_products = save(products)
-        node.saved_first = save(first)
-        node.saved_second = save(second)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class DecayedAddBackward0(Node):
+class DecayedAddBackward0(FusedNode):
     """_decayed_add
     self: grad * decay.conjugate() (auto)
     other: grad * weight.conjugate() (auto)
     """
 
-    __slots__ = ("needs", "saved_decay", "saved_weight")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            decay = node.saved_decay
-            weight = node.saved_weight
-            if grad_mode.state.enabled:
-                grads = gradients._decayed_add_backward_self_other(grad, decay, weight)
-            else:
-                call = backward._decayed_add_backward_self_other.calls[grad._key]
-                grads = call(grad, decay, weight)
-            return grads
-        if node.needs == (True, False):
-            decay = node.saved_decay
-            if grad_mode.state.enabled:
-                grads = gradients._decayed_add_backward_self(grad, decay)
-            else:
-                call = backward._decayed_add_backward_self.calls[grad._key]
-                grads = call(grad, decay)
-            return (grads, None)
-        if node.needs == (False, True):
-            weight = node.saved_weight
-            if grad_mode.state.enabled:
-                grads = gradients._decayed_add_backward_other(grad, weight)
-            else:
-                call = backward._decayed_add_backward_other.calls[grad._key]
-                grads = call(grad, weight)
-            return (None, grads)
-        raise AssertionError(node.needs)
+    arguments = ("self", "other", "decay", "weight")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward._decayed_add_backward_self_other,
+        (True, False): backward._decayed_add_backward_self,
+        (False, True): backward._decayed_add_backward_other,
+    }
 
 
-def recording__decayed_add(below, needs_self, needs_other):
-    """Records DecayedAddBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_decay = needs in ((True, True), (True, False))
-    saves_weight = needs in ((True, True), (False, True))
-
-    def call(self, other, decay, weight):
-        result = below(self, other, decay, weight)
-        if not grad_mode.state.enabled:
-            return result
-        node = DecayedAddBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_decay:
-            node.saved_decay = decay
-        if saves_weight:
-            node.saved_weight = weight
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording__decayed_add_(below, needs_self, needs_other):
-    """Records DecayedAddBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_decay = needs in ((True, True), (True, False))
-    saves_weight = needs in ((True, True), (False, True))
-
-    def call(self, other, decay, weight):
-        if not grad_mode.state.enabled:
-            return below(self, other, decay, weight)
-        check_inplace(self)
-        node = DecayedAddBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_decay:
-            node.saved_decay = decay
-        if saves_weight:
-            node.saved_weight = weight
-        result = below(self, other, decay, weight)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class DecayedSquareBackward0(Node):
+class DecayedSquareBackward0(FusedNode):
     """_decayed_square
     self: grad * decay (auto)
     other: 2 * (grad * (weight * other)) (auto)
     """
 
-    __slots__ = ("needs", "saved_decay", "saved_other", "saved_weight")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            other = unpack(node.saved_other, node)
-            decay = node.saved_decay
-            weight = node.saved_weight
-            if grad_mode.state.enabled:
-                grads = gradients._decayed_square_backward_self_other(grad, other, decay, weight)
-            else:
-                call = backward._decayed_square_backward_self_other.calls[grad._key, other._key]
-                grads = call(grad, other, decay, weight)
-            return grads
-        if node.needs == (True, False):
-            decay = node.saved_decay
-            if grad_mode.state.enabled:
-                grads = gradients._decayed_square_backward_self(grad, decay)
-            else:
-                call = backward._decayed_square_backward_self.calls[grad._key]
-                grads = call(grad, decay)
-            return (grads, None)
-        if node.needs == (False, True):
-            other = unpack(node.saved_other, node)
-            weight = node.saved_weight
-            if grad_mode.state.enabled:
-                grads = gradients._decayed_square_backward_other(grad, other, weight)
-            else:
-                call = backward._decayed_square_backward_other.calls[grad._key, other._key]
-                grads = call(grad, other, weight)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_other = None
+    arguments = ("self", "other", "decay", "weight")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward._decayed_square_backward_self_other,
+        (True, False): backward._decayed_square_backward_self,
+        (False, True): backward._decayed_square_backward_other,
+    }
 
 
-def recording__decayed_square(below, needs_self, needs_other):
-    """Records DecayedSquareBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_other = needs in ((True, True), (False, True))
-    saves_decay = needs in ((True, True), (True, False))
-    saves_weight = needs in ((True, True), (False, True))
-
-    def call(self, other, decay, weight):
-        result = below(self, other, decay, weight)
-        if not grad_mode.state.enabled:
-            return result
-        node = DecayedSquareBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_other:
-            node.saved_other = save(other)
-        if saves_decay:
-            node.saved_decay = decay
-        if saves_weight:
-            node.saved_weight = weight
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording__decayed_square_(below, needs_self, needs_other):
-    """Records DecayedSquareBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_other = needs in ((True, True), (False, True))
-    saves_decay = needs in ((True, True), (True, False))
-    saves_weight = needs in ((True, True), (False, True))
-
-    def call(self, other, decay, weight):
-        if not grad_mode.state.enabled:
-            return below(self, other, decay, weight)
-        check_inplace(self)
-        node = DecayedSquareBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_other:
-            node.saved_other = save(other)
-        if saves_decay:
-            node.saved_decay = decay
-        if saves_weight:
-            node.saved_weight = weight
-        result = below(self, other, decay, weight)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class ScaledStepBackward0(Node):
+class ScaledStepBackward0(FusedNode):
     """_scaled_step
     self: grad (auto)
     direction: -(grad * (step / (square_.sqrt() / correction + eps_))) (auto)
     square: auto
     """
 
-    __slots__ = (
-        "needs",
-        "saved_correction",
-        "saved_direction",
-        "saved_eps",
-        "saved_square",
-        "saved_step",
-    )
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            direction = unpack(node.saved_direction, node)
-            square = unpack(node.saved_square, node)
-            step = node.saved_step
-            correction = node.saved_correction
-            eps = node.saved_eps
-            if grad_mode.state.enabled:
-                grads = gradients._scaled_step_backward_self_direction_square(
-                    grad, direction, square, step, correction, eps
-                )
-            else:
-                call = backward._scaled_step_backward_self_direction_square.calls[
-                    grad._key, direction._key, square._key
-                ]
-                grads = call(grad, direction, square, step, correction, eps)
-            return grads
-        if node.needs == (True, True, False):
-            square = unpack(node.saved_square, node)
-            step = node.saved_step
-            correction = node.saved_correction
-            eps = node.saved_eps
-            if grad_mode.state.enabled:
-                grads = gradients._scaled_step_backward_self_direction(
-                    grad, square, step, correction, eps
-                )
-            else:
-                call = backward._scaled_step_backward_self_direction.calls[grad._key, square._key]
-                grads = call(grad, square, step, correction, eps)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            direction = unpack(node.saved_direction, node)
-            square = unpack(node.saved_square, node)
-            step = node.saved_step
-            correction = node.saved_correction
-            eps = node.saved_eps
-            if grad_mode.state.enabled:
-                grads = gradients._scaled_step_backward_self_square(
-                    grad, direction, square, step, correction, eps
-                )
-            else:
-                call = backward._scaled_step_backward_self_square.calls[
-                    grad._key, direction._key, square._key
-                ]
-                grads = call(grad, direction, square, step, correction, eps)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            direction = unpack(node.saved_direction, node)
-            square = unpack(node.saved_square, node)
-            step = node.saved_step
-            correction = node.saved_correction
-            eps = node.saved_eps
-            if grad_mode.state.enabled:
-                grads = gradients._scaled_step_backward_direction_square(
-                    grad, direction, square, step, correction, eps
-                )
-            else:
-                call = backward._scaled_step_backward_direction_square.calls[
-                    grad._key, direction._key, square._key
-                ]
-                grads = call(grad, direction, square, step, correction, eps)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            if grad_mode.state.enabled:
-                grads = gradients._scaled_step_backward_self(grad)
-            else:
-                call = backward._scaled_step_backward_self.calls[grad._key]
-                grads = call(grad)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            square = unpack(node.saved_square, node)
-            step = node.saved_step
-            correction = node.saved_correction
-            eps = node.saved_eps
-            if grad_mode.state.enabled:
-                grads = gradients._scaled_step_backward_direction(
-                    grad, square, step, correction, eps
-                )
-            else:
-                call = backward._scaled_step_backward_direction.calls[grad._key, square._key]
-                grads = call(grad, square, step, correction, eps)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            direction = unpack(node.saved_direction, node)
-            square = unpack(node.saved_square, node)
-            step = node.saved_step
-            correction = node.saved_correction
-            eps = node.saved_eps
-            if grad_mode.state.enabled:
-                grads = gradients._scaled_step_backward_square(
-                    grad, direction, square, step, correction, eps
-                )
-            else:
-                call = backward._scaled_step_backward_square.calls[
-                    grad._key, direction._key, square._key
-                ]
-                grads = call(grad, direction, square, step, correction, eps)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_direction = None
-        node.saved_square = None
+    arguments = ("self", "direction", "square", "step", "correction", "eps")
+    inputs = ("self", "direction", "square")
+    cases: ClassVar = {
+        (True, True, True): backward._scaled_step_backward_self_direction_square,
+        (True, True, False): backward._scaled_step_backward_self_direction,
+        (True, False, True): backward._scaled_step_backward_self_square,
+        (False, True, True): backward._scaled_step_backward_direction_square,
+        (True, False, False): backward._scaled_step_backward_self,
+        (False, True, False): backward._scaled_step_backward_direction,
+        (False, False, True): backward._scaled_step_backward_square,
+    }
 
 
-def recording__scaled_step(below, needs_self, needs_direction, needs_square):
-    """Records ScaledStepBackward0 around `below`."""
-    needs = (needs_self, needs_direction, needs_square)
-    saves_direction = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_square = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_step = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_correction = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_eps = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-
-    def call(self, direction, square, step, correction, eps):
-        result = below(self, direction, square, step, correction, eps)
-        if not grad_mode.state.enabled:
-            return result
-        node = ScaledStepBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(direction) if needs_direction else None,
-            gradient_edge(square) if needs_square else None,
-        )
-        node.needs = needs
-        if saves_direction:
-            node.saved_direction = save(direction)
-        if saves_square:
-            node.saved_square = save(square)
-        if saves_step:
-            node.saved_step = step
-        if saves_correction:
-            node.saved_correction = correction
-        if saves_eps:
-            node.saved_eps = eps
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording__scaled_step_(below, needs_self, needs_direction, needs_square):
-    """Records ScaledStepBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_direction, needs_square)
-    saves_direction = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_square = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_step = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_correction = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-    saves_eps = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-
-    def call(self, direction, square, step, correction, eps):
-        if not grad_mode.state.enabled:
-            return below(self, direction, square, step, correction, eps)
-        check_inplace(self)
-        node = ScaledStepBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(direction) if needs_direction else None,
-            gradient_edge(square) if needs_square else None,
-        )
-        node.needs = needs
-        if saves_direction:
-            node.saved_direction = save(direction)
-        if saves_square:
-            node.saved_square = save(square)
-        if saves_step:
-            node.saved_step = step
-        if saves_correction:
-            node.saved_correction = correction
-        if saves_eps:
-            node.saved_eps = eps
-        result = below(self, direction, square, step, correction, eps)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
-class GruCandidateBackward0(Node):
+class GruCandidateBackward0(FusedNode):
     """_gru_candidate
     input: grad * (1 - result * result) (auto)
     hidden: grad * ((1 - result * result) * reset_gate.sigmoid()) (auto)
     reset_gate: auto
     """
 
-    __slots__ = ("needs", "saved_hidden", "saved_reset_gate", "saved_result")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            hidden = unpack(node.saved_hidden, node)
-            reset_gate = unpack(node.saved_reset_gate, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_candidate_backward_input_hidden_reset_gate(
-                    grad, hidden, reset_gate, result
-                )
-            else:
-                call = backward._gru_candidate_backward_input_hidden_reset_gate.calls[
-                    grad._key, hidden._key, reset_gate._key, result._key
-                ]
-                grads = call(grad, hidden, reset_gate, result)
-            return grads
-        if node.needs == (True, True, False):
-            reset_gate = unpack(node.saved_reset_gate, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_candidate_backward_input_hidden(grad, reset_gate, result)
-            else:
-                call = backward._gru_candidate_backward_input_hidden.calls[
-                    grad._key, reset_gate._key, result._key
-                ]
-                grads = call(grad, reset_gate, result)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            hidden = unpack(node.saved_hidden, node)
-            reset_gate = unpack(node.saved_reset_gate, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_candidate_backward_input_reset_gate(
-                    grad, hidden, reset_gate, result
-                )
-            else:
-                call = backward._gru_candidate_backward_input_reset_gate.calls[
-                    grad._key, hidden._key, reset_gate._key, result._key
-                ]
-                grads = call(grad, hidden, reset_gate, result)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            hidden = unpack(node.saved_hidden, node)
-            reset_gate = unpack(node.saved_reset_gate, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_candidate_backward_hidden_reset_gate(
-                    grad, hidden, reset_gate, result
-                )
-            else:
-                call = backward._gru_candidate_backward_hidden_reset_gate.calls[
-                    grad._key, hidden._key, reset_gate._key, result._key
-                ]
-                grads = call(grad, hidden, reset_gate, result)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_candidate_backward_input(grad, result)
-            else:
-                call = backward._gru_candidate_backward_input.calls[grad._key, result._key]
-                grads = call(grad, result)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            reset_gate = unpack(node.saved_reset_gate, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_candidate_backward_hidden(grad, reset_gate, result)
-            else:
-                call = backward._gru_candidate_backward_hidden.calls[
-                    grad._key, reset_gate._key, result._key
-                ]
-                grads = call(grad, reset_gate, result)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            hidden = unpack(node.saved_hidden, node)
-            reset_gate = unpack(node.saved_reset_gate, node)
-            result = unpack(node.saved_result, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_candidate_backward_reset_gate(
-                    grad, hidden, reset_gate, result
-                )
-            else:
-                call = backward._gru_candidate_backward_reset_gate.calls[
-                    grad._key, hidden._key, reset_gate._key, result._key
-                ]
-                grads = call(grad, hidden, reset_gate, result)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_hidden = None
-        node.saved_reset_gate = None
-        node.saved_result = None
+    arguments = ("input", "hidden", "reset_gate")
+    inputs = ("input", "hidden", "reset_gate")
+    cases: ClassVar = {
+        (True, True, True): backward._gru_candidate_backward_input_hidden_reset_gate,
+        (True, True, False): backward._gru_candidate_backward_input_hidden,
+        (True, False, True): backward._gru_candidate_backward_input_reset_gate,
+        (False, True, True): backward._gru_candidate_backward_hidden_reset_gate,
+        (True, False, False): backward._gru_candidate_backward_input,
+        (False, True, False): backward._gru_candidate_backward_hidden,
+        (False, False, True): backward._gru_candidate_backward_reset_gate,
+    }
 
 
-def recording__gru_candidate(below, needs_input, needs_hidden, needs_reset_gate):
-    """Records GruCandidateBackward0 around `below`."""
-    needs = (needs_input, needs_hidden, needs_reset_gate)
-    saves_hidden = needs in (
-        (True, True, True),
-        (True, False, True),
-        (False, True, True),
-        (False, False, True),
-    )
-    saves_reset_gate = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (False, True, False),
-        (False, False, True),
-    )
-
-    def call(input, hidden, reset_gate):
-        result = below(input, hidden, reset_gate)
-        if not grad_mode.state.enabled:
-            return result
-        node = GruCandidateBackward0()
-        node.edges = (
-            gradient_edge(input) if needs_input else None,
-            gradient_edge(hidden) if needs_hidden else None,
-            gradient_edge(reset_gate) if needs_reset_gate else None,
-        )
-        node.needs = needs
-        if saves_hidden:
-            node.saved_hidden = save(hidden)
-        if saves_reset_gate:
-            node.saved_reset_gate = save(reset_gate)
-        node.saved_result = save_result(result)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class GruHiddenBackward0(Node):
+class GruHiddenBackward0(FusedNode):
     """_gru_hidden
     candidate: grad * (1 - update_gate.sigmoid()) (auto)
     update_gate: auto
     hidden: grad * update_gate.sigmoid() (auto)
     """
 
-    __slots__ = ("needs", "saved_candidate", "saved_hidden", "saved_update_gate")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            candidate = unpack(node.saved_candidate, node)
-            update_gate = unpack(node.saved_update_gate, node)
-            hidden = unpack(node.saved_hidden, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_hidden_backward_candidate_update_gate_hidden(
-                    grad, candidate, update_gate, hidden
-                )
-            else:
-                call = backward._gru_hidden_backward_candidate_update_gate_hidden.calls[
-                    grad._key, candidate._key, update_gate._key, hidden._key
-                ]
-                grads = call(grad, candidate, update_gate, hidden)
-            return grads
-        if node.needs == (True, True, False):
-            candidate = unpack(node.saved_candidate, node)
-            update_gate = unpack(node.saved_update_gate, node)
-            hidden = unpack(node.saved_hidden, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_hidden_backward_candidate_update_gate(
-                    grad, candidate, update_gate, hidden
-                )
-            else:
-                call = backward._gru_hidden_backward_candidate_update_gate.calls[
-                    grad._key, candidate._key, update_gate._key, hidden._key
-                ]
-                grads = call(grad, candidate, update_gate, hidden)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            update_gate = unpack(node.saved_update_gate, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_hidden_backward_candidate_hidden(grad, update_gate)
-            else:
-                call = backward._gru_hidden_backward_candidate_hidden.calls[
-                    grad._key, update_gate._key
-                ]
-                grads = call(grad, update_gate)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            candidate = unpack(node.saved_candidate, node)
-            update_gate = unpack(node.saved_update_gate, node)
-            hidden = unpack(node.saved_hidden, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_hidden_backward_update_gate_hidden(
-                    grad, candidate, update_gate, hidden
-                )
-            else:
-                call = backward._gru_hidden_backward_update_gate_hidden.calls[
-                    grad._key, candidate._key, update_gate._key, hidden._key
-                ]
-                grads = call(grad, candidate, update_gate, hidden)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            update_gate = unpack(node.saved_update_gate, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_hidden_backward_candidate(grad, update_gate)
-            else:
-                call = backward._gru_hidden_backward_candidate.calls[grad._key, update_gate._key]
-                grads = call(grad, update_gate)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            candidate = unpack(node.saved_candidate, node)
-            update_gate = unpack(node.saved_update_gate, node)
-            hidden = unpack(node.saved_hidden, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_hidden_backward_update_gate(
-                    grad, candidate, update_gate, hidden
-                )
-            else:
-                call = backward._gru_hidden_backward_update_gate.calls[
-                    grad._key, candidate._key, update_gate._key, hidden._key
-                ]
-                grads = call(grad, candidate, update_gate, hidden)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            update_gate = unpack(node.saved_update_gate, node)
-            if grad_mode.state.enabled:
-                grads = gradients._gru_hidden_backward_hidden(grad, update_gate)
-            else:
-                call = backward._gru_hidden_backward_hidden.calls[grad._key, update_gate._key]
-                grads = call(grad, update_gate)
-            return (None, None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_candidate = None
-        node.saved_update_gate = None
-        node.saved_hidden = None
+    arguments = ("candidate", "update_gate", "hidden")
+    inputs = ("candidate", "update_gate", "hidden")
+    cases: ClassVar = {
+        (True, True, True): backward._gru_hidden_backward_candidate_update_gate_hidden,
+        (True, True, False): backward._gru_hidden_backward_candidate_update_gate,
+        (True, False, True): backward._gru_hidden_backward_candidate_hidden,
+        (False, True, True): backward._gru_hidden_backward_update_gate_hidden,
+        (True, False, False): backward._gru_hidden_backward_candidate,
+        (False, True, False): backward._gru_hidden_backward_update_gate,
+        (False, False, True): backward._gru_hidden_backward_hidden,
+    }
 
 
-def recording__gru_hidden(below, needs_candidate, needs_update_gate, needs_hidden):
-    """Records GruHiddenBackward0 around `below`."""
-    needs = (needs_candidate, needs_update_gate, needs_hidden)
-    saves_candidate = needs in (
-        (True, True, True),
-        (True, True, False),
-        (False, True, True),
-        (False, True, False),
-    )
-    saves_hidden = needs in (
-        (True, True, True),
-        (True, True, False),
-        (False, True, True),
-        (False, True, False),
-    )
-
-    def call(candidate, update_gate, hidden):
-        result = below(candidate, update_gate, hidden)
-        if not grad_mode.state.enabled:
-            return result
-        node = GruHiddenBackward0()
-        node.edges = (
-            gradient_edge(candidate) if needs_candidate else None,
-            gradient_edge(update_gate) if needs_update_gate else None,
-            gradient_edge(hidden) if needs_hidden else None,
-        )
-        node.needs = needs
-        if saves_candidate:
-            node.saved_candidate = save(candidate)
-        node.saved_update_gate = save(update_gate)
-        if saves_hidden:
-            node.saved_hidden = save(hidden)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class LstmCellBackward0(Node):
+class LstmCellBackward0(FusedNode):
     """_lstm_cell
     in_gate: auto
     forget_gate: auto
@@ -8191,121 +2810,27 @@ class LstmCellBackward0(Node):
     cell: auto
     """
 
-    __slots__ = ("saved_cell", "saved_cell_gate", "saved_forget_gate", "saved_in_gate")
+    __slots__ = ()
 
-    def apply(node, grad):
-        in_gate = unpack(node.saved_in_gate, node)
-        forget_gate = unpack(node.saved_forget_gate, node)
-        cell_gate = unpack(node.saved_cell_gate, node)
-        cell = unpack(node.saved_cell, node)
-        if grad_mode.state.enabled:
-            grads = gradients._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell(
-                grad, in_gate, forget_gate, cell_gate, cell
-            )
-            return grads
-        call = backward._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell.calls[
-            grad._key, in_gate._key, forget_gate._key, cell_gate._key, cell._key
-        ]
-        grads = call(grad, in_gate, forget_gate, cell_gate, cell)
-        return grads
-
-    def release(node):
-        node.saved_in_gate = None
-        node.saved_forget_gate = None
-        node.saved_cell_gate = None
-        node.saved_cell = None
+    arguments = ("in_gate", "forget_gate", "cell_gate", "cell")
+    inputs = ("in_gate", "forget_gate", "cell_gate", "cell")
+    cases: ClassVar = {
+        (True, True, True, True): backward._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell,
+    }
 
 
-def recording__lstm_cell(below, needs_in_gate, needs_forget_gate, needs_cell_gate, needs_cell):
-    """Records LstmCellBackward0 around `below`."""
-
-    def call(in_gate, forget_gate, cell_gate, cell):
-        result = below(in_gate, forget_gate, cell_gate, cell)
-        if not grad_mode.state.enabled:
-            return result
-        node = LstmCellBackward0()
-        node.edges = (
-            gradient_edge(in_gate) if needs_in_gate else None,
-            gradient_edge(forget_gate) if needs_forget_gate else None,
-            gradient_edge(cell_gate) if needs_cell_gate else None,
-            gradient_edge(cell) if needs_cell else None,
-        )
-        node.saved_in_gate = save(in_gate)
-        node.saved_forget_gate = save(forget_gate)
-        node.saved_cell_gate = save(cell_gate)
-        node.saved_cell = save(cell)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class LstmHiddenBackward0(Node):
+class LstmHiddenBackward0(FusedNode):
     """_lstm_hidden
     out_gate: grad * (cell.tanh() * (out_gate.sigmoid() * (1 - out_gate.sigmoid()))) (auto)
     cell: grad * (out_gate.sigmoid() * (1 - cell.tanh() * cell.tanh())) (auto)
     """
 
-    __slots__ = ("needs", "saved_cell", "saved_out_gate")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            out_gate = unpack(node.saved_out_gate, node)
-            cell = unpack(node.saved_cell, node)
-            if grad_mode.state.enabled:
-                grads = gradients._lstm_hidden_backward_out_gate_cell(grad, out_gate, cell)
-            else:
-                call = backward._lstm_hidden_backward_out_gate_cell.calls[
-                    grad._key, out_gate._key, cell._key
-                ]
-                grads = call(grad, out_gate, cell)
-            return grads
-        if node.needs == (True, False):
-            out_gate = unpack(node.saved_out_gate, node)
-            cell = unpack(node.saved_cell, node)
-            if grad_mode.state.enabled:
-                grads = gradients._lstm_hidden_backward_out_gate(grad, out_gate, cell)
-            else:
-                call = backward._lstm_hidden_backward_out_gate.calls[
-                    grad._key, out_gate._key, cell._key
-                ]
-                grads = call(grad, out_gate, cell)
-            return (grads, None)
-        if node.needs == (False, True):
-            out_gate = unpack(node.saved_out_gate, node)
-            cell = unpack(node.saved_cell, node)
-            if grad_mode.state.enabled:
-                grads = gradients._lstm_hidden_backward_cell(grad, out_gate, cell)
-            else:
-                call = backward._lstm_hidden_backward_cell.calls[
-                    grad._key, out_gate._key, cell._key
-                ]
-                grads = call(grad, out_gate, cell)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_out_gate = None
-        node.saved_cell = None
-
-
-def recording__lstm_hidden(below, needs_out_gate, needs_cell):
-    """Records LstmHiddenBackward0 around `below`."""
-    needs = (needs_out_gate, needs_cell)
-
-    def call(out_gate, cell):
-        result = below(out_gate, cell)
-        if not grad_mode.state.enabled:
-            return result
-        node = LstmHiddenBackward0()
-        node.edges = (
-            gradient_edge(out_gate) if needs_out_gate else None,
-            gradient_edge(cell) if needs_cell else None,
-        )
-        node.needs = needs
-        node.saved_out_gate = save(out_gate)
-        node.saved_cell = save(cell)
-        attach(result, node)
-        return result
-
-    return call
+    arguments = ("out_gate", "cell")
+    inputs = ("out_gate", "cell")
+    cases: ClassVar = {
+        (True, True): backward._lstm_hidden_backward_out_gate_cell,
+        (True, False): backward._lstm_hidden_backward_out_gate,
+        (False, True): backward._lstm_hidden_backward_cell,
+    }

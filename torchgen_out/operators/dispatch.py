@@ -86,7 +86,7 @@ copy_ = Dispatch(
     across_devices=True,
     mutates=True,
     differentiable=("self", "src"),
-    record=nodes.recording_copy__,
+    record=nodes.recording_copy_,
 )
 
 fill_ = Dispatch(
@@ -101,7 +101,7 @@ fill_ = Dispatch(
     meta=copy_shapes.fill_,
     mutates=True,
     differentiable=("self", "value"),
-    record=nodes.recording_fill__,
+    record=nodes.recording_fill_,
 )
 
 zero_ = Dispatch(
@@ -117,7 +117,7 @@ zero_ = Dispatch(
     half_is_raw=True,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_zero__,
+    record=nodes.recording_zero_,
 )
 
 complex = Dispatch(
@@ -174,7 +174,6 @@ i0 = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_i0,
-    record_inplace=nodes.recording_i0_,
 )
 
 igamma = Dispatch(
@@ -190,7 +189,6 @@ igamma = Dispatch(
     out_overlap="whole",
     differentiable=("self", "other"),
     record=nodes.recording_igamma,
-    record_inplace=nodes.recording_igamma_,
 )
 
 igammac = Dispatch(
@@ -206,7 +204,6 @@ igammac = Dispatch(
     out_overlap="whole",
     differentiable=("self", "other"),
     record=nodes.recording_igammac,
-    record_inplace=nodes.recording_igammac_,
 )
 
 _polygamma = Dispatch(
@@ -625,7 +622,6 @@ tril = Dispatch(
     aliasing=("self",),
     differentiable=("self",),
     record=nodes.recording_tril,
-    record_inplace=nodes.recording_tril_,
 )
 
 triu = Dispatch(
@@ -643,7 +639,6 @@ triu = Dispatch(
     aliasing=("self",),
     differentiable=("self",),
     record=nodes.recording_triu,
-    record_inplace=nodes.recording_triu_,
 )
 
 diag_embed = Dispatch(
@@ -862,7 +857,6 @@ index_put = Dispatch(
     host_lists=True,
     differentiable=("self", "values"),
     record=nodes.recording_index_put,
-    record_inplace=nodes.recording_index_put_,
 )
 
 index_add = Dispatch(
@@ -886,7 +880,6 @@ index_add = Dispatch(
     out_overlap="apart",
     differentiable=("self", "source"),
     record=nodes.recording_index_add,
-    record_inplace=nodes.recording_index_add_,
 )
 
 index_copy = Dispatch(
@@ -905,7 +898,6 @@ index_copy = Dispatch(
     out_overlap="apart",
     differentiable=("self", "source"),
     record=nodes.recording_index_copy,
-    record_inplace=nodes.recording_index_copy_,
 )
 
 index_fill_int_Scalar = Dispatch(
@@ -921,7 +913,6 @@ index_fill_int_Scalar = Dispatch(
     aliasing=("self", "value"),
     differentiable=("self", "value"),
     record=nodes.recording_index_fill_int_Scalar,
-    record_inplace=nodes.recording_index_fill_int_Scalar_,
 )
 
 index_reduce = Dispatch(
@@ -947,7 +938,6 @@ index_reduce = Dispatch(
     out_overlap="apart",
     differentiable=("self", "source"),
     record=nodes.recording_index_reduce,
-    record_inplace=nodes.recording_index_reduce_,
 )
 
 put = Dispatch(
@@ -963,7 +953,6 @@ put = Dispatch(
     aliasing=("self",),
     differentiable=("self", "source"),
     record=nodes.recording_put,
-    record_inplace=nodes.recording_put_,
 )
 
 scatter_src = Dispatch(
@@ -982,7 +971,6 @@ scatter_src = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_src,
-    record_inplace=nodes.recording_scatter_src_,
 )
 
 scatter_value = Dispatch(
@@ -1000,7 +988,6 @@ scatter_value = Dispatch(
     out_overlap="apart",
     differentiable=("self",),
     record=nodes.recording_scatter_value,
-    record_inplace=nodes.recording_scatter_value_,
 )
 
 scatter_reduce = Dispatch(
@@ -1027,7 +1014,6 @@ scatter_reduce = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_reduce,
-    record_inplace=nodes.recording_scatter_reduce_,
 )
 
 scatter_value_reduce = Dispatch(
@@ -1055,7 +1041,6 @@ scatter_value_reduce = Dispatch(
     out_overlap="apart",
     differentiable=("self",),
     record=nodes.recording_scatter_value_reduce,
-    record_inplace=nodes.recording_scatter_value_reduce_,
 )
 
 scatter_add = Dispatch(
@@ -1073,7 +1058,6 @@ scatter_add = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_add,
-    record_inplace=nodes.recording_scatter_add_,
 )
 
 scatter_reduce_two = Dispatch(
@@ -1102,7 +1086,6 @@ scatter_reduce_two = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_reduce_two,
-    record_inplace=nodes.recording_scatter_reduce_two_,
 )
 
 masked_fill_Scalar = Dispatch(
@@ -1118,7 +1101,6 @@ masked_fill_Scalar = Dispatch(
     aliasing=("self", "mask", "value"),
     differentiable=("self", "value"),
     record=nodes.recording_masked_fill_Scalar,
-    record_inplace=nodes.recording_masked_fill_Scalar_,
 )
 
 masked_scatter = Dispatch(
@@ -1138,7 +1120,6 @@ masked_scatter = Dispatch(
     aliasing=("self", "mask", "source"),
     differentiable=("self", "source"),
     record=nodes.recording_masked_scatter,
-    record_inplace=nodes.recording_masked_scatter_,
 )
 
 sort = Dispatch(
@@ -1514,7 +1495,6 @@ cumsum = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_cumsum,
-    record_inplace=nodes.recording_cumsum_,
 )
 
 cumprod = Dispatch(
@@ -1532,7 +1512,6 @@ cumprod = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_cumprod,
-    record_inplace=nodes.recording_cumprod_,
 )
 
 logcumsumexp = Dispatch(
@@ -1598,7 +1577,7 @@ uniform_ = Dispatch(
     meta=random_shapes.uniform_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_uniform__,
+    record=nodes.recording_uniform_,
 )
 
 normal_ = Dispatch(
@@ -1614,7 +1593,7 @@ normal_ = Dispatch(
     meta=random_shapes.normal_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_normal__,
+    record=nodes.recording_normal_,
 )
 
 random__from = Dispatch(
@@ -1629,7 +1608,7 @@ random__from = Dispatch(
     meta=random_shapes.random_from_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_random__from_,
+    record=nodes.recording_random__from,
 )
 
 random__to = Dispatch(
@@ -1644,7 +1623,7 @@ random__to = Dispatch(
     meta=random_shapes.random_to_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_random__to_,
+    record=nodes.recording_random__to,
 )
 
 random_ = Dispatch(
@@ -1659,7 +1638,7 @@ random_ = Dispatch(
     meta=random_shapes.random_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_random__,
+    record=nodes.recording_random_,
 )
 
 bernoulli__float = Dispatch(
@@ -1674,7 +1653,7 @@ bernoulli__float = Dispatch(
     meta=random_shapes.bernoulli_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_bernoulli__float_,
+    record=nodes.recording_bernoulli__float,
 )
 
 bernoulli__Tensor = Dispatch(
@@ -1692,7 +1671,7 @@ bernoulli__Tensor = Dispatch(
     meta=random_shapes.bernoulli_tensor_,
     mutates=True,
     differentiable=("self", "p"),
-    record=nodes.recording_bernoulli__Tensor_,
+    record=nodes.recording_bernoulli__Tensor,
 )
 
 bernoulli = Dispatch(
@@ -1723,7 +1702,7 @@ exponential_ = Dispatch(
     meta=random_shapes.exponential_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_exponential__,
+    record=nodes.recording_exponential_,
 )
 
 geometric_ = Dispatch(
@@ -1738,7 +1717,7 @@ geometric_ = Dispatch(
     meta=random_shapes.geometric_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_geometric__,
+    record=nodes.recording_geometric_,
 )
 
 cauchy_ = Dispatch(
@@ -1754,7 +1733,7 @@ cauchy_ = Dispatch(
     meta=random_shapes.cauchy_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_cauchy__,
+    record=nodes.recording_cauchy_,
 )
 
 log_normal_ = Dispatch(
@@ -1770,7 +1749,7 @@ log_normal_ = Dispatch(
     meta=random_shapes.log_normal_,
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_log_normal__,
+    record=nodes.recording_log_normal_,
 )
 
 multinomial = Dispatch(
@@ -1949,7 +1928,6 @@ addmm = Dispatch(
     out_overlap="whole",
     differentiable=("self", "mat1", "mat2"),
     record=nodes.recording_addmm,
-    record_inplace=nodes.recording_addmm_,
 )
 
 addmv = Dispatch(
@@ -1972,7 +1950,6 @@ addmv = Dispatch(
     out_overlap="whole",
     differentiable=("self", "mat", "vec"),
     record=nodes.recording_addmv,
-    record_inplace=nodes.recording_addmv_,
 )
 
 addbmm = Dispatch(
@@ -1995,7 +1972,6 @@ addbmm = Dispatch(
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
     record=nodes.recording_addbmm,
-    record_inplace=nodes.recording_addbmm_,
 )
 
 baddbmm = Dispatch(
@@ -2019,7 +1995,6 @@ baddbmm = Dispatch(
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
     record=nodes.recording_baddbmm,
-    record_inplace=nodes.recording_baddbmm_,
 )
 
 addr = Dispatch(
@@ -2041,7 +2016,6 @@ addr = Dispatch(
     out_overlap="whole",
     differentiable=("self", "vec1", "vec2"),
     record=nodes.recording_addr,
-    record_inplace=nodes.recording_addr_,
 )
 
 linear = Dispatch(

@@ -24,7 +24,6 @@ add_Tensor = Pointwise(
     at_defaults=kernels.add_Tensor_at_defaults,
     differentiable=("self", "other"),
     record=nodes.recording_add_Tensor,
-    record_inplace=nodes.recording_add_Tensor_,
 )
 
 addcdiv = Pointwise(
@@ -39,8 +38,7 @@ addcdiv = Pointwise(
     defaults={"value": 1},
     at_defaults=kernels.addcdiv_at_defaults,
     differentiable=("self", "tensor1", "tensor2"),
-    record=nodes.recording_addcdiv,
-    record_inplace=nodes.recording_addcdiv_,
+    record=nodes.AddcdivBackward0.recording,
 )
 
 addcmul = Pointwise(
@@ -55,8 +53,7 @@ addcmul = Pointwise(
     defaults={"value": 1},
     at_defaults=kernels.addcmul_at_defaults,
     differentiable=("self", "tensor1", "tensor2"),
-    record=nodes.recording_addcmul,
-    record_inplace=nodes.recording_addcmul_,
+    record=nodes.AddcmulBackward0.recording,
 )
 
 div_Tensor = Pointwise(
@@ -69,8 +66,7 @@ div_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.div_Tensor},
     differentiable=("self", "other"),
-    record=nodes.recording_div_Tensor,
-    record_inplace=nodes.recording_div_Tensor_,
+    record=nodes.DivBackward0.recording,
 )
 
 div_Scalar_Tensor = Pointwise(
@@ -83,7 +79,7 @@ div_Scalar_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.div_Scalar_Tensor},
     differentiable=("other",),
-    record=nodes.recording_div_Scalar_Tensor,
+    record=nodes.DivBackward1.recording,
 )
 
 _div_floor = Pointwise(
@@ -134,7 +130,6 @@ floor_divide = Pointwise(
     formulas={(): kernels.floor_divide_},
     differentiable=("self", "other"),
     record=nodes.recording_floor_divide,
-    record_inplace=nodes.recording_floor_divide_,
 )
 
 floor_divide_Scalar_Tensor = Pointwise(
@@ -160,8 +155,7 @@ fmod_Tensor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.fmod_Tensor},
     differentiable=("self", "other"),
-    record=nodes.recording_fmod_Tensor,
-    record_inplace=nodes.recording_fmod_Tensor_,
+    record=nodes.FmodBackward0.recording,
 )
 
 mul_Tensor = Pointwise(
@@ -176,8 +170,7 @@ mul_Tensor = Pointwise(
     number_each=True,
     formulas={(): kernels.mul_Tensor},
     differentiable=("self", "other"),
-    record=nodes.recording_mul_Tensor,
-    record_inplace=nodes.recording_mul_Tensor_,
+    record=nodes.MulBackward0.recording,
 )
 
 neg = Pointwise(
@@ -191,8 +184,7 @@ neg = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.neg_},
     differentiable=("self",),
-    record=nodes.recording_neg,
-    record_inplace=nodes.recording_neg_,
+    record=nodes.NegBackward0.recording,
 )
 
 reciprocal = Pointwise(
@@ -205,8 +197,7 @@ reciprocal = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.reciprocal_},
     differentiable=("self",),
-    record=nodes.recording_reciprocal,
-    record_inplace=nodes.recording_reciprocal_,
+    record=nodes.ReciprocalBackward0.recording,
 )
 
 remainder_Tensor = Pointwise(
@@ -219,8 +210,7 @@ remainder_Tensor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.remainder_Tensor},
     differentiable=("self", "other"),
-    record=nodes.recording_remainder_Tensor,
-    record_inplace=nodes.recording_remainder_Tensor_,
+    record=nodes.RemainderBackward0.recording,
 )
 
 remainder_Scalar_Tensor = Pointwise(
@@ -233,7 +223,7 @@ remainder_Scalar_Tensor = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.remainder_Scalar_Tensor},
     differentiable=("other",),
-    record=nodes.recording_remainder_Scalar_Tensor,
+    record=nodes.RemainderBackward1.recording,
 )
 
 rsub_Tensor = Pointwise(
@@ -266,7 +256,6 @@ sub_Tensor = Pointwise(
     at_defaults=kernels.sub_Tensor_at_defaults,
     differentiable=("self", "other"),
     record=nodes.recording_sub_Tensor,
-    record_inplace=nodes.recording_sub_Tensor_,
 )
 
 eq_Tensor = Pointwise(
@@ -482,8 +471,7 @@ abs = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.abs_},
     differentiable=("self",),
-    record=nodes.recording_abs,
-    record_inplace=nodes.recording_abs_,
+    record=nodes.AbsBackward0.recording,
 )
 
 _angle_complex = Pointwise(
@@ -524,7 +512,6 @@ ceil = Pointwise(
     formulas={(): kernels.ceil_},
     differentiable=("self",),
     record=nodes.recording_ceil,
-    record_inplace=nodes.recording_ceil_,
 )
 
 _conj_physical = Pointwise(
@@ -551,7 +538,6 @@ copysign_Tensor = Pointwise(
     formulas={(): kernels.copysign_Tensor},
     differentiable=("self", "other"),
     record=nodes.recording_copysign_Tensor,
-    record_inplace=nodes.recording_copysign_Tensor_,
 )
 
 floor = Pointwise(
@@ -566,7 +552,6 @@ floor = Pointwise(
     formulas={(): kernels.floor_},
     differentiable=("self",),
     record=nodes.recording_floor,
-    record_inplace=nodes.recording_floor_,
 )
 
 frac = Pointwise(
@@ -581,7 +566,6 @@ frac = Pointwise(
     formulas={(): kernels.frac},
     differentiable=("self",),
     record=nodes.recording_frac,
-    record_inplace=nodes.recording_frac_,
 )
 
 nextafter = Pointwise(
@@ -595,7 +579,6 @@ nextafter = Pointwise(
     formulas={(): kernels.nextafter_},
     differentiable=("self", "other"),
     record=nodes.recording_nextafter,
-    record_inplace=nodes.recording_nextafter_,
 )
 
 round = Pointwise(
@@ -610,7 +593,6 @@ round = Pointwise(
     formulas={(): kernels.round_},
     differentiable=("self",),
     record=nodes.recording_round,
-    record_inplace=nodes.recording_round_,
 )
 
 _round_scaled = Pointwise(
@@ -649,7 +631,7 @@ _ldexp = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._ldexp},
     differentiable=("self", "other"),
-    record=nodes.recording__ldexp,
+    record=nodes.LdexpBackward0.recording,
 )
 
 _gated = Pointwise(
@@ -662,7 +644,7 @@ _gated = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gated},
     differentiable=("self", "gate"),
-    record=nodes.recording__gated,
+    record=nodes.GatedBackward0.recording,
 )
 
 _cosine_terms = Pointwise(
@@ -705,7 +687,7 @@ _margin_distance = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._margin_distance},
     differentiable=("self", "other"),
-    record=nodes.recording__margin_distance,
+    record=nodes.MarginDistanceBackward0.recording,
 )
 
 sgn = Pointwise(
@@ -719,8 +701,7 @@ sgn = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.sgn},
     differentiable=("self",),
-    record=nodes.recording_sgn,
-    record_inplace=nodes.recording_sgn_,
+    record=nodes.SgnBackward0.recording,
 )
 
 sign = Pointwise(
@@ -735,7 +716,6 @@ sign = Pointwise(
     formulas={(): kernels.sign_},
     differentiable=("self",),
     record=nodes.recording_sign,
-    record_inplace=nodes.recording_sign_,
 )
 
 signbit = Pointwise(
@@ -762,7 +742,6 @@ trunc = Pointwise(
     formulas={(): kernels.trunc_},
     differentiable=("self",),
     record=nodes.recording_trunc,
-    record_inplace=nodes.recording_trunc_,
 )
 
 isfinite = Pointwise(
@@ -832,7 +811,7 @@ _nan_to_num = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels._nan_to_num},
     differentiable=("self",),
-    record=nodes.recording__nan_to_num,
+    record=nodes.NanToNumBackward0.recording,
 )
 
 exp = Pointwise(
@@ -845,8 +824,7 @@ exp = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.exp_},
     differentiable=("self",),
-    record=nodes.recording_exp,
-    record_inplace=nodes.recording_exp_,
+    record=nodes.ExpBackward0.recording,
 )
 
 exp2 = Pointwise(
@@ -859,8 +837,7 @@ exp2 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.exp2_},
     differentiable=("self",),
-    record=nodes.recording_exp2,
-    record_inplace=nodes.recording_exp2_,
+    record=nodes.Exp2Backward0.recording,
 )
 
 expm1 = Pointwise(
@@ -873,8 +850,7 @@ expm1 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.expm1_},
     differentiable=("self",),
-    record=nodes.recording_expm1,
-    record_inplace=nodes.recording_expm1_,
+    record=nodes.Expm1Backward0.recording,
 )
 
 log = Pointwise(
@@ -887,8 +863,7 @@ log = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log_},
     differentiable=("self",),
-    record=nodes.recording_log,
-    record_inplace=nodes.recording_log_,
+    record=nodes.LogBackward0.recording,
 )
 
 log10 = Pointwise(
@@ -901,8 +876,7 @@ log10 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log10_},
     differentiable=("self",),
-    record=nodes.recording_log10,
-    record_inplace=nodes.recording_log10_,
+    record=nodes.Log10Backward0.recording,
 )
 
 log1p = Pointwise(
@@ -915,8 +889,7 @@ log1p = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log1p_},
     differentiable=("self",),
-    record=nodes.recording_log1p,
-    record_inplace=nodes.recording_log1p_,
+    record=nodes.Log1pBackward0.recording,
 )
 
 log2 = Pointwise(
@@ -929,8 +902,7 @@ log2 = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log2_},
     differentiable=("self",),
-    record=nodes.recording_log2,
-    record_inplace=nodes.recording_log2_,
+    record=nodes.Log2Backward0.recording,
 )
 
 logaddexp = Pointwise(
@@ -970,7 +942,6 @@ xlogy_Tensor = Pointwise(
     formulas={(): kernels.xlogy_Tensor},
     differentiable=("self", "other"),
     record=nodes.recording_xlogy_Tensor,
-    record_inplace=nodes.recording_xlogy_Tensor_,
 )
 
 xlogy_Scalar_Self = Pointwise(
@@ -997,8 +968,7 @@ pow_Tensor_Tensor = Pointwise(
     natural={"exponent": "Integers to negative integer powers are not allowed."},
     formulas={(): kernels.pow_Tensor_Tensor},
     differentiable=("self", "exponent"),
-    record=nodes.recording_pow_Tensor_Tensor,
-    record_inplace=nodes.recording_pow_Tensor_Tensor_,
+    record=nodes.PowBackward0.recording,
 )
 
 pow_Scalar = Pointwise(
@@ -1011,7 +981,7 @@ pow_Scalar = Pointwise(
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.pow_Scalar},
     differentiable=("exponent",),
-    record=nodes.recording_pow_Scalar,
+    record=nodes.PowBackward1.recording,
 )
 
 rsqrt = Pointwise(
@@ -1024,8 +994,7 @@ rsqrt = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.rsqrt_},
     differentiable=("self",),
-    record=nodes.recording_rsqrt,
-    record_inplace=nodes.recording_rsqrt_,
+    record=nodes.RsqrtBackward0.recording,
 )
 
 sqrt = Pointwise(
@@ -1038,8 +1007,7 @@ sqrt = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sqrt_},
     differentiable=("self",),
-    record=nodes.recording_sqrt,
-    record_inplace=nodes.recording_sqrt_,
+    record=nodes.SqrtBackward0.recording,
 )
 
 square = Pointwise(
@@ -1052,8 +1020,7 @@ square = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.square_},
     differentiable=("self",),
-    record=nodes.recording_square,
-    record_inplace=nodes.recording_square_,
+    record=nodes.SquareBackward0.recording,
 )
 
 acos = Pointwise(
@@ -1066,8 +1033,7 @@ acos = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.acos_},
     differentiable=("self",),
-    record=nodes.recording_acos,
-    record_inplace=nodes.recording_acos_,
+    record=nodes.AcosBackward0.recording,
 )
 
 asin = Pointwise(
@@ -1080,8 +1046,7 @@ asin = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asin_},
     differentiable=("self",),
-    record=nodes.recording_asin,
-    record_inplace=nodes.recording_asin_,
+    record=nodes.AsinBackward0.recording,
 )
 
 atan = Pointwise(
@@ -1094,8 +1059,7 @@ atan = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atan_},
     differentiable=("self",),
-    record=nodes.recording_atan,
-    record_inplace=nodes.recording_atan_,
+    record=nodes.AtanBackward0.recording,
 )
 
 atan2 = Pointwise(
@@ -1108,8 +1072,7 @@ atan2 = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.atan2_},
     differentiable=("self", "other"),
-    record=nodes.recording_atan2,
-    record_inplace=nodes.recording_atan2_,
+    record=nodes.Atan2Backward0.recording,
 )
 
 cos = Pointwise(
@@ -1122,8 +1085,7 @@ cos = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.cos_},
     differentiable=("self",),
-    record=nodes.recording_cos,
-    record_inplace=nodes.recording_cos_,
+    record=nodes.CosBackward0.recording,
 )
 
 deg2rad = Pointwise(
@@ -1136,8 +1098,7 @@ deg2rad = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.deg2rad},
     differentiable=("self",),
-    record=nodes.recording_deg2rad,
-    record_inplace=nodes.recording_deg2rad_,
+    record=nodes.Deg2radBackward0.recording,
 )
 
 hypot = Pointwise(
@@ -1151,7 +1112,6 @@ hypot = Pointwise(
     formulas={(): kernels.hypot},
     differentiable=("self", "other"),
     record=nodes.recording_hypot,
-    record_inplace=nodes.recording_hypot_,
 )
 
 rad2deg = Pointwise(
@@ -1164,8 +1124,7 @@ rad2deg = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.rad2deg},
     differentiable=("self",),
-    record=nodes.recording_rad2deg,
-    record_inplace=nodes.recording_rad2deg_,
+    record=nodes.Rad2degBackward0.recording,
 )
 
 sin = Pointwise(
@@ -1178,8 +1137,7 @@ sin = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sin_},
     differentiable=("self",),
-    record=nodes.recording_sin,
-    record_inplace=nodes.recording_sin_,
+    record=nodes.SinBackward0.recording,
 )
 
 sinc = Pointwise(
@@ -1192,8 +1150,7 @@ sinc = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sinc},
     differentiable=("self",),
-    record=nodes.recording_sinc,
-    record_inplace=nodes.recording_sinc_,
+    record=nodes.SincBackward0.recording,
 )
 
 tan = Pointwise(
@@ -1206,8 +1163,7 @@ tan = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tan_},
     differentiable=("self",),
-    record=nodes.recording_tan,
-    record_inplace=nodes.recording_tan_,
+    record=nodes.TanBackward0.recording,
 )
 
 acosh = Pointwise(
@@ -1220,8 +1176,7 @@ acosh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.acosh_},
     differentiable=("self",),
-    record=nodes.recording_acosh,
-    record_inplace=nodes.recording_acosh_,
+    record=nodes.AcoshBackward0.recording,
 )
 
 asinh = Pointwise(
@@ -1234,8 +1189,7 @@ asinh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asinh_},
     differentiable=("self",),
-    record=nodes.recording_asinh,
-    record_inplace=nodes.recording_asinh_,
+    record=nodes.AsinhBackward0.recording,
 )
 
 atanh = Pointwise(
@@ -1248,8 +1202,7 @@ atanh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atanh_},
     differentiable=("self",),
-    record=nodes.recording_atanh,
-    record_inplace=nodes.recording_atanh_,
+    record=nodes.AtanhBackward0.recording,
 )
 
 cosh = Pointwise(
@@ -1262,8 +1215,7 @@ cosh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.cosh_},
     differentiable=("self",),
-    record=nodes.recording_cosh,
-    record_inplace=nodes.recording_cosh_,
+    record=nodes.CoshBackward0.recording,
 )
 
 sinh = Pointwise(
@@ -1276,8 +1228,7 @@ sinh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sinh_},
     differentiable=("self",),
-    record=nodes.recording_sinh,
-    record_inplace=nodes.recording_sinh_,
+    record=nodes.SinhBackward0.recording,
 )
 
 tanh = Pointwise(
@@ -1290,8 +1241,7 @@ tanh = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanh_},
     differentiable=("self",),
-    record=nodes.recording_tanh,
-    record_inplace=nodes.recording_tanh_,
+    record=nodes.TanhBackward0.recording,
 )
 
 digamma = Pointwise(
@@ -1304,8 +1254,7 @@ digamma = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.digamma_},
     differentiable=("self",),
-    record=nodes.recording_digamma,
-    record_inplace=nodes.recording_digamma_,
+    record=nodes.DigammaBackward0.recording,
 )
 
 erf = Pointwise(
@@ -1318,8 +1267,7 @@ erf = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erf_},
     differentiable=("self",),
-    record=nodes.recording_erf,
-    record_inplace=nodes.recording_erf_,
+    record=nodes.ErfBackward0.recording,
 )
 
 erfc = Pointwise(
@@ -1332,8 +1280,7 @@ erfc = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erfc_},
     differentiable=("self",),
-    record=nodes.recording_erfc,
-    record_inplace=nodes.recording_erfc_,
+    record=nodes.ErfcBackward0.recording,
 )
 
 erfinv = Pointwise(
@@ -1346,8 +1293,7 @@ erfinv = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erfinv_},
     differentiable=("self",),
-    record=nodes.recording_erfinv,
-    record_inplace=nodes.recording_erfinv_,
+    record=nodes.ErfinvBackward0.recording,
 )
 
 lgamma = Pointwise(
@@ -1360,8 +1306,7 @@ lgamma = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.lgamma_},
     differentiable=("self",),
-    record=nodes.recording_lgamma,
-    record_inplace=nodes.recording_lgamma_,
+    record=nodes.LgammaBackward0.recording,
 )
 
 _logit = Pointwise(
@@ -1374,7 +1319,7 @@ _logit = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._logit},
     differentiable=("self",),
-    record=nodes.recording__logit,
+    record=nodes.LogitBackward0.recording,
 )
 
 _trigamma = Pointwise(
@@ -1400,8 +1345,7 @@ sigmoid = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sigmoid_},
     differentiable=("self",),
-    record=nodes.recording_sigmoid,
-    record_inplace=nodes.recording_sigmoid_,
+    record=nodes.SigmoidBackward0.recording,
 )
 
 special_spherical_bessel_j0 = Pointwise(
@@ -1414,7 +1358,7 @@ special_spherical_bessel_j0 = Pointwise(
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_spherical_bessel_j0},
     differentiable=("x",),
-    record=nodes.recording_special_spherical_bessel_j0,
+    record=nodes.SpecialSphericalBesselJ0Backward0.recording,
 )
 
 special_entr = Pointwise(
@@ -1440,7 +1384,7 @@ special_ndtr = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_ndtr},
     differentiable=("self",),
-    record=nodes.recording_special_ndtr,
+    record=nodes.SpecialNdtrBackward0.recording,
 )
 
 special_xlog1py = Pointwise(
@@ -1484,8 +1428,7 @@ clamp = Pointwise(
         ("max",): kernels.clamp_without_max,
     },
     differentiable=("self", "min", "max"),
-    record=nodes.recording_clamp,
-    record_inplace=nodes.recording_clamp_,
+    record=nodes.ClampBackward0.recording,
 )
 
 clamp_max = Pointwise(
@@ -1499,8 +1442,7 @@ clamp_max = Pointwise(
     in_range=("max",),
     formulas={(): kernels.clamp_max},
     differentiable=("self", "max"),
-    record=nodes.recording_clamp_max,
-    record_inplace=nodes.recording_clamp_max_,
+    record=nodes.ClampMaxBackward0.recording,
 )
 
 clamp_min = Pointwise(
@@ -1514,8 +1456,7 @@ clamp_min = Pointwise(
     in_range=("min",),
     formulas={(): kernels.clamp_min},
     differentiable=("self", "min"),
-    record=nodes.recording_clamp_min,
-    record_inplace=nodes.recording_clamp_min_,
+    record=nodes.ClampMinBackward0.recording,
 )
 
 fmax = Pointwise(
@@ -1528,7 +1469,7 @@ fmax = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmax_},
     differentiable=("self", "other"),
-    record=nodes.recording_fmax,
+    record=nodes.FmaxBackward0.recording,
 )
 
 fmin = Pointwise(
@@ -1541,7 +1482,7 @@ fmin = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmin_},
     differentiable=("self", "other"),
-    record=nodes.recording_fmin,
+    record=nodes.FminBackward0.recording,
 )
 
 heaviside = Pointwise(
@@ -1556,7 +1497,6 @@ heaviside = Pointwise(
     formulas={(): kernels.heaviside},
     differentiable=("self", "values"),
     record=nodes.recording_heaviside,
-    record_inplace=nodes.recording_heaviside_,
 )
 
 lerp_Tensor = Pointwise(
@@ -1569,8 +1509,7 @@ lerp_Tensor = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.lerp_Tensor},
     differentiable=("self", "end", "weight"),
-    record=nodes.recording_lerp_Tensor,
-    record_inplace=nodes.recording_lerp_Tensor_,
+    record=nodes.LerpBackward0.recording,
 )
 
 maximum = Pointwise(
@@ -1583,7 +1522,7 @@ maximum = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.maximum},
     differentiable=("self", "other"),
-    record=nodes.recording_maximum,
+    record=nodes.MaximumBackward0.recording,
 )
 
 minimum = Pointwise(
@@ -1596,7 +1535,7 @@ minimum = Pointwise(
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.minimum},
     differentiable=("self", "other"),
-    record=nodes.recording_minimum,
+    record=nodes.MinimumBackward0.recording,
 )
 
 where_self = Pointwise(
@@ -1611,7 +1550,7 @@ where_self = Pointwise(
     in_range=("self", "other"),
     formulas={(): kernels.where_self},
     differentiable=("self", "other"),
-    record=nodes.recording_where_self,
+    record=nodes.WhereBackward0.recording,
 )
 
 celu = Pointwise(
@@ -1626,8 +1565,7 @@ celu = Pointwise(
     defaults={"alpha": 1.0},
     at_defaults=kernels.celu_at_defaults,
     differentiable=("self",),
-    record=nodes.recording_celu,
-    record_inplace=nodes.recording_celu_,
+    record=nodes.CeluBackward0.recording,
 )
 
 elu = Pointwise(
@@ -1642,8 +1580,7 @@ elu = Pointwise(
     defaults={"alpha": 1.0},
     at_defaults=kernels.elu_at_defaults,
     differentiable=("self",),
-    record=nodes.recording_elu,
-    record_inplace=nodes.recording_elu_,
+    record=nodes.EluBackward0.recording,
 )
 
 _gelu_erf = Pointwise(
@@ -1656,7 +1593,7 @@ _gelu_erf = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_erf},
     differentiable=("self",),
-    record=nodes.recording__gelu_erf,
+    record=nodes.GeluErfBackward0.recording,
 )
 
 _gelu_tanh = Pointwise(
@@ -1669,7 +1606,7 @@ _gelu_tanh = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_tanh},
     differentiable=("self",),
-    record=nodes.recording__gelu_tanh,
+    record=nodes.GeluTanhBackward0.recording,
 )
 
 hardshrink = Pointwise(
@@ -1683,7 +1620,7 @@ hardshrink = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardshrink},
     differentiable=("self",),
-    record=nodes.recording_hardshrink,
+    record=nodes.HardshrinkBackward0.recording,
 )
 
 hardsigmoid = Pointwise(
@@ -1696,8 +1633,7 @@ hardsigmoid = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardsigmoid},
     differentiable=("self",),
-    record=nodes.recording_hardsigmoid,
-    record_inplace=nodes.recording_hardsigmoid_,
+    record=nodes.HardsigmoidBackward0.recording,
 )
 
 hardswish = Pointwise(
@@ -1711,7 +1647,6 @@ hardswish = Pointwise(
     formulas={(): kernels.hardswish},
     differentiable=("self",),
     record=nodes.recording_hardswish,
-    record_inplace=nodes.recording_hardswish_,
 )
 
 hardtanh = Pointwise(
@@ -1725,8 +1660,7 @@ hardtanh = Pointwise(
     check=activation_shapes.hardtanh,
     formulas={(): kernels.hardtanh},
     differentiable=("self",),
-    record=nodes.recording_hardtanh,
-    record_inplace=nodes.recording_hardtanh_,
+    record=nodes.HardtanhBackward0.recording,
 )
 
 leaky_relu = Pointwise(
@@ -1739,8 +1673,7 @@ leaky_relu = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.leaky_relu},
     differentiable=("self",),
-    record=nodes.recording_leaky_relu,
-    record_inplace=nodes.recording_leaky_relu_,
+    record=nodes.LeakyReluBackward0.recording,
 )
 
 logsigmoid = Pointwise(
@@ -1754,7 +1687,7 @@ logsigmoid = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logsigmoid},
     differentiable=("self",),
-    record=nodes.recording_logsigmoid,
+    record=nodes.LogsigmoidBackward0.recording,
 )
 
 mish = Pointwise(
@@ -1767,8 +1700,7 @@ mish = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.mish},
     differentiable=("self",),
-    record=nodes.recording_mish,
-    record_inplace=nodes.recording_mish_,
+    record=nodes.MishBackward0.recording,
 )
 
 _prelu_kernel = Pointwise(
@@ -1781,7 +1713,7 @@ _prelu_kernel = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._prelu_kernel},
     differentiable=("self", "weight"),
-    record=nodes.recording__prelu_kernel,
+    record=nodes.PreluKernelBackward0.recording,
 )
 
 relu = Pointwise(
@@ -1794,8 +1726,7 @@ relu = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu},
     differentiable=("self",),
-    record=nodes.recording_relu,
-    record_inplace=nodes.recording_relu_,
+    record=nodes.ReluBackward0.recording,
 )
 
 relu6 = Pointwise(
@@ -1808,8 +1739,7 @@ relu6 = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu6},
     differentiable=("self",),
-    record=nodes.recording_relu6,
-    record_inplace=nodes.recording_relu6_,
+    record=nodes.Relu6Backward0.recording,
 )
 
 selu = Pointwise(
@@ -1822,8 +1752,7 @@ selu = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.selu},
     differentiable=("self",),
-    record=nodes.recording_selu,
-    record_inplace=nodes.recording_selu_,
+    record=nodes.SeluBackward0.recording,
 )
 
 silu = Pointwise(
@@ -1836,8 +1765,7 @@ silu = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.silu},
     differentiable=("self",),
-    record=nodes.recording_silu,
-    record_inplace=nodes.recording_silu_,
+    record=nodes.SiluBackward0.recording,
 )
 
 softplus = Pointwise(
@@ -1853,7 +1781,7 @@ softplus = Pointwise(
     defaults={"beta": 1, "threshold": 20},
     at_defaults=kernels.softplus_at_defaults,
     differentiable=("self",),
-    record=nodes.recording_softplus,
+    record=nodes.SoftplusBackward0.recording,
 )
 
 softshrink = Pointwise(
@@ -1868,7 +1796,7 @@ softshrink = Pointwise(
     check=activation_shapes.softshrink,
     formulas={(): kernels.softshrink},
     differentiable=("self",),
-    record=nodes.recording_softshrink,
+    record=nodes.SoftshrinkBackward0.recording,
 )
 
 softsign = Pointwise(
@@ -1881,7 +1809,7 @@ softsign = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.softsign},
     differentiable=("self",),
-    record=nodes.recording_softsign,
+    record=nodes.SoftsignBackward0.recording,
 )
 
 tanhshrink = Pointwise(
@@ -1894,7 +1822,7 @@ tanhshrink = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanhshrink},
     differentiable=("self",),
-    record=nodes.recording_tanhshrink,
+    record=nodes.TanhshrinkBackward0.recording,
 )
 
 threshold = Pointwise(
@@ -1907,8 +1835,7 @@ threshold = Pointwise(
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.threshold},
     differentiable=("self",),
-    record=nodes.recording_threshold,
-    record_inplace=nodes.recording_threshold_,
+    record=nodes.ThresholdBackward0.recording,
 )
 
 native_dropout_backward = Pointwise(
@@ -1934,7 +1861,7 @@ _squared_difference = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._squared_difference},
     differentiable=("self", "other"),
-    record=nodes.recording__squared_difference,
+    record=nodes.SquaredDifferenceBackward0.recording,
 )
 
 _smooth_l1 = Pointwise(
@@ -1947,7 +1874,7 @@ _smooth_l1 = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._smooth_l1},
     differentiable=("self", "target"),
-    record=nodes.recording__smooth_l1,
+    record=nodes.SmoothL1Backward0.recording,
 )
 
 _huber = Pointwise(
@@ -1960,7 +1887,7 @@ _huber = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._huber},
     differentiable=("self", "target"),
-    record=nodes.recording__huber,
+    record=nodes.HuberBackward0.recording,
 )
 
 _binary_cross_entropy = Pointwise(
@@ -1986,7 +1913,7 @@ _logistic_loss = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._logistic_loss},
     differentiable=("self", "target"),
-    record=nodes.recording__logistic_loss,
+    record=nodes.LogisticLossBackward0.recording,
 )
 
 _weighted_logistic_loss = Pointwise(
@@ -1999,7 +1926,7 @@ _weighted_logistic_loss = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._weighted_logistic_loss},
     differentiable=("self", "target", "pos_weight"),
-    record=nodes.recording__weighted_logistic_loss,
+    record=nodes.WeightedLogisticLossBackward0.recording,
 )
 
 _kl_div = Pointwise(
@@ -2012,7 +1939,7 @@ _kl_div = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div},
     differentiable=("self", "target"),
-    record=nodes.recording__kl_div,
+    record=nodes.KlDivBackward0.recording,
 )
 
 _kl_div_log_target = Pointwise(
@@ -2025,7 +1952,7 @@ _kl_div_log_target = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div_log_target},
     differentiable=("self", "target"),
-    record=nodes.recording__kl_div_log_target,
+    record=nodes.KlDivLogTargetBackward0.recording,
 )
 
 _euclidean = Pointwise(
@@ -2038,7 +1965,7 @@ _euclidean = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._euclidean},
     differentiable=("products", "first", "second"),
-    record=nodes.recording__euclidean,
+    record=nodes.EuclideanBackward0.recording,
 )
 
 _decayed_add = Pointwise(
@@ -2051,8 +1978,7 @@ _decayed_add = Pointwise(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._decayed_add},
     differentiable=("self", "other"),
-    record=nodes.recording__decayed_add,
-    record_inplace=nodes.recording__decayed_add_,
+    record=nodes.DecayedAddBackward0.recording,
 )
 
 _decayed_square = Pointwise(
@@ -2065,8 +1991,7 @@ _decayed_square = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._decayed_square},
     differentiable=("self", "other"),
-    record=nodes.recording__decayed_square,
-    record_inplace=nodes.recording__decayed_square_,
+    record=nodes.DecayedSquareBackward0.recording,
 )
 
 _scaled_step = Pointwise(
@@ -2087,8 +2012,7 @@ _scaled_step = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._scaled_step},
     differentiable=("self", "direction", "square"),
-    record=nodes.recording__scaled_step,
-    record_inplace=nodes.recording__scaled_step_,
+    record=nodes.ScaledStepBackward0.recording,
 )
 
 _gru_candidate = Pointwise(
@@ -2101,7 +2025,7 @@ _gru_candidate = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gru_candidate},
     differentiable=("input", "hidden", "reset_gate"),
-    record=nodes.recording__gru_candidate,
+    record=nodes.GruCandidateBackward0.recording,
 )
 
 _gru_hidden = Pointwise(
@@ -2114,7 +2038,7 @@ _gru_hidden = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gru_hidden},
     differentiable=("candidate", "update_gate", "hidden"),
-    record=nodes.recording__gru_hidden,
+    record=nodes.GruHiddenBackward0.recording,
 )
 
 _lstm_cell = Pointwise(
@@ -2132,7 +2056,7 @@ _lstm_cell = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._lstm_cell},
     differentiable=("in_gate", "forget_gate", "cell_gate", "cell"),
-    record=nodes.recording__lstm_cell,
+    record=nodes.LstmCellBackward0.recording,
 )
 
 _lstm_hidden = Pointwise(
@@ -2145,5 +2069,5 @@ _lstm_hidden = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._lstm_hidden},
     differentiable=("out_gate", "cell"),
-    record=nodes.recording__lstm_hidden,
+    record=nodes.LstmHiddenBackward0.recording,
 )

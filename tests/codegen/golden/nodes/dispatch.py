@@ -117,7 +117,7 @@ class ZeroBackward0(Node):
         return (grad_self,)
 
 
-def recording_zero__(below, needs_self):
+def recording_zero_(below, needs_self):
     """Records ZeroBackward0 around `below`, which writes to self."""
 
     def call(self):

@@ -3,10 +3,10 @@
 # Do not edit.
 """The nodes of pointwise operators, and the wrappers that record them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
-from torchgen_out import gradients
 from torchgen_out._runtime.autograd import grad_mode
+from torchgen_out._runtime.autograd.fused import FusedNode
 from torchgen_out._runtime.autograd.graph import (
     attach,
     check_inplace,
@@ -14,115 +14,26 @@ from torchgen_out._runtime.autograd.graph import (
     rebase_history,
 )
 from torchgen_out._runtime.autograd.node import Node
-from torchgen_out._runtime.autograd.saved import (
-    save,
-    save_operand,
-    save_original,
-    save_result,
-    unpack,
-)
-from torchgen_out._runtime.bindings.arguments import as_tensor_of
+from torchgen_out._runtime.autograd.saved import save, save_result, unpack
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.signature import kind_of
 from torchgen_out.operators import backward
 
 
-class MulBackward0(Node):
+class MulBackward0(FusedNode):
     """mul.Tensor
     self: grad * other.conj() (auto)
     other: grad * self.conj() (auto)
     """
 
-    __slots__ = ("needs", "saved_other", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True):
-            self = unpack(node.saved_self, node)
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.mul_Tensor_backward_self_other(grad, self, other)
-            else:
-                call = backward.mul_Tensor_backward_self_other.calls[
-                    grad._key, self._key, kind_of(other)
-                ]
-                grads = call(grad, self, other)
-            return grads
-        if node.needs == (True, False):
-            other = unpack(node.saved_other, node)
-            if grad_mode.state.enabled:
-                other = as_tensor_of(other, grad)
-                grads = gradients.mul_Tensor_backward_self(grad, other)
-            else:
-                call = backward.mul_Tensor_backward_self.calls[grad._key, kind_of(other)]
-                grads = call(grad, other)
-            return (grads, None)
-        if node.needs == (False, True):
-            self = unpack(node.saved_self, node)
-            if grad_mode.state.enabled:
-                grads = gradients.mul_Tensor_backward_other(grad, self)
-            else:
-                call = backward.mul_Tensor_backward_other.calls[grad._key, self._key]
-                grads = call(grad, self)
-            return (None, grads)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_other = None
-
-
-def recording_mul_Tensor(below, needs_self, needs_other):
-    """Records MulBackward0 around `below`."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (True, False))
-
-    def call(self, other):
-        result = below(self, other)
-        if not grad_mode.state.enabled:
-            return result
-        node = MulBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_mul_Tensor_(below, needs_self, needs_other):
-    """Records MulBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_other)
-    saves_self = needs in ((True, True), (False, True))
-    saves_other = needs in ((True, True), (True, False))
-
-    def call(self, other):
-        if not grad_mode.state.enabled:
-            return below(self, other)
-        check_inplace(self)
-        node = MulBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        node.needs = needs
-        if saves_self:
-            node.saved_self = save_original(self)
-        if saves_other:
-            node.saved_other = save_operand(other)
-        result = below(self, other)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (True, True): backward.mul_Tensor_backward_self_other,
+        (True, False): backward.mul_Tensor_backward_self,
+        (False, True): backward.mul_Tensor_backward_other,
+    }
 
 
 class ReluBackward0(Node):
@@ -141,366 +52,65 @@ class ReluBackward0(Node):
         node.saved_result = None
 
 
-def recording_relu(below, needs_self):
-    """Records ReluBackward0 around `below`."""
-
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = ReluBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_result = save_result(result, 0)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_relu_(below, needs_self):
-    """Records ReluBackward0 around `below`, which writes to self."""
+def recording_relu(below, needs_self, inplace=False):
+    """Records ReluBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self):
         if not grad_mode.state.enabled:
             return below(self)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = ReluBackward0()
         node.edges = (gradient_edge(self),)
         result = below(self)
         node.saved_result = save_result(result, 0)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call
 
 
-class SoftplusBackward0(Node):
+class SoftplusBackward0(FusedNode):
     """softplus
     self: grad * ops.where(self * beta > threshold, 1, (self * beta).sigmoid()) (auto)
     """
 
-    __slots__ = ("saved_beta", "saved_self", "saved_threshold")
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        beta = node.saved_beta
-        threshold = node.saved_threshold
-        if grad_mode.state.enabled:
-            grads = gradients.softplus_backward_self(grad, self, beta, threshold)
-            return (grads,)
-        call = backward.softplus_backward_self.calls[grad._key, self._key]
-        grads = call(grad, self, beta, threshold)
-        return (grads,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("self", "beta", "threshold")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.softplus_backward_self,
+    }
 
 
-def recording_softplus(below, needs_self):
-    """Records SoftplusBackward0 around `below`."""
-
-    def call(self, beta, threshold):
-        result = below(self, beta, threshold)
-        if not grad_mode.state.enabled:
-            return result
-        node = SoftplusBackward0()
-        node.edges = (gradient_edge(self),)
-        node.saved_self = save(self)
-        node.saved_beta = beta
-        node.saved_threshold = threshold
-        attach(result, node)
-        return result
-
-    return call
-
-
-class ClampBackward0(Node):
+class ClampBackward0(FusedNode):
     """clamp
     self: auto
     min: auto
     max: auto
     """
 
-    __slots__ = ("needs", "saved_max", "saved_min", "saved_self")
+    __slots__ = ()
 
-    def apply(node, grad):
-        if node.needs == (True, True, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_min_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self_min_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return grads
-        if node.needs == (True, True, False):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_min(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self_min.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (grads[0], None, grads[1])
-        if node.needs == (False, True, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_min_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_min_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (None, grads[0], grads[1])
-        if node.needs == (True, False, False):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_self.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (grads, None, None)
-        if node.needs == (False, True, False):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_min(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_min.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (None, grads, None)
-        if node.needs == (False, False, True):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_max(grad, self, min, max)
-            else:
-                call = backward.clamp_backward_max.calls[
-                    grad._key, self._key, kind_of(min), kind_of(max)
-                ]
-                grads = call(grad, self, min, max)
-            return (None, None, grads)
-        if node.needs == (True, None, True):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_max_without_min(grad, self, max)
-            else:
-                call = backward.clamp_backward_self_max_without_min.calls[
-                    grad._key, self._key, kind_of(max)
-                ]
-                grads = call(grad, self, max)
-            return (grads[0], None, grads[1])
-        if node.needs == (True, None, False):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_self_without_min(grad, self, max)
-            else:
-                call = backward.clamp_backward_self_without_min.calls[
-                    grad._key, self._key, kind_of(max)
-                ]
-                grads = call(grad, self, max)
-            return (grads, None, None)
-        if node.needs == (False, None, True):
-            self = unpack(node.saved_self, node)
-            max = unpack(node.saved_max, node)
-            if grad_mode.state.enabled:
-                max = as_tensor_of(max, grad)
-                grads = gradients.clamp_backward_max_without_min(grad, self, max)
-            else:
-                call = backward.clamp_backward_max_without_min.calls[
-                    grad._key, self._key, kind_of(max)
-                ]
-                grads = call(grad, self, max)
-            return (None, None, grads)
-        if node.needs == (True, True, None):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_backward_self_min_without_max(grad, self, min)
-            else:
-                call = backward.clamp_backward_self_min_without_max.calls[
-                    grad._key, self._key, kind_of(min)
-                ]
-                grads = call(grad, self, min)
-            return (grads[0], grads[1], None)
-        if node.needs == (True, False, None):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_backward_self_without_max(grad, self, min)
-            else:
-                call = backward.clamp_backward_self_without_max.calls[
-                    grad._key, self._key, kind_of(min)
-                ]
-                grads = call(grad, self, min)
-            return (grads, None, None)
-        if node.needs == (False, True, None):
-            self = unpack(node.saved_self, node)
-            min = unpack(node.saved_min, node)
-            if grad_mode.state.enabled:
-                min = as_tensor_of(min, grad)
-                grads = gradients.clamp_backward_min_without_max(grad, self, min)
-            else:
-                call = backward.clamp_backward_min_without_max.calls[
-                    grad._key, self._key, kind_of(min)
-                ]
-                grads = call(grad, self, min)
-            return (None, grads, None)
-        raise AssertionError(node.needs)
-
-    def release(node):
-        node.saved_self = None
-        node.saved_min = None
-        node.saved_max = None
-
-
-def recording_clamp(below, needs_self, needs_min, needs_max):
-    """Records ClampBackward0 around `below`."""
-    needs = (needs_self, needs_min, needs_max)
-    saves_min = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, True, None),
-        (True, False, None),
-        (False, True, None),
-    )
-    saves_max = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, None, True),
-        (True, None, False),
-        (False, None, True),
-    )
-
-    def call(self, min, max):
-        result = below(self, min, max)
-        if not grad_mode.state.enabled:
-            return result
-        node = ClampBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(min) if needs_min else None,
-            gradient_edge(max) if needs_max else None,
-        )
-        node.needs = needs
-        node.saved_self = save(self)
-        if saves_min:
-            node.saved_min = save_operand(min)
-        if saves_max:
-            node.saved_max = save_operand(max)
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_clamp_(below, needs_self, needs_min, needs_max):
-    """Records ClampBackward0 around `below`, which writes to self."""
-    needs = (needs_self, needs_min, needs_max)
-    saves_min = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, True, None),
-        (True, False, None),
-        (False, True, None),
-    )
-    saves_max = needs in (
-        (True, True, True),
-        (True, True, False),
-        (True, False, True),
-        (False, True, True),
-        (True, False, False),
-        (False, True, False),
-        (False, False, True),
-        (True, None, True),
-        (True, None, False),
-        (False, None, True),
-    )
-
-    def call(self, min, max):
-        if not grad_mode.state.enabled:
-            return below(self, min, max)
-        check_inplace(self)
-        node = ClampBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(min) if needs_min else None,
-            gradient_edge(max) if needs_max else None,
-        )
-        node.needs = needs
-        node.saved_self = save_original(self)
-        if saves_min:
-            node.saved_min = save_operand(min)
-        if saves_max:
-            node.saved_max = save_operand(max)
-        result = below(self, min, max)
-        rebase_history(result, node)
-        return result
-
-    return call
+    arguments = ("self", "min", "max")
+    inputs = ("self", "min", "max")
+    cases: ClassVar = {
+        (True, True, True): backward.clamp_backward_self_min_max,
+        (True, True, False): backward.clamp_backward_self_min,
+        (True, False, True): backward.clamp_backward_self_max,
+        (False, True, True): backward.clamp_backward_min_max,
+        (True, False, False): backward.clamp_backward_self,
+        (False, True, False): backward.clamp_backward_min,
+        (False, False, True): backward.clamp_backward_max,
+        (True, None, True): backward.clamp_backward_self_max_without_min,
+        (True, None, False): backward.clamp_backward_self_without_min,
+        (False, None, True): backward.clamp_backward_max_without_min,
+        (True, True, None): backward.clamp_backward_self_min_without_max,
+        (True, False, None): backward.clamp_backward_self_without_max,
+        (False, True, None): backward.clamp_backward_min_without_max,
+    }
 
 
 class ThresholdBackwardBackward0(Node):
@@ -556,33 +166,15 @@ class AddBackward0(Node):
         return grad_self, grad_other
 
 
-def recording_add_Tensor(below, needs_self, needs_other):
-    """Records AddBackward0 around `below`."""
-
-    def call(self, other, alpha):
-        result = below(self, other, alpha)
-        if not grad_mode.state.enabled:
-            return result
-        node = AddBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(other) if needs_other else None,
-        )
-        if needs_other:
-            node.saved_alpha = alpha
-        attach(result, node)
-        return result
-
-    return call
-
-
-def recording_add_Tensor_(below, needs_self, needs_other):
-    """Records AddBackward0 around `below`, which writes to self."""
+def recording_add_Tensor(below, needs_self, needs_other, inplace=False):
+    """Records AddBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
 
     def call(self, other, alpha):
         if not grad_mode.state.enabled:
             return below(self, other, alpha)
-        check_inplace(self)
+        if inplace:
+            check_inplace(self)
         node = AddBackward0()
         node.edges = (
             gradient_edge(self) if needs_self else None,
@@ -591,7 +183,7 @@ def recording_add_Tensor_(below, needs_self, needs_other):
         if needs_other:
             node.saved_alpha = alpha
         result = below(self, other, alpha)
-        rebase_history(result, node)
+        finish(result, node)
         return result
 
     return call

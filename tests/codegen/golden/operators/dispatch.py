@@ -54,5 +54,5 @@ zero_ = Dispatch(
     aliasing=("self",),
     mutates=True,
     differentiable=("self",),
-    record=nodes.recording_zero__,
+    record=nodes.recording_zero_,
 )

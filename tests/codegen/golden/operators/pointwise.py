@@ -18,8 +18,7 @@ mul_Tensor = Pointwise(
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.mul_Tensor},
     differentiable=("self", "other"),
-    record=nodes.recording_mul_Tensor,
-    record_inplace=nodes.recording_mul_Tensor_,
+    record=nodes.MulBackward0.recording,
 )
 
 relu = Pointwise(
@@ -33,7 +32,6 @@ relu = Pointwise(
     formulas={(): kernels.relu},
     differentiable=("self",),
     record=nodes.recording_relu,
-    record_inplace=nodes.recording_relu_,
 )
 
 softplus = Pointwise(
@@ -48,7 +46,7 @@ softplus = Pointwise(
     defaults={"beta": 1, "threshold": 20},
     at_defaults=kernels.softplus_at_defaults,
     differentiable=("self",),
-    record=nodes.recording_softplus,
+    record=nodes.SoftplusBackward0.recording,
 )
 
 clamp = Pointwise(
@@ -65,8 +63,7 @@ clamp = Pointwise(
         ("max",): kernels.clamp_without_max,
     },
     differentiable=("self", "min", "max"),
-    record=nodes.recording_clamp,
-    record_inplace=nodes.recording_clamp_,
+    record=nodes.ClampBackward0.recording,
 )
 
 _threshold_backward = Pointwise(
@@ -96,5 +93,4 @@ add_Tensor = Pointwise(
     at_defaults=kernels.add_Tensor_at_defaults,
     differentiable=("self", "other"),
     record=nodes.recording_add_Tensor,
-    record_inplace=nodes.recording_add_Tensor_,
 )

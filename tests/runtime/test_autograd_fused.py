@@ -1,0 +1,68 @@
+"""Nodes of fused backward kernels: what a call keeps for the gradients that are needed, and how."""
+
+import traceback
+
+import pytest
+
+import torchgen_out as torch
+from torchgen_out import dtype_sets
+from torchgen_out._runtime.autograd import fused
+from torchgen_out.nodes import pointwise as nodes
+
+
+def test_gradients_are_computed_in_all_dtypes_but_those_of_one_byte() -> None:
+    assert fused.COMPUTED == dtype_sets.FLOATING_AND_COMPLEX
+
+
+def test_a_node_keeps_what_its_needs_read() -> None:
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    plain = torch.ones(2)
+    kept = {
+        (x * y).grad_fn.__slots__: (True, True),
+        (x * plain).grad_fn.__slots__: (True, False),
+        (plain * y).grad_fn.__slots__: (False, True),
+    }
+    assert list(kept) == [("saved_self", "saved_other"), ("saved_other",), ("saved_self",)]
+    for result in (x * y, x * plain, plain * y):
+        assert isinstance(result.grad_fn, nodes.MulBackward0)
+        assert result.grad_fn.name() == "MulBackward0"
+
+
+def test_kernels_give_what_their_needs_say() -> None:
+    """Every case of every node: its results are the inputs that need a gradient, in order."""
+    found = 0
+    for node in vars(nodes).values():
+        if not (isinstance(node, type) and issubclass(node, fused.FusedNode) and node.cases):
+            continue
+        for needs, kernel in node.cases.items():
+            wanted = [name for name, need in zip(node.inputs, needs, strict=True) if need]
+            assert kernel.gives == tuple(wanted)
+            assert set(kernel.reads) <= {*node.arguments, "result"}
+            assert list(kernel.arguments)[: len(kernel.operands)] == list(kernel.operands)
+            found += 1
+    assert found > 150
+
+
+def test_a_traceback_shows_what_a_node_does() -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    y.backward(torch.ones(2))
+    with pytest.raises(RuntimeError) as caught:
+        y.backward(torch.ones(2))
+    assert "saved_result = unpack(node.saved_result, node)" in "".join(
+        traceback.format_exception(caught.value)
+    )
+
+
+def test_where_no_case_fits_the_kernel_for_all_inputs_serves() -> None:
+    class Node(fused.FusedNode):
+        """add: self: grad, other: grad"""
+
+        __slots__ = ()
+        arguments = inputs = ("self", "other")
+        cases = {(True, True): nodes.MaximumBackward0.cases[True, True]}  # noqa: RUF012
+
+    x, y = torch.ones(2, requires_grad=True), torch.zeros(2)
+    call = Node.recording(lambda self, other: torch.maximum(self.detach(), other), True, False)
+    call(x, y).backward(torch.ones(2))
+    assert x.grad.tolist() == [1, 1]
