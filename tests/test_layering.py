@@ -37,8 +37,9 @@ FLOORS: dict[str, int] = {
 FACADES = (
     "_C", "__config__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor_str",
     "_utils", "absent_names", "accelerator", "amp", "ao", "as_torch", "autograd", "backends.openmp",
-    "backends.opt_einsum", "backends.quantized", "backends.xnnpack", "compiler", "cuda.amp",
-    "distributed", "distributions", "export", "func", "functional", "futures", "fx", "hub", "jit",
+    "backends.opt_einsum", "backends.quantized", "backends.xnnpack", "compiler", "cpu.amp",
+    "cuda.amp", "distributed", "distributions", "export", "func", "functional", "futures", "fx",
+    "hub", "jit",
     "library", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim",
     "overrides", "private_names", "profiler", "quantization", "quasirandom", "serialization",
     "sparse", "storage", "testing", "torch_names", "types", "utils", "xpu",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .. import formula as formulas
 from ..emit import automatic
 from ..emit.automatic import BackwardCase
-from ..model.derivative import Derivative, Gradient, GradientKind, TangentKind
+from ..model.derivative import WITHOUT, Derivative, Gradient, GradientKind, TangentKind
 from ..model.expression import Save, SavedValue
 from ..model.operator import Composite, Operator
 from ..model.program import Program
@@ -85,7 +85,7 @@ def _saved(
 ) -> list[str]:
     rows = []
     for gradient in derivative.gradients:
-        if gradient.kind is GradientKind.NON_DIFFERENTIABLE:
+        if gradient.kind in WITHOUT:
             continue
         if gradient.kind is GradientKind.AUTO:
             for case in _alone(cases, gradient.inputs)[:1]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..model.derivative import Derivative, Gradient, GradientKind
+from ..model.derivative import WITHOUT, Derivative, Gradient, GradientKind
 from ..model.operator import Operator
 from ..model.program import Program
 from ..model.schema import Argument
@@ -38,7 +38,7 @@ def steps(
     lists = {a.name for a in inputs if a.type.is_tensor_list}
     for gradient in derivative.gradients:
         names = [name for name in gradient.inputs if name in positions]
-        if gradient.kind is GradientKind.NON_DIFFERENTIABLE or not names:
+        if gradient.kind in WITHOUT or not names:
             continue
         alone = len(inputs) == len(names) or lists & set(names)
         tests = [] if alone else [f"edges[{positions[name]}] is not None" for name in names]

@@ -206,6 +206,8 @@ def _autograd_fields(program: Program, operator: Operator) -> Iterator[Field]:
         return
     names = [a.name for a in operator.arguments if a.name in derivative.differentiable_inputs]
     yield Field("differentiable", _quoted(names))
+    if derivative.refused_inputs:
+        yield Field("refused", _quoted(derivative.refused_inputs))
     yield Field("record", f"nodes.{naming.record_name(program, operator)}")
 
 

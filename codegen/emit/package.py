@@ -352,7 +352,23 @@ FACADES = (
         "Tensors in tests.",
     ),
     Facade("serialization.py", "library.serialization", "Saving and loading."),
-    Facade("cpu.py", "namespaces.cpu_names", "The CPU and the memory it keeps."),
+    Facade("cpu/__init__.py", "namespaces.cpu_names", "The CPU and the memory it keeps.", ("amp",)),
+    Facade(
+        "cpu/amp/__init__.py",
+        "library.optim.mixed_precision_cpu",
+        "Mixed precision on the CPU.",
+        ("autocast_mode", "grad_scaler"),
+    ),
+    Facade(
+        "cpu/amp/autocast_mode.py",
+        "library.optim.mixed_precision_cpu",
+        "Lower precision on the CPU.",
+    ),
+    Facade(
+        "cpu/amp/grad_scaler.py",
+        "library.optim.mixed_precision_cpu",
+        "Scaled losses on the CPU.",
+    ),
     Facade(
         "cuda/__init__.py",
         "namespaces.cuda_names",
@@ -360,9 +376,20 @@ FACADES = (
         ("amp", "nvtx"),
     ),
     Facade(
-        "cuda/amp.py",
+        "cuda/amp/__init__.py",
         "library.optim.mixed_precision_cuda",
         "Mixed precision on CUDA.",
+        ("autocast_mode", "grad_scaler"),
+    ),
+    Facade(
+        "cuda/amp/autocast_mode.py",
+        "library.optim.mixed_precision_cuda",
+        "Lower precision on CUDA.",
+    ),
+    Facade(
+        "cuda/amp/grad_scaler.py",
+        "library.optim.mixed_precision_cuda",
+        "Scaled losses on CUDA.",
     ),
     Facade(
         "cuda/nvtx.py",

@@ -17,7 +17,12 @@ class GradientKind(enum.Enum):
     FORMULA = "formula"
     AUTO = "auto"
     NON_DIFFERENTIABLE = "non_differentiable"
+    REFUSED = "refused"
     NOT_IMPLEMENTED = "not_implemented"
+
+
+WITHOUT = (GradientKind.NON_DIFFERENTIABLE, GradientKind.REFUSED)
+"""Inputs of these kinds get no gradient."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +95,15 @@ class Derivative:
         return tuple(
             name
             for gradient in self.gradients
-            if gradient.kind is not GradientKind.NON_DIFFERENTIABLE
+            if gradient.kind not in WITHOUT
             for name in gradient.inputs
         )
+
+    @property
+    def refused_inputs(self) -> tuple[str, ...]:
+        """Arguments that must not require grad."""
+        refused = (g for g in self.gradients if g.kind is GradientKind.REFUSED)
+        return tuple(name for gradient in refused for name in gradient.inputs)
 
     @property
     def is_differentiable(self) -> bool:

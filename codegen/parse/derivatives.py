@@ -28,6 +28,7 @@ _FLAGS = {"true": True, "false": False}
 _PLAIN_GRADIENTS = {
     "auto": GradientKind.AUTO,
     "non_differentiable": GradientKind.NON_DIFFERENTIABLE,
+    "refused": GradientKind.REFUSED,
 }
 _PLAIN_TANGENTS = {
     "auto_linear": TangentKind.AUTO_LINEAR,

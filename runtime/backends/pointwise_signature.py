@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import deprecation, promotion
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import number as numbers
-from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import Pointwise
 
@@ -73,7 +73,9 @@ def _check_conditions(operator: Pointwise, entries: dict[str, Any]) -> None:
     for name, entry in entries.items():
         if name not in operator.promoted and entry.__class__ is int:
             own = signatures.dtype_of(entry)
-            if own not in (dtypes.bool, dtypes.uint8):
+            if own is dtypes.uint8:
+                deprecation.bytes_as_condition(operator.base_name, name)
+            elif own is not dtypes.bool:
                 raise errors.condition_dtype(operator.base_name, name, own)
 
 

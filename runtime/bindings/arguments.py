@@ -14,7 +14,7 @@ from torchgen_out._runtime.core import overlap, promotion
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import Call, guard_out
+from torchgen_out._runtime.dispatch.operator import Call, guard_input, guard_out
 
 Dtype = dtypes.dtype
 """The class by the name that bindings know it by: they have an argument `dtype`."""
@@ -153,6 +153,23 @@ def guarded_out(name: str, below: Call) -> Call:
 
 
 guard_out(guarded_out)
+
+
+def guarded_input(name: str, operand: str, below: Call) -> Call:
+    """A call with an operand that requires grad and gets none.
+
+    Raises: RuntimeError while gradients are recorded.
+    """
+
+    def call(*args: Any) -> Any:
+        if grad_mode.state.enabled:
+            raise errors.not_differentiable(name, operand)
+        return below(*args)
+
+    return call
+
+
+guard_input(guarded_input)
 
 
 def check_tensors(name: str, *arguments: tuple[str, int, str, Any]) -> None:

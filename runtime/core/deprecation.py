@@ -70,6 +70,27 @@ def bytes_as_mask() -> None:
     )
 
 
+def bytes_as_condition(name: str, argument: str) -> None:
+    """Warn of a condition of uint8, as it was before there was bool."""
+    warn_once(
+        f"{name} received a uint8 {argument} tensor. This behavior is deprecated and will be "
+        "removed in a future version of PyTorch. Use a boolean condition instead."
+    )
+
+
+def reduced_by_scatter() -> None:
+    """Warn of `scatter` that combines what `scatter_reduce` combines better."""
+    warn_once(
+        "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed "
+        "in a future PyTorch release. Use torch.scatter_reduce instead."
+    )
+
+
+def in_beta(name: str) -> None:
+    """Warn of an operator that PyTorch has not settled."""
+    warn_once(f"{name}() is in beta and the API may change at any time.")
+
+
 def typed_storage() -> None:
     """Warn of `Tensor.storage`."""
     warn_once(

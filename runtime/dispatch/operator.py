@@ -97,6 +97,14 @@ class CallTable(dict[Any, Call]):
         return self.operator.wrong_arguments(tuple(operands))
 
 
+_input_guards: list[Callable[[str, str, Call], Call]] = []
+
+
+def guard_input(maker: Callable[[str, str, Call], Call]) -> None:
+    """Have calls with an operand that must not require grad made by maker(name, operand, call)."""
+    _input_guards.append(maker)
+
+
 _out_guards: list[Callable[[str, Call], Call]] = []
 
 
@@ -130,9 +138,9 @@ class Operator:
     signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?',
     'scalar' or 'tensors' for each. record: the maker of the autograd wrapper, or None; an
     in-place variant asks it for `inplace=True`. differentiable: the operands that may receive a
-    gradient. number_first: whether the first of them may be a number, though the schema says
-    tensor; number_each: whether all may be at once. out_rule: which dtypes out= may have, as
-    `promotion.check_out` takes it.
+    gradient; refused: those that must not require one. number_first: whether the first of them may
+    be a number, though the schema says tensor; number_each: whether all may be at once. out_rule:
+    which dtypes out= may have, as `promotion.check_out` takes it.
     """
 
     kind = "operator"
@@ -147,6 +155,7 @@ class Operator:
         operands: dict[str, str],
         *,
         differentiable: tuple[str, ...] = (),
+        refused: tuple[str, ...] = (),
         number_first: bool = False,
         number_each: bool = False,
         record: Callable[..., Call] | None = None,
@@ -167,6 +176,7 @@ class Operator:
         operators[name] = self
         names = list(operands)
         self._differentiable = tuple(names.index(name) for name in differentiable)
+        self._refused = tuple(names.index(name) for name in refused)
 
     def __repr__(self) -> str:
         return f"<{self.kind} operator {self.schema}>"
@@ -194,12 +204,21 @@ class Operator:
         bare = tuple([signatures.without_grad(entry) for entry in signature])
         if bare == signature:
             return self._below(bare, variant)
-        below = self._lookup(bare, variant)
+        below = self._guarded(signature, self._lookup(bare, variant))
         needs = [signatures.needs_grad(signature[i]) for i in self._differentiable]
         if self.record is None or not any(_any(need) for need in needs):
             return below
         how = {"inplace": True} if variant == INPLACE else {}
         return self.record(below, *needs, **how)
+
+    def _guarded(self, signature: tuple[Any, ...], below: Call) -> Call:
+        """The call below autograd, which refuses operands that require grad in vain."""
+        names = list(self.operands)
+        for i in reversed(self._refused):
+            if signatures.needs_grad(signature[i]):
+                for guard in _input_guards:
+                    below = guard(self.base_name, names[i], below)
+        return below
 
     def _has_tensor_for_number(self, signature: tuple[Any, ...], variant: str) -> bool:
         """Whether a tensor stands where this overload takes a number: `x.__rpow__(y)`."""
@@ -426,8 +445,8 @@ class Dispatch(Operator):
 
     kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
     depend on data. half_is_raw, aliasing: as in native_functions.yaml. out_overlap: which
-    operands out= may show elements of: "any"; "whole", all of them or none; or "apart", those in
-    `aliasing` as with "whole", of others none. across_devices: whether the
+    operands out= may show elements of: any if empty; with "whole" only all of one; with "apart"
+    as that for those in `aliasing`, and none of the others. across_devices: whether the
     tensors may lie on different ones. host_lists: whether those of a list may lie on the host,
     wherever the others do. mutates: whether the schema itself writes to self. memory_format: the
     arguments after which results lie channels-last; the kernels need not know.

@@ -95,7 +95,11 @@ class Answers(dict[Any, Any]):
     def find(self, self_: Tensor, given: tuple[Any, ...]) -> Any:
         """The answer for arguments that were not found as they are: new ones, or with lists."""
         args = tuple([tuple(arg) if arg.__class__ is list else arg for arg in given])
-        kinds = tuple([sum(a).__class__ if a.__class__ is tuple else a.__class__ for a in args])
+        try:
+            kinds = tuple([sum(a).__class__ if a.__class__ is tuple else a.__class__ for a in args])
+        except TypeError:
+            self._check_whole(args)
+            raise
         question = (self_._sizes, self_._strides, *args, *(kinds if self.arity < 3 else (kinds,)))
         answer = self.get(question)
         if answer is None:
@@ -109,13 +113,17 @@ class Answers(dict[Any, Any]):
         return answer
 
     def _check_whole(self, args: Sequence[Any]) -> None:
-        """Raise TypeError for a float: some functions would count with it as with the integer."""
-        for position, arg in enumerate(args):
-            for each in arg if arg.__class__ is tuple else (arg,):
-                if isinstance(each, float):
-                    name = self.function.__code__.co_varnames[position + 1]
-                    operator = self.function.__name__
-                    raise errors.wrong_argument_type(operator, name, position + 1, "int", each)
+        """Raise TypeError for a float: some functions would count with it as with the integer.
+
+        In a tuple everything else that is no integer is refused, too.
+        """
+        operator, names = self.function.__name__, self.function.__code__.co_varnames
+        for position, arg in enumerate(args, 1):
+            if isinstance(arg, float):
+                raise errors.wrong_argument_type(operator, names[position], position, "int", arg)
+            for at, each in enumerate(arg if arg.__class__ is tuple else ()):
+                if not hasattr(each.__class__, "__index__"):
+                    raise errors.ints_expected(operator, names[position], position + 1, arg, at)
 
     def work_out(self, self_: Tensor, args: Sequence[Any]) -> Any:
         """Ask the function."""

@@ -74,6 +74,7 @@ from torchgen_out._runtime.errors.backward import (
     no_inputs,
     not_a_gradient,
     not_batched,
+    not_differentiable,
     nothing_to_differentiate,
     raise_not_differentiable,
     unused_input,

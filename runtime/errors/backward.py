@@ -133,6 +133,14 @@ def no_backward_runs() -> RuntimeError:
     return RuntimeError("Final callbacks can only be installed during backward pass.")
 
 
+def not_differentiable(operator: str, operand: str) -> RuntimeError:
+    """An operand requires grad that gets no gradient."""
+    return RuntimeError(
+        f"The function '{operator.lstrip('_')}' is not differentiable with respect to argument "
+        f"'{operand}'. This input cannot have requires_grad True."
+    )
+
+
 def raise_not_differentiable(name: str) -> Any:
     """A gradient was asked for that derivatives.yaml says is not implemented."""
     raise NotImplementedError(

@@ -188,6 +188,18 @@ ARGUMENTS = (
     "torch.zeros(torch.broadcast_shapes())",
     "torch.broadcast_shapes((2,), (3,))",
     "torch.broadcast_shapes((2,), -1)",
+    "torch.testing.make_tensor((2,), dtype=float, device='cpu')",
+    "F.nll_loss(x, torch.arange(3), torch.ones(4, requires_grad=True))",
+    "F.cross_entropy(x, torch.arange(3), torch.ones(4, requires_grad=True))",
+    "F.batch_norm(x, torch.ones(4, requires_grad=True), torch.ones(4))",
+    "torch.linalg.pinv(x, rtol=torch.tensor(0.1, requires_grad=True))",
+)
+
+NO_SIZES = (
+    *("x.reshape(int)", "x.reshape(2, int)", "x.reshape(2.0)", "x.reshape((2, 6.0))"),
+    *("x.expand(int)", "x.permute(int)", "x.permute(0, 1.0)", "x.view(2, int)", "x.repeat(int)"),
+    *("x.unflatten(1, (2, int))", "torch.zeros(int)", "torch.zeros(2, int)", "x.reshape(None)"),
+    *("torch.broadcast_to(x, int)", "torch.roll(x, int)", "x.flip(int)"),
 )
 
 
@@ -264,3 +276,11 @@ def test_what_equals_an_integer_is_none(call: str) -> None:
 def test_python_types_are_dtypes(call: str) -> None:
     for given in ("float", "int", "str", "3"):
         check_alike(call.replace("T", given))
+
+
+@pytest.mark.parametrize("call", NO_SIZES)
+def test_what_is_no_size_is_named(call: str) -> None:
+    """Not by what Python says of our own arithmetic with it."""
+    for library in (torch, torchgen_out):
+        with pytest.raises(TypeError, match=r"must be (tuple of ints|int)|received an invalid"):
+            eval(call, {"torch": library, "x": library.arange(12.0).reshape(3, 4)})

@@ -67,6 +67,8 @@ def test_functions_of_losses_take_older_reductions() -> None:
 
 
 EYE = torch.eye(3)
+MASK = torch.tensor([1, 0], dtype=torch.uint8)
+PLACES = torch.tensor([1, 0])
 DEPRECATED = {
     "cholesky": lambda: torch.cholesky(EYE),
     "qr": lambda: EYE.qr(),
@@ -82,11 +84,16 @@ DEPRECATED = {
     "adjoint of a number": lambda: torch.ones(()).adjoint(),
     "meshgrid": lambda: torch.meshgrid(torch.ones(2), torch.ones(3)),
     "cross": lambda: torch.cross(EYE, EYE),
+    "where of bytes": lambda: torch.where(MASK, torch.ones(2).short(), torch.ones(2).char()),
+    "scatter": lambda: torch.ones(2).scatter(0, PLACES, torch.ones(2), reduce="add"),
+    "index_reduce": lambda: torch.ones(2).index_reduce(0, PLACES, torch.ones(2), "prod"),
 }
 FINE = {
     "T": lambda: (EYE.T, torch.ones(3).T, torch.ones(2, 3, 4).mT),
     "meshgrid": lambda: torch.meshgrid(torch.ones(2), torch.ones(3), indexing="ij"),
     "cross": lambda: torch.cross(EYE, EYE, dim=0),
+    "scatter": lambda: torch.ones(2).scatter(0, PLACES, 2.0, reduce="add"),
+    "scatter_reduce": lambda: torch.ones(2).scatter_reduce(0, PLACES, torch.ones(2), "sum"),
 }
 
 
@@ -94,7 +101,7 @@ FINE = {
 def test_what_pytorch_has_given_up_warns_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the line of whoever calls it."""
     monkeypatch.setattr(deprecation, "_told", set())
-    with pytest.warns(UserWarning, match="deprecated|required to pass") as told:
+    with pytest.warns(UserWarning, match="deprecated|required to pass|in beta") as told:
         DEPRECATED[name]()
         DEPRECATED[name]()
     assert [each.filename for each in told] == [__file__]
@@ -105,3 +112,35 @@ def test_what_stays_does_not_warn(name: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(deprecation, "_told", set())
     FINE[name]()
     assert not deprecation._told
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_mixed_precision_as_it_was_before_it_named_the_device(device: str) -> None:
+    amp = importlib.import_module(f"torchgen_out.{device}.amp")
+    assert importlib.import_module(f"{amp.__name__}.autocast_mode").autocast is amp.autocast
+    assert importlib.import_module(f"{amp.__name__}.grad_scaler").GradScaler is amp.GradScaler
+    with pytest.warns(FutureWarning, match=f"torch.{device}.amp.autocast"):
+        lower = amp.autocast(enabled=device == "cpu")
+    with lower:
+        assert torch.mm(EYE, EYE).dtype is (torch.bfloat16 if device == "cpu" else torch.float32)
+    with pytest.warns(FutureWarning, match="GradScaler"):
+        assert amp.GradScaler(enabled=False).get_scale() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "batch_first was not True"),
+        ({"batch_first": True, "norm_first": True}, "norm_first was True"),
+        ({"batch_first": True, "nhead": 1}, "num_heads is odd"),
+        ({"batch_first": True, "activation": torch.tanh}, "activation_relu_or_gelu was not True"),
+        ({"batch_first": True, "bias": False}, "self_attn was passed bias=False"),
+    ],
+)
+def test_encoders_say_why_nothing_is_packed(options: dict[str, object], reason: str) -> None:
+    layer = torch.nn.TransformerEncoderLayer(4, **{"nhead": 2, **options})
+    with pytest.warns(
+        UserWarning, match=f"enable_nested_tensor is True, but .* encoder_layer.*{reason}"
+    ):
+        torch.nn.TransformerEncoder(layer, 1)
+    torch.nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)

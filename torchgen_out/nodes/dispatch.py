@@ -4930,8 +4930,8 @@ def recording__linalg_lstsq(below, needs_self, needs_b):
 class LinalgPinvBackward0(Node):
     """_linalg_pinv
     self: pinv_backward(grad, result, self)
-    atol: non_differentiable
-    rtol: non_differentiable
+    atol: refused
+    rtol: refused
     """
 
     __slots__ = ("saved_result", "saved_self")
@@ -5368,7 +5368,7 @@ class NllLossForwardBackward0(MultiOutputNode):
     self: _nll_loss_backward(grad, target, weight, total_weight, self.shape, reduction,
         ignore_index)
     target: non_differentiable
-    weight: non_differentiable
+    weight: refused
     """
 
     __slots__ = (
@@ -5425,7 +5425,7 @@ class CrossEntropyRowsBackward0(MultiOutputNode):
     self: cross_entropy_rows_backward(grad, log_probabilities, self, target, weight, total_weight,
         reduction, ignore_index, label_smoothing)
     target: non_differentiable
-    weight: non_differentiable
+    weight: refused
     """
 
     __slots__ = (
@@ -6865,8 +6865,8 @@ class NativeBatchNormBackward0(MultiOutputNode):
     """native_batch_norm
     input, weight, bias: batch_norm_backward(grad, input, weight, running_mean, running_var,
         result1, result2, training, eps, grad_input_mask)
-    running_mean: non_differentiable
-    running_var: non_differentiable
+    running_mean: refused
+    running_var: refused
     """
 
     __slots__ = (

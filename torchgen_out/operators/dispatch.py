@@ -2470,6 +2470,7 @@ _linalg_pinv = Dispatch(
     },
     meta=least_squares_shapes._linalg_pinv,
     differentiable=("self",),
+    refused=("atol", "rtol"),
     record=nodes.recording__linalg_pinv,
 )
 
@@ -2652,6 +2653,7 @@ nll_loss_forward = Dispatch(
     outputs=2,
     wrap=return_types.nll_loss_forward,
     differentiable=("self",),
+    refused=("weight",),
     record=nodes.recording_nll_loss_forward,
 )
 
@@ -2680,6 +2682,7 @@ _cross_entropy_rows = Dispatch(
     outputs=3,
     wrap=return_types._cross_entropy_rows,
     differentiable=("self",),
+    refused=("weight",),
     record=nodes.recording__cross_entropy_rows,
 )
 
@@ -3336,6 +3339,7 @@ native_batch_norm = Dispatch(
     memory_format=("input",),
     outputs=3,
     differentiable=("input", "weight", "bias"),
+    refused=("running_mean", "running_var"),
     record=nodes.recording_native_batch_norm,
 )
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.library.nn import init
+from torchgen_out._runtime.library.nn.activation import GELU, ReLU
 from torchgen_out._runtime.library.nn.attention import MultiheadAttention
 from torchgen_out._runtime.library.nn.containers import ModuleList
 from torchgen_out._runtime.library.nn.dropout import Dropout
@@ -139,6 +141,28 @@ class TransformerDecoderLayer(_Layer):
         return self._block(3, x, self._feed_forward)
 
 
+def _not_nested(layer: Module) -> str:
+    """Why PyTorch would not pack padded batches for this layer; empty if it would.
+
+    Nothing is packed here; PyTorch says so when the encoder is made, and programs expect it.
+    """
+    if not isinstance(layer, TransformerEncoderLayer):
+        return " was not TransformerEncoderLayer"
+    attention = layer.self_attn
+    reasons = {
+        ".norm_first was True": layer.norm_first,
+        ".self_attn.batch_first was not True"
+        "(use batch_first for better inference performance)": not attention.batch_first,
+        ".self_attn was passed bias=False": attention.in_proj_bias is None,
+        ".activation_relu_or_gelu was not True": not (
+            layer.activation in (F.relu, F.gelu) or isinstance(layer.activation, ReLU | GELU)
+        ),
+        ".norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
+        ".self_attn.num_heads is odd": attention.num_heads % 2,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
 class TransformerEncoder(Module):
     """A stack of copies of one encoder layer."""
 
@@ -156,6 +180,11 @@ class TransformerEncoder(Module):
             num_layers,
             norm,
         )
+        if enable_nested_tensor and (reason := _not_nested(encoder_layer)):
+            warn(
+                "enable_nested_tensor is True, but self.use_nested_tensor is False because "
+                f"encoder_layer{reason}"
+            )
 
     def forward(
         self,

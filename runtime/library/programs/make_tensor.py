@@ -61,8 +61,13 @@ def make_tensor(
     """Return a tensor of values drawn uniformly from [low, high).
 
     dtype: floats lie in [-9, 9), integers in [-9, 10), uint8 in [0, 10) unless bounds are given.
-    **Raises** ValueError for empty ranges and for both `noncontiguous` and `memory_format`.
+    **Raises** ValueError for empty ranges and for both `noncontiguous` and `memory_format`,
+    TypeError for what is no dtype.
     """
+    if not isinstance(dtype, torch.dtype):
+        raise TypeError(
+            f"The requested dtype '{dtype}' is not supported by torch.testing.make_tensor()."
+        )
     sizes = _shape(shape)
     if noncontiguous and memory_format is not None:
         raise ValueError(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import deprecation, number
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.ops.shapes.indexing import INDEX_DTYPES, check_index_dtype, numel_at
 
@@ -37,6 +37,7 @@ def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Answer:
 def scatter_combine(self: Any, dim: int, index: Any, src: Any, reduce: str) -> Answer:
     """The shape of self. Raises: as `scatter`, and RuntimeError for an unknown `reduce`."""
     _check_combine(reduce)
+    deprecation.reduced_by_scatter()
     return scatter(self, dim, index, src)
 
 
@@ -113,6 +114,7 @@ def index_reduce(
             f"{reduce}."
         )
     _check_reducible("index_reduce", self.dtype, reduce)
+    deprecation.in_beta("index_reduce")
     return _check_slices("index_reduce_", self, dim, index, source)
 
 

@@ -6,3 +6,6 @@ torchgen_out._runtime.namespaces.cpu_names."""
 
 from torchgen_out._runtime.namespaces.cpu_names import *  # noqa: F403
 from torchgen_out._runtime.namespaces.cpu_names import __all__  # noqa: F401
+from torchgen_out.cpu import (  # noqa: F401
+    amp,
+)
