@@ -1,29 +1,55 @@
-"""Autograd: the graph that recorded calls leave behind, and backward through it.
+r'''Autograd: the graph that recorded calls leave behind, and backward through it.
 
-What an emitted node looks like. It is made without arguments; `edges` stands in schema order, with
-None where an input needs no gradient; `apply` returns one entry per edge.
+An emitted node, and the maker of the calls that record it, one for each signature:
 
-    class MulBackward0(Node):
-        __slots__ = ("_other", "_self")
+    class DotBackward0(Node):
+        """dot
+        self: grad * tensor.conj()
+        tensor: grad * self.conj()
+        """
 
-        def apply(self, grad):
-            to_self, to_other = self.edges
-            return (
-                None if to_self is None else grad * conj(unpack(self._other, self)),
-                None if to_other is None else grad * conj(unpack(self._self, self)),
+        __slots__ = ("saved_self", "saved_tensor")
+
+        def apply(node, grad):
+            edges = node.edges
+            grad_self: Any = None
+            grad_tensor: Any = None
+            if edges[0] is not None:
+                tensor = unpack(node.saved_tensor, node)
+                grad_self = grad * formulas.conj(tensor)
+            if edges[1] is not None:
+                self = unpack(node.saved_self, node)
+                grad_tensor = grad * formulas.conj(self)
+            return grad_self, grad_tensor
+
+        def release(node):
+            node.saved_tensor = None
+            node.saved_self = None
+
+    def recording_dot(below, needs_self, needs_tensor):
+        """Records DotBackward0 around `below`."""
+
+        def call(self, tensor):
+            result = below(self, tensor)
+            if not grad_mode.state.enabled:
+                return result
+            node = DotBackward0()
+            node.edges = (
+                gradient_edge(self) if needs_self else None,
+                gradient_edge(tensor) if needs_tensor else None,
             )
+            if needs_self:
+                node.saved_tensor = save(tensor)
+            if needs_tensor:
+                node.saved_self = save(self)
+            attach(result, node)
+            return result
 
-        def release(self):          # saved tensors only: numbers and sizes stay
-            self._self = self._other = None
+        return call
 
-What an emitted wrapper does, per form of the result:
-
-    result = below(self, other)                     # bumps the version itself if it writes
-    if grad_mode.is_enabled():
-        node = MulBackward0()
-        node.edges = (gradient_edge(self), gradient_edge(other))   # None for what needs none
-        node._self = save(self)                     # a result: save_result(result, nr)
-        attach(result, node)
+A node is made without arguments; `edges` stands in schema order, with None where an input needs no
+gradient; `apply` returns one entry per edge; `release` drops saved tensors only, numbers and sizes
+stay. How it becomes the history of the result depends on the form of that:
 
     attach(result, node)                            # one tensor
     attach_outputs(results, node, differentiable)   # several: node is a MultiOutputNode
@@ -34,4 +60,7 @@ What an emitted wrapper does, per form of the result:
 An in-place call takes its edges and saves its arguments before `below` writes, and its result
 after. A list argument contributes `*gradient_edges(tensors)`, saved by `save_all`/`unpack_all`.
 Missing gradients never reach `apply`: of several outputs, those that had no influence are zeros.
-"""
+
+Where one kernel gives all gradients, the node is data, a `fused.FusedNode`: its kernels by which
+inputs need a gradient. What it saves and does follows from the kernel.
+'''

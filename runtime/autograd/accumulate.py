@@ -25,7 +25,7 @@ FRESH = 1 << 30
 
 unshared = 0
 """References to a gradient on its way to `into_leaf` that nobody else has. It depends on the
-interpreter, so the engine measures it when it is imported."""
+interpreter: `engine._measure_references` sets it."""
 
 _references = sys.getrefcount
 

@@ -11,9 +11,10 @@ import itertools
 import sys
 import threading
 from collections.abc import Iterable, Sequence
+from functools import partial
 from heapq import heappop, heappush, heappushpop
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import accumulate, anomaly, grad_mode, hooks
@@ -36,6 +37,23 @@ _DEPTH_PER_THREAD = 40  # each takes some ten frames of the thousand that Python
 next_task_nr = itertools.count().__next__
 
 
+class Task(NamedTuple):
+    """A running backward, as `grad_mode.state.task` of its thread."""
+
+    number: int
+    pending: Pending
+    """How many gradients each node and leaf that has yet to run still waits for."""
+    is_restricted: bool
+    """Whether it goes to chosen inputs only."""
+    outer: Task | None
+    """The backward whose node runs this one."""
+    depth: int
+    """How many are around it in this thread."""
+
+
+_new_task = partial(tuple.__new__, Task)  # without the checks of `Task(...)`: half of its time
+
+
 def run_backward(
     roots: Sequence[Edge],
     grads: Sequence[Tensor | None],
@@ -55,7 +73,7 @@ def run_backward(
             return run_backward(roots, grads, keep_graph, create_graph, targets, accumulates)
     state = grad_mode.state
     outer = state.task
-    depth = 0 if outer is None else outer[4] + 1
+    depth = 0 if outer is None else outer.depth + 1
     if depth == _DEPTH_PER_THREAD:
         return _in_new_thread(roots, grads, keep_graph, create_graph, targets, accumulates)
     wanted: Wanted = {}
@@ -67,7 +85,7 @@ def run_backward(
         wanted = _wanted(targets)
         captured = None if accumulates else [None] * len(targets)
     before, state.enabled = state.enabled, create_graph
-    state.task = (next_task_nr(), pending, targets is not None, outer, depth)
+    state.task = _new_task((next_task_nr(), pending, targets is not None, outer, depth))
     try:
         _run(roots, grads, pending, keep_graph, wanted, captured)
         if state.callbacks:
@@ -87,7 +105,7 @@ def _in_new_thread(*args: Any) -> list[Any] | None:
 
     def run() -> None:
         carry()
-        grad_mode.state.task = (*outer[:4], -1)
+        grad_mode.state.task = outer._replace(depth=-1)
         try:
             outcome.append(run_backward(*args))
         except BaseException as error:
@@ -107,21 +125,21 @@ def _in_new_thread(*args: Any) -> list[Any] | None:
 def task_nr() -> int:
     """Return the number of the running backward; -1 if none runs."""
     task = grad_mode.state.task
-    return -1 if task is None else task[0]
+    return -1 if task is None else task.number  # type: ignore[no-any-return]
 
 
 def is_yet_to_run(target: Any) -> bool:
     """Return whether the running backward has still to come to a node or leaf."""
-    return target in grad_mode.state.task[1]
+    return target in grad_mode.state.task.pending
 
 
 def is_restricted() -> bool:
     """Return whether the running backward, or one around it, goes to chosen inputs only."""
     task = grad_mode.state.task
     while task is not None:
-        if task[2]:
+        if task.is_restricted:
             return True
-        task = task[3]
+        task = task.outer
     return False
 
 
@@ -331,7 +349,13 @@ def _capture(target: Any, grads: Sequence[Any], wanted: Wanted, captured: list[A
 
 
 def _measure_references() -> None:
-    """Find out how many references `_run` itself holds to a gradient that nobody else has."""
+    """Set `accumulate.unshared`: the references to a gradient that `_run` hands to `into_leaf`.
+
+    A leaf keeps such a gradient as its `.grad` if nobody else has it, and a copy of it otherwise:
+    what else could have it shows in the number of references alone. How many of them are `_run`'s
+    own (its variable, the results that it walks through, the argument) is the interpreter's
+    business and changes with its versions, so one gradient is sent through at import and counted.
+    """
 
     class Source(Node):
         __slots__ = ()

@@ -23,9 +23,7 @@ __all__ = [
 class _State(threading.local):
     """The switches of one thread. The class attributes are what a new thread starts with.
 
-    task: the running backward: its number, what it has yet to come to, whether it is restricted
-    to chosen inputs, the task around it, and how many there are in this thread. callbacks: what
-    to call when it has finished.
+    task: the running backward, an `engine.Task`. callbacks: what to call when it has finished.
     """
 
     enabled = True

@@ -1,12 +1,17 @@
-"""Nodes of fused backward kernels: what a call keeps for the gradients that are needed, and how."""
+"""Nodes: what they keep of a call, what backward does with what they give."""
 
+import inspect
+import re
 import traceback
 
 import pytest
 
 import torchgen_out as torch
 from torchgen_out import dtype_sets
+from torchgen_out._runtime import autograd
 from torchgen_out._runtime.autograd import fused
+from torchgen_out._runtime.autograd.node import LEAF, Node
+from torchgen_out.nodes import dispatch as dispatch_nodes
 from torchgen_out.nodes import pointwise as nodes
 
 
@@ -66,3 +71,33 @@ def test_where_no_case_fits_the_kernel_for_all_inputs_serves() -> None:
     call = Node.recording(lambda self, other: torch.maximum(self.detach(), other), True, False)
     call(x, y).backward(torch.ones(2))
     assert x.grad.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_gradient_that_nobody_else_has_becomes_grad_itself(keeps: bool) -> None:
+    """How many references the engine itself holds is measured when it is imported."""
+    made = []
+
+    class Source(Node):
+        __slots__ = ()
+
+        def apply(self, grad: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            result = grad * 3
+            made.append(result if keeps else id(result))
+            return (result,)
+
+    x = torch.ones(4, requires_grad=True)
+    y = x.clone()
+    source = Source()
+    source.edges = ((x, LEAF, x._sizes, x._key, None),)
+    autograd.graph.attach(y, source)
+    y.backward(torch.ones(4))
+    assert (x.grad is not made[0]) if keeps else (id(x.grad) == made[0])
+    assert x.grad.tolist() == [3.0] * 4
+
+
+def test_the_documentation_shows_a_node_as_it_is_emitted() -> None:
+    shown = re.search(r"^ {4}class .*?^ {8}return call$", autograd.__doc__, re.S | re.M)
+    emitted = map(inspect.getsource, (dispatch_nodes.DotBackward0, dispatch_nodes.recording_dot))
+    assert shown is not None
+    assert shown[0].split() == " ".join(emitted).split()
