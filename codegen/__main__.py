@@ -75,14 +75,15 @@ def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
     return _generate(chosen, check, force, start)
 
 
-def _generate(chosen: Project, check: bool, force: bool, start: float) -> int:
-    from . import emit, write  # late: a run without changes needs none of these
+def _generate(chosen: Project, compare: bool, force: bool, start: float) -> int:
+    from . import check, emit, parse, write  # late: a run without changes needs none of these
     from .errors import CodegenError
 
     try:
-        program = chosen.read()
+        parsed = parse.parse(chosen.inputs())
+        program = check.check(parsed)
         files = list(emit.emit(program))
-        if check:
+        if compare:
             difference = write.diff(chosen.out, files, chosen.apart)
             sys.stdout.write(difference)
             return 1 if difference else 0

@@ -43,7 +43,7 @@ def _output(project: Project) -> str:
 def _digest(project: Project) -> str:
     """The digest of every input, with its name, and of the settings."""
     digest = hashlib.sha256(f"{project.package} {project.implementations}".encode())
-    for path in project.inputs():
+    for path in project.dependencies():
         name = path.relative_to(library.ROOT) if path.is_relative_to(library.ROOT) else path
         content = path.read_bytes() if path.is_file() else b""
         digest.update(f"{name.as_posix()} {len(content)}\n".encode())

@@ -6,7 +6,7 @@ import argparse
 import keyword
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from . import library
 
 if TYPE_CHECKING:
     from .model.program import Program
+    from .parse import Inputs
 
 FORMULAS = library.RUNTIME_FOLDER / "autograd"
 
@@ -45,13 +46,13 @@ class Project:
         """Folders in the package that are not generated there: an installed one's linked ones."""
         return frozenset(library.LINKED) if self.is_installed else frozenset()
 
-    def inputs(self) -> Iterator[Path]:
+    def dependencies(self) -> Iterator[Path]:
         """Every file that the output depends on, the generator's own included."""
         yield self.functions
         if self.derivatives:
             yield self.derivatives
         if self.base:
-            yield from self.base.inputs()
+            yield from self.base.dependencies()
             yield from sorted(
                 self.implementations.glob("formulas.py") if self.implementations else ()
             )
@@ -69,27 +70,37 @@ class Project:
                 depth = _dotted_name(folder).count(".")
                 yield folder.resolve().parents[depth]
 
+    def inputs(self) -> Inputs:
+        """What the parser reads.
+
+        Raises: CodegenError with all mistakes of the library, for a package outside the tree.
+        """
+        from .model.program import Program  # late: a run without changes reads nothing
+        from .parse import Inputs
+        from .parse.implementations import Implementations
+
+        empty, folder = Program(()), self.implementations
+        if self.base:
+            empty = Program(
+                (), (), self.base.read(), self.package, self._sources(), self.options(short=True)
+            )
+        return Inputs(
+            seen_from_here(self.functions),
+            self.derivatives and seen_from_here(self.derivatives),
+            FORMULAS / "formulas.py",
+            Implementations(folder, _dotted_name(folder)) if folder else None,
+            (*self.import_folders(), library.ROOT),
+            empty,
+        )
+
     def read(self) -> Program:
         """Read and check both files.
 
         Raises: CodegenError with all mistakes.
         """
-        from .parse import read_program  # late: a run without changes reads nothing
-        from .parse.implementations import Implementations
+        from .check import read_program
 
-        base = self.base.read() if self.base else None
-        folder = self.implementations
-        own = Implementations(folder, _dotted_name(folder)) if folder else None
-        formulas = FORMULAS / "formulas.py"
-        roots = (*self.import_folders(), library.ROOT)
-        derivatives = self.derivatives and seen_from_here(self.derivatives)
-        functions = seen_from_here(self.functions)
-        program = read_program(functions, derivatives, formulas, base, own, roots)
-        if self.base is None:
-            return program
-        return replace(
-            program, package=self.package, sources=self._sources(), options=self.options(short=True)
-        )
+        return read_program(self.inputs())
 
     def _sources(self) -> tuple[str, ...]:
         files = (self.functions, self.derivatives)

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from codegen.check import read_program
 from codegen.model.operator import Domain, Operator, Pointwise, Reduction
 from codegen.model.program import Program
 from codegen.model.schema import Argument
-from codegen.parse import read_program
+from codegen.parse import Inputs
 from tests import op_samples
 from tests.inputs import COMPLEX, INTEGRAL, Input, constructors, is_input, rounded
 
@@ -31,7 +32,7 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 def program() -> Program:
     """The operators and derivatives under test."""
     formulas = ROOT / "runtime" / "autograd" / "formulas.py"
-    return read_program(ROOT / "native_functions.yaml", ROOT / "derivatives.yaml", formulas)
+    return read_program(Inputs(ROOT / "native_functions.yaml", ROOT / "derivatives.yaml", formulas))
 
 
 # ----------------------------------------------------------------------------------------------

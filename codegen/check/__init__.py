@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-
-from ..errors import Diagnostic
 from ..model.program import Program
-from ..model.signature import Signature
-from . import derivatives, expressions, families, kinds, samples, schemas, words
+from ..parse import Inputs, Parsed, parse
+from . import derivatives, expressions, families, kinds, names, samples, schemas, words
 from .rules import Context, run_rules
 
-SUBJECTS = (schemas, words, kinds, samples, families, derivatives, expressions)
+SUBJECTS = (schemas, words, kinds, samples, families, derivatives, expressions, names)
 """The modules whose rules are registered by importing them."""
 
 
-def check(
-    program: Program,
-    functions: Mapping[str, Signature],
-    broken: Collection[str] = (),
-    unread: Collection[str] = (),
-) -> list[Diagnostic]:
-    """Return every violation of every rule.
+def check(parsed: Parsed) -> Program:
+    """Hold a program to every rule.
 
-    `functions` are what derivative formulas may call besides operators; `broken` names operators
-    whose entries could not be read, so that nobody is told that these do not exist; `unread` names
-    those whose derivative entries could not be read.
+    Raises: CodegenError with all mistakes, those that the parser found included.
     """
-    return run_rules(Context(program, functions, broken, unread))
+    context = Context(
+        parsed.program, parsed.functions, parsed.broken, parsed.unread, tuple(parsed.roots)
+    )
+    parsed.report.extend(run_rules(context))
+    parsed.report.raise_if_any()
+    return parsed.program
+
+
+def read_program(inputs: Inputs) -> Program:
+    """Parse and check: what two files say, for whoever emits nothing.
+
+    Raises: CodegenError with all mistakes.
+    """
+    return check(parse(inputs))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
 from ..errors import Diagnostic, Related, SourceLocation
@@ -40,6 +41,8 @@ class Context:
     """Base names of entries that could not be read, and were reported."""
     unread: Collection[str] = field(default=())
     """Base names of operators whose derivative entries could not be read."""
+    roots: tuple[Path, ...] = ()
+    """Folders that hold the packages of hand-written functions; without any, none is looked for."""
 
     @property
     def begins_derivatives(self) -> bool:

@@ -1,5 +1,5 @@
-"""From YAML text to the model: `read_program` is the door."""
+"""From YAML text to the model: `parse` is the door."""
 
-from .program import read_program
+from .program import Inputs, Parsed, parse
 
-__all__ = ["read_program"]
+__all__ = ["Inputs", "Parsed", "parse"]

@@ -1,23 +1,21 @@
-"""The door of the front end: two YAML files in, a checked Program out."""
+"""The door of the parser: two YAML files in, a Program out, and what was wrong on the way."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import library
-from ..check import check
 from ..errors import SourceLocation
 from ..model.program import Program
-from .definitions import check_functions
+from ..model.signature import Signature
 from .derivatives import read_derivatives
 from .entries import read_operators
 from .functions import read_functions
 from .implementations import Implementations
-from .members import check_members
 from .report import Report
 from .yaml_nodes import AnyNode, Source
 from .yaml_reader import read_yaml
@@ -25,63 +23,71 @@ from .yaml_reader import read_yaml
 PathLike = str | os.PathLike[str]
 
 
-def read_program(
-    functions_path: PathLike,
-    derivatives_path: PathLike | None,
-    formulas_path: PathLike | None = None,
-    base: Program | None = None,
-    implementations: Implementations | None = None,
-    roots: Sequence[Path] = (),
-) -> Program:
-    """Read and check both files.
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What one program is read from."""
 
-    `formulas_path` is the Python file whose functions derivative formulas may call; it is read,
-    not imported. `base` is the program whose operators a package outside the tree may call, and
-    `implementations` are its own hand-written functions. `roots` are folders that hold packages:
-    functions that entries name must be defined there; without any this is not checked.
-    Raises: CodegenError with every mistake of both files.
+    functions: PathLike
+    derivatives: PathLike | None
+    formulas: PathLike | None = None
+    """The Python file whose functions derivative formulas may call; it is read, not imported."""
+    implementations: Implementations | None = None
+    """The hand-written functions of a package outside the tree."""
+    roots: Sequence[Path] = ()
+    """Folders that hold packages: functions that entries name must be defined there."""
+    empty: Program = field(default=Program(()))
+    """The program before anything is read: the package that it is of, and the base program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A program that nobody has checked yet."""
+
+    program: Program
+    functions: Mapping[str, Signature]
+    """What derivative formulas may call besides operators."""
+    broken: Collection[str]
+    """Operators whose entries could not be read: nobody is told that these do not exist."""
+    unread: Collection[str]
+    """Operators whose derivative entries could not be read."""
+    roots: Sequence[Path]
+    """As in `Inputs`; without any, it is not checked that functions exist."""
+    report: Report
+    """The mistakes so far."""
+
+
+def parse(inputs: Inputs) -> Parsed:
+    """Read both files.
+
+    Raises: CodegenError if one of them cannot be read at all; other mistakes are reported.
     """
     with warnings.catch_warnings():
         # What Python only warns of in an expression (`1or 2`) is a mistake here.
         warnings.simplefilter("error", SyntaxWarning)
-        return _read_program(
-            functions_path, derivatives_path, formulas_path, base, implementations, roots
-        )
+        return _parse(inputs)
 
 
-def _read_program(
-    functions_path: PathLike,
-    derivatives_path: PathLike | None,
-    formulas_path: PathLike | None,
-    base: Program | None,
-    implementations: Implementations | None,
-    roots: Sequence[Path],
-) -> Program:
-    report = Report()
-    nodes = _read(functions_path, report)
-    derivative_nodes = _read(derivatives_path, report) if derivatives_path else []
+def _parse(inputs: Inputs) -> Parsed:
+    report, own_code = Report(), inputs.implementations
+    nodes = _read(inputs.functions, report)
+    derivative_nodes = _read(inputs.derivatives, report) if inputs.derivatives else []
     if nodes is None or derivative_nodes is None:
         raise report.error()
-    own = read_functions(implementations.formulas) if implementations else {}
-    library = read_functions(formulas_path)
-    functions = {**library, **own}
+    own = read_functions(own_code.formulas) if own_code else {}
+    shared = read_functions(inputs.formulas)
+    functions = {**shared, **own}
     operators, broken = read_operators(nodes, report)
-    program = Program(operators, base=base, formulas=tuple(library))
-    if implementations:
+    program = replace(inputs.empty, operators=operators, formulas=tuple(shared))
+    if own_code:
         program = replace(
             program,
-            operators=tuple(implementations.located(operator) for operator in operators),
+            operators=tuple(own_code.located(operator) for operator in operators),
             own_formulas=tuple(own),
-            formulas_module=f"{implementations.package}.{implementations.formulas.stem}",
+            formulas_module=f"{own_code.package}.{own_code.formulas.stem}",
         )
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
     program = replace(program, derivatives=derivatives)
-    report.extend(check(program, functions, broken, unread))
-    check_functions(program.operators, roots, report, outside=base is not None)
-    if base is not None:
-        check_members(program.operators, report)
-    report.raise_if_any()
-    return program
+    return Parsed(program, functions, broken, unread, inputs.roots, report)
 
 
 def _read(path: PathLike, report: Report) -> list[AnyNode] | None:

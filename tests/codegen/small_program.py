@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from codegen.check import read_program
 from codegen.model.program import Program
-from codegen.parse import read_program
+from codegen.parse import Inputs
 
 FUNCTIONS = """\
 - func: mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
@@ -139,8 +140,10 @@ def write_pair(folder: Path, functions: str = FUNCTIONS, derivatives: str = DERI
 def read_pair(folder: Path, base: Program | None = None) -> Program:
     """Read what `write_pair` wrote."""
     return read_program(
-        folder / "native_functions.yaml",
-        folder / "derivatives.yaml",
-        folder / "formulas.py",
-        base,
+        Inputs(
+            folder / "native_functions.yaml",
+            folder / "derivatives.yaml",
+            folder / "formulas.py",
+            empty=Program((), base=base),
+        )
     )

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from codegen import emit
+from codegen.check import read_program
 from codegen.errors import CodegenError
 from codegen.model.program import Program
-from codegen.parse import read_program
+from codegen.parse import Inputs
 
 SECONDS = 2.0
 """Of the processor, for any of them: most take a hundredth."""
@@ -130,7 +131,7 @@ def read(folder: Path, functions: str, derivatives: str) -> Program:
     """The program of two files."""
     (folder / "functions.yaml").write_text(functions, encoding="utf-8")
     (folder / "derivatives.yaml").write_text(derivatives, encoding="utf-8")
-    return read_program(folder / "functions.yaml", folder / "derivatives.yaml")
+    return read_program(Inputs(folder / "functions.yaml", folder / "derivatives.yaml"))
 
 
 def assert_refused(folder: Path, functions: str, derivatives: str, code: str) -> None:

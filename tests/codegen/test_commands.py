@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from codegen.__main__ import generate, main
+from codegen.check import read_program
 from codegen.commands import explain, lookup, new, records, skeletons, text
 from codegen.model.program import Program
-from codegen.parse import read_program
+from codegen.parse import Inputs
 from codegen.project import LIBRARY, Project
 
 HERE = Path(__file__).resolve().parent
@@ -36,14 +37,18 @@ def project(tmp_path: Path) -> Project:
     )
 
 
+def inputs(project: Project) -> Inputs:
+    return Inputs(project.functions, project.derivatives, HERE / "fixture_formulas.py")
+
+
 def read(project: Project) -> Program:
-    return read_program(project.functions, project.derivatives, HERE / "fixture_formulas.py")
+    return read_program(inputs(project))
 
 
 @pytest.fixture
 def readable(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """The same, read with the fixture's own formulas."""
-    monkeypatch.setattr(Project, "read", lambda self: read(self))
+    monkeypatch.setattr(Project, "inputs", inputs)
     return project
 
 

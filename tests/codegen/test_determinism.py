@@ -17,10 +17,11 @@ ROOT = HERE.parents[1]
 PROGRAM = """\
 import sys
 from codegen import emit, write
-from codegen.parse import read_program
+from codegen.check import read_program
+from codegen.parse import Inputs
 from pathlib import Path
 
-program = read_program(*sys.argv[2:5])
+program = read_program(Inputs(*sys.argv[2:5]))
 write.write(Path(sys.argv[1]), emit.emit(program))
 """
 

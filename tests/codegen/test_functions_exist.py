@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from codegen.check import read_program
 from codegen.errors import CodegenError
-from codegen.parse import read_program
+from codegen.parse import Inputs
 from codegen.parse.implementations import Implementations
 
 ENTRY = """\
@@ -58,10 +59,12 @@ def read(folder: Path, kind: str, name: str) -> None:
     (folder / "functions.yaml").write_text(text)
     (folder / "derivatives.yaml").write_text("- name: f\n  self: non_differentiable\n")
     read_program(
-        folder / "functions.yaml",
-        folder / "derivatives.yaml" if "dispatch" in text else None,
-        implementations=Implementations(folder / "parts", "parts"),
-        roots=[folder],
+        Inputs(
+            folder / "functions.yaml",
+            folder / "derivatives.yaml" if "dispatch" in text else None,
+            implementations=Implementations(folder / "parts", "parts"),
+            roots=[folder],
+        )
     )
 
 

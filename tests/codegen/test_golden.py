@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from codegen import emit
+from codegen.check import read_program
 from codegen.emit import absent_modules, package, public_modules
-from codegen.parse import read_program
+from codegen.parse import Inputs
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"
@@ -30,7 +31,9 @@ HAND_WRITTEN = {facade.path for facade in package.FACADES} | {
 def emitted() -> dict[str, str]:
     """The text of every artifact, by path."""
     program = read_program(
-        HERE / "fixture.yaml", HERE / "fixture_derivatives.yaml", HERE / "fixture_formulas.py"
+        Inputs(
+            HERE / "fixture.yaml", HERE / "fixture_derivatives.yaml", HERE / "fixture_formulas.py"
+        )
     )
     files = emit.emit(program)
     return {f.path: f.text for f in files if f.path not in HAND_WRITTEN and f.text}

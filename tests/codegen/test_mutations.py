@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from codegen import emit
+from codegen.check import read_program
 from codegen.errors import CodegenError
-from codegen.parse import read_program
+from codegen.parse import Inputs
 from tests.codegen.small_program import DERIVATIVES, FORMULAS, FUNCTIONS
 
 PIECES = (
@@ -71,7 +72,7 @@ def run(folder: Path, seed: int) -> bool:
     (folder / "derivatives.yaml").write_text(derivatives, encoding="utf-8")
     try:
         paths = [folder / f"{name}.yaml" for name in ("functions", "derivatives")]
-        program = read_program(*paths, folder / "formulas.py")
+        program = read_program(Inputs(*paths, folder / "formulas.py"))
     except CodegenError as error:
         assert str(error)
         assert all(each.where.line >= 1 and each.where.column >= 1 for each in error.diagnostics)
