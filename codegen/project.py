@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .model.program import Program
     from .parse import Inputs
 
-FORMULAS = library.RUNTIME_FOLDER / "autograd"
+FORMULAS = library.RUNTIME_FOLDER / "autograd" / "formulas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Project:
                 self.implementations.glob("formulas.py") if self.implementations else ()
             )
         else:
-            yield from sorted(FORMULAS.glob("*formulas.py"))
+            yield from sorted(FORMULAS.rglob("*.py"))
             generator = library.GENERATOR_FOLDER
             for file in sorted((*generator.rglob("*.py"), *generator.rglob("*.jinja"))):
                 if file.parent.name != "commands":  # these read what is generated
@@ -87,7 +87,7 @@ class Project:
         return Inputs(
             seen_from_here(self.functions),
             self.derivatives and seen_from_here(self.derivatives),
-            FORMULAS / "formulas.py",
+            FORMULAS,
             Implementations(folder, _dotted_name(folder)) if folder else None,
             (*self.import_folders(), library.ROOT),
             empty,

@@ -31,7 +31,7 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 @cache
 def program() -> Program:
     """The operators and derivatives under test."""
-    formulas = ROOT / "runtime" / "autograd" / "formulas.py"
+    formulas = ROOT / "runtime" / "autograd" / "formulas"
     return read_program(Inputs(ROOT / "native_functions.yaml", ROOT / "derivatives.yaml", formulas))
 
 

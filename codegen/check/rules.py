@@ -36,7 +36,7 @@ class Context:
 
     program: Program
     functions: Mapping[str, Signature]
-    """Functions of runtime/autograd/formulas.py."""
+    """Functions of runtime/autograd/formulas/."""
     broken: Collection[str] = field(default=())
     """Base names of entries that could not be read, and were reported."""
     unread: Collection[str] = field(default=())

@@ -101,7 +101,7 @@ class Expression:
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
     """The place of its first character."""
     functions: tuple[str, ...] = ()
-    """Called functions of runtime/autograd/formulas.py, in order of first use."""
+    """Called functions of runtime/autograd/formulas/, in order of first use."""
     operators: tuple[str, ...] = ()
     """Called public operators (not methods), in order of first use."""
     gradients: tuple[int, ...] = ()

@@ -24,7 +24,7 @@ class Scope:
     values: Mapping[str, SavedValue]
     """Arguments and results, as saved when they are used whole; in the order to save them."""
     functions: Collection[str] = ()
-    """Names of the functions in runtime/autograd/formulas.py."""
+    """Names of the functions in runtime/autograd/formulas/."""
     elsewhere: str = "a formula may call those of formulas.py"
     """Where a function may stand that does what an expression cannot."""
 

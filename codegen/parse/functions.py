@@ -35,7 +35,7 @@ def _functions(tree: ast.Module, file: Path) -> Iterator[tuple[str, Signature]]:
 
 
 def _imported(node: ast.ImportFrom, file: Path) -> Iterator[tuple[str, Signature]]:
-    """Follow `from torchgen_out._runtime.autograd.x import f` to x.py beside the file."""
+    """Follow `from package.x import f` to x.py beside the file."""
     sibling = file.parent / f"{(node.module or '').rpartition('.')[2]}.py"
     wanted = {alias.name: alias.asname or alias.name for alias in node.names}
     if sibling == file or not sibling.is_file():

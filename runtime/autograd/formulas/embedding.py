@@ -1,4 +1,4 @@
-"""Backward formulas of bags of a table's rows. `formulas.py` shows them to derivatives.yaml."""
+"""Gradients of lookups in tables, row by row and by bags."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ from typing import Any
 
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+
+
+def embedding_dense_double_backward(
+    grad: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
+    """Look up the rows, as the forward does; none for the padding."""
+    flat = indices.reshape((-1,))
+    rows = grad.index_select(0, flat)
+    if scale_grad_by_freq:
+        rows = rows / ops.bincount(flat).index_select(0, flat).unsqueeze(-1)
+    rows = rows.masked_fill((flat == padding_idx).unsqueeze(-1), 0)
+    return rows.reshape((*indices.shape, grad.shape[-1]))  # type: ignore[no-any-return]
+
 
 MEAN, MAX = 1, 2
 """Modes of `_embedding_bag`, besides sums."""

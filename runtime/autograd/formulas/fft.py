@@ -1,4 +1,4 @@
-"""Backward formulas of Fourier transforms; `formulas.py` shows them to derivatives.yaml.
+"""Gradients of Fourier transforms.
 
 The transform's matrix is symmetric, so its adjoint is the transform of the opposite sign, scaled
 the same. Where half of a transform stands for the whole, its inner elements count twice.

@@ -1,8 +1,8 @@
-"""Backward formulas of singular values, eigenvalues and matrix functions.
+"""Gradients of singular values, eigenvalues and the matrix exponential.
 
-`formulas.py` shows them to derivatives.yaml. Vectors are unique up to signs (up to e^(i phi) in the
-complex case): a function that depends on these has no gradient, and there is an error where the
-gradient shows it. Vectors of equal values are not unique either: their gradients are infinite.
+Vectors are unique up to signs (up to e^(i phi) in the complex case): a function that depends on
+these has no gradient, and there is an error where the gradient shows it. Vectors of equal values
+are not unique either: their gradients are infinite.
 """
 
 from __future__ import annotations

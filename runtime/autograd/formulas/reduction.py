@@ -1,112 +1,18 @@
-"""Backward formulas too long for a line of derivatives.yaml: functions of gradients and arguments.
-
-Each returns the gradient of one argument (of several, a tuple), made of differentiable operators.
-A gradient may have the broadcast shape: the engine sums and casts.
-"""
+"""Gradients of reductions: sums, products, extremes, norms, moments."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from math import inf, prod
 from typing import Any
 
 from torchgen_out._runtime.autograd import grad_mode
-from torchgen_out._runtime.autograd.bag_formulas import embedding_bag_backward  # noqa: F401 - shown to the same
-from torchgen_out._runtime.autograd.factorisation_formulas import (  # noqa: F401 - shown to derivatives.yaml
-    cholesky_backward,
-    cholesky_inverse_backward,
-    cholesky_solve_backward,
-    det_backward,
-    householder_backward,
-    inverse_backward,
-    lstsq_backward,
-    lu_factor_backward,
-    lu_solve_backward,
-    ormqr_backward,
-    pinv_backward,
-    qr_backward,
-    slogdet_backward,
-    solve_backward,
-    solve_triangular_backward,
-)
-from torchgen_out._runtime.autograd.fourier_formulas import (  # noqa: F401 - shown to derivatives.yaml
-    fft_c2r_backward,
-    fft_r2c_backward,
-)
-from torchgen_out._runtime.autograd.layer_formulas import (  # noqa: F401 - shown to derivatives.yaml
-    adaptive_avg_pool_like,
-    avg_pool_like,
-    batch_norm_backward,
-    convolution_grad_bias,
-    convolution_like,
-    cross_entropy_rows_backward,
-    gather_pooled,
-    group_norm_backward,
-    layer_norm_backward,
-    logsumexp_backward,
-    nll_loss_double_backward,
-    opposite,
-    softmax_double_backward,
-)
-from torchgen_out._runtime.autograd.matrix_formulas import (  # noqa: F401 - shown to derivatives.yaml
-    linear_grad_input,
-    linear_grad_weight,
-    mm_grad_mat2,
-    mm_grad_self,
-    scaled,
-    std_backward,
-    std_mean_backward,
-    var_backward,
-    var_mean_backward,
-    vector_norm_backward,
-)
-from torchgen_out._runtime.autograd.place_formulas import (  # noqa: F401 - shown to derivatives.yaml
-    cat_backward,
-    cumprod_backward,
-    cumsum_backward,
-    embedding_dense_double_backward,
-    index_fill_value_backward,
-    index_reduce_backward,
-    logcumsumexp_backward,
-    masked_scatter_backward,
-    masked_select_backward,
-    repeat_backward,
-    repeat_interleave_backward,
-    roll_backward,
-    scatter_reduce_backward,
-    scatter_source_backward,
-)
-from torchgen_out._runtime.autograd.rerun_formulas import (  # noqa: F401 - shown to derivatives.yaml
-    attention_backward,
-    grid_sampler_backward,
-    gru_layer_backward,
-    lstm_layer_backward,
-    rnn_layer_backward,
-)
-from torchgen_out._runtime.autograd.spectrum_formulas import (  # noqa: F401 - shown to derivatives.yaml
-    eig_backward,
-    eigh_backward,
-    matrix_exp_backward,
-    svd_backward,
-)
-from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.autograd.formulas.pointwise import conj
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core import tensor as tensors
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-
-_COMPLEX = [each.index for each in dtypes.ALL if each.is_complex]
-
-
-def conj(x: Any) -> Any:
-    """Return the complex conjugate; a real tensor or number as it is."""
-    if isinstance(x, Tensor):
-        return x.conj() if x._key & keys.DTYPE_MASK in _COMPLEX else x
-    return x.conjugate() if isinstance(x, complex) else x
-
-
-# -- reductions -------------------------------------------------------------------------------
 
 
 def restore_reduced_dims(x: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
@@ -184,3 +90,83 @@ def value_selecting_reduction_backward(
     if sizes and not keepdim:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     return grad.new_zeros(sizes).scatter(dim, indices, grad)
+
+
+def vector_norm_backward(
+    grad: Tensor, self: Tensor, ord: Any, norm: Tensor, dim: Any, keepdim: bool
+) -> Any:
+    """The gradient of a p-norm; 0 where the norm is 0, a subgradient."""
+    sizes = self._sizes
+    grad = restore_reduced_dims(grad, sizes, dim, keepdim)
+    norm = restore_reduced_dims(norm, sizes, dim, keepdim)
+    if ord == 0:
+        return None
+    if ord == 1:
+        return self.sgn() * grad
+    if ord == 2:
+        return self * (grad / norm).masked_fill(norm == 0, 0)
+    size = self.abs()
+    if ord in (inf, -inf):
+        return self.sgn() * _share_of_extremes(size, ord, norm, dim) * grad
+    if ord < 1:
+        powers = self.sgn() * size.pow(ord - 1).masked_fill(self == 0, 0)
+        return powers * grad * norm.pow(1 - ord)
+    if ord < 2:
+        powers = self.sgn() * size.pow(ord - 1)
+        return powers * (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
+    return self * size.pow(ord - 2) * (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
+
+
+def _share_of_extremes(size: Tensor, ord: Any, norm: Tensor, dim: Any) -> Any:
+    """1 / count for the magnitudes that are the extreme one, 0 for the others."""
+    if not size._sizes:
+        return 1
+    dims = list(range(len(size._sizes))) if dim is None else dim
+    extreme = size.amax(dims, True) if ord > 0 else size.amin(dims, True)
+    chosen = (size == extreme) | (size.isnan() & norm.isnan())
+    return chosen.to(size.dtype) / chosen.sum(dims, keepdim=True)
+
+
+def var_backward(grad: Tensor, self: Tensor, dim: Any, correction: Any, keepdim: bool) -> Any:
+    """2 / (count - correction) * grad * (x - mean)."""
+    sizes = self._sizes
+    dims = _moment_dims(sizes, dim)
+    freedom = prod(sizes[d] for d in dims) - (1 if correction is None else correction)
+    grad = restore_reduced_dims(grad, sizes, dim, keepdim)
+    distance = self - self.mean(list(dims), True) if sizes else self - self
+    return distance * (grad * (2.0 / freedom if freedom else inf))
+
+
+def _moment_dims(sizes: Sequence[int], dim: Any) -> tuple[int, ...]:
+    whole = dim is None or (not isinstance(dim, int) and not len(dim))
+    return shapes.normalize_dims(None if whole or not sizes else dim, len(sizes))
+
+
+def std_backward(
+    result: Tensor, grad: Tensor, self: Tensor, dim: Any, correction: Any, keepdim: bool
+) -> Any:
+    """The variance's gradient over twice the result; 0 where that is 0."""
+    of_var = (grad / (result * 2)).masked_fill(result == 0, 0)
+    return var_backward(of_var, self, dim, correction, keepdim)
+
+
+def _mean_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Any:
+    """An equal part for every element."""
+    count = prod(sizes[d] for d in _moment_dims(sizes, dim))
+    return restore_reduced_dims(grad, sizes, dim, keepdim) / count
+
+
+def var_mean_backward(
+    grads: Sequence[Tensor], self: Tensor, dim: Any, correction: Any, keepdim: bool
+) -> Any:
+    """The gradients through both results."""
+    of_mean = _mean_backward(grads[1], self._sizes, dim, keepdim)
+    return var_backward(grads[0], self, dim, correction, keepdim) + of_mean
+
+
+def std_mean_backward(
+    grads: Sequence[Tensor], std: Tensor, self: Tensor, dim: Any, correction: Any, keepdim: bool
+) -> Any:
+    """The gradients through both results."""
+    of_mean = _mean_backward(grads[1], self._sizes, dim, keepdim)
+    return std_backward(std, grads[0], self, dim, correction, keepdim) + of_mean
