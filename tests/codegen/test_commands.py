@@ -227,7 +227,7 @@ def test_every_kind_is_explained(readable: Project) -> None:
         ("mean", "self (its sizes only), dim (the value), keepdim (the value)"),
         ("mean", "default: inputs are cast to their common dtype"),
         ("mm", "linalg.mm: "),
-        ("mm", "runtime/ops/shapes/linalg.py:"),
+        ("mm", "runtime/ops/shapes/matmul.py:"),
         ("zero_", "CUDA           no kernel; add one to the entry's dispatch"),
         ("mul", "compiled by numba-cuda into a grid-stride loop"),
         ("max", "2. max.dim(Tensor self, int dim, bool keepdim=False)"),

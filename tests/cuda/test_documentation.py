@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import torchgen_out as torch
-from torchgen_out._runtime.kernels.cuda.indexing import masking
+from torchgen_out._runtime.kernels.cuda.scatter import masking
 
 PAGE = Path(__file__).parents[2] / "docs" / "cuda.md"
 SNIPPETS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

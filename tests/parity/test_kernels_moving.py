@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from torchgen_out._runtime.kernels.cpu.copy import shaping
-from torchgen_out._runtime.kernels.cpu.indexing import masking
 from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
 from torchgen_out._runtime.kernels.cpu.reduction import selection
 from torchgen_out._runtime.kernels.cpu.scan import scan
-from torchgen_out._runtime.kernels.cpu.scatter import scatter
+from torchgen_out._runtime.kernels.cpu.scatter import masking, scatter
 from torchgen_out._runtime.kernels.cpu.sort import searchsorted, sort, unique
 
 torch = pytest.importorskip("torch")

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from torchgen_out._runtime.kernels.cpu.indexing import masking
-from torchgen_out._runtime.kernels.cpu.scatter import combining, scatter
+from torchgen_out._runtime.kernels.cpu.scatter import combining, masking, scatter
 
 
 @pytest.fixture

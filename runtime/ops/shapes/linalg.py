@@ -1,215 +1,348 @@
-"""Shapes and checks of the matrix products and vector norms."""
+"""Shapes and checks of linear algebra: factorisations, what is solved with them, spectra.
+
+Results that LAPACK stores column by column stay so: their strides say it.
+"""
 
 from __future__ import annotations
 
-from math import inf
+from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
 Sizes = tuple[int, ...]
 
 
-def mm(self: Any, mat2: Any) -> tuple[Sizes, Any]:
-    """Shape: (n, m), (m, p) -> (n, p)."""
-    if self.ndim != 2:
-        raise errors.expected_matrix("self")
-    if mat2.ndim != 2:
-        raise errors.expected_matrix("mat2")
-    if self.dtype is not mat2.dtype:
-        raise errors.matrices_differ_in_dtype(self.dtype, mat2.dtype)
-    n, m = self.shape
-    if m != mat2.shape[0]:
-        raise errors.matrices_do_not_fit(self.shape, mat2.shape)
-    return (n, mat2.shape[1]), self.dtype
+def check_matrices(operator: str, tensor: Any, name: str = "A") -> None:
+    """At least two dims."""
+    if tensor.ndim < 2:
+        raise errors.matrix_expected(operator, name, tensor.ndim)
 
 
-def bmm(self: Any, mat2: Any) -> tuple[Sizes, Any]:
-    """Shape: (b, n, m), (b, m, p) -> (b, n, p)."""
-    sizes = _batched_product(self, mat2)
-    if self.dtype is not mat2.dtype:
-        raise errors.scalar_type_mismatch(self.dtype, mat2.dtype)
-    return sizes, self.dtype
+def check_square(operator: str, tensor: Any, name: str = "A") -> None:
+    """At least two dims, the last two of one size."""
+    check_matrices(operator, tensor, name)
+    if tensor.shape[-1] != tensor.shape[-2]:
+        raise errors.square_expected(operator, name, tensor.shape)
 
 
-def _batched_product(batch1: Any, batch2: Any) -> Sizes:
-    if batch1.ndim != 3:
-        raise errors.expected_batch("batch1")
-    if batch2.ndim != 3:
-        raise errors.expected_batch("batch2")
-    b, n, m = batch1.shape
-    if batch2.shape[0] != b or batch2.shape[1] != m:
-        raise errors.batches_do_not_fit((b, m), batch2.shape[:2])
-    return (b, n, batch2.shape[2])
+def by_columns(sizes: Sequence[int], dtype: Any) -> tuple[Sizes, Any, Sizes]:
+    """A result whose matrices are stored column by column."""
+    *batch, rows, columns = sizes
+    *outer, step, one = shapes.contiguous_strides((*batch, columns, rows))
+    return tuple(sizes), dtype, (*outer, one, step)
 
 
-def mv(self: Any, vec: Any) -> tuple[Sizes, Any]:
-    """Shape: (n, m), (m) -> (n)."""
-    if self.ndim != 2 or vec.ndim != 1:
-        raise errors.expected_matrix_and_vector(1, self.ndim, vec.ndim)
-    n, m = self.shape
-    if m != vec.shape[0]:
-        raise errors.matrix_vector_do_not_fit(n, self.shape, vec.shape[0])
-    if self.dtype is not vec.dtype:
-        raise errors.addmv_dtypes_differ(vec.dtype, self.dtype, vec.dtype)
-    return (n,), self.dtype
+def linalg_cholesky_ex(self: Any, upper: bool = False, check_errors: bool = False) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n), (*B)."""
+    check_square("linalg.cholesky", self)
+    return (self.shape, self.dtype), (self.shape[:-2], dtypes.int32)
 
 
-def dot(self: Any, tensor: Any) -> tuple[Sizes, Any]:
-    """Shape: (n), (n) -> ()."""
-    if self.ndim != 1 or tensor.ndim != 1:
-        raise errors.expected_vectors(self.ndim, tensor.ndim)
-    if self.dtype is not tensor.dtype:
-        raise errors.vectors_differ_in_dtype(self.dtype, tensor.dtype)
-    if self.shape != tensor.shape:
-        raise errors.vectors_differ_in_size(self.shape[0], tensor.shape[0])
-    return (), self.dtype
+def cholesky_inverse(self: Any, upper: bool = False) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n)."""
+    check_square("cholesky_inverse", self)
+    return self.shape, self.dtype
 
 
-vdot = dot
+def cholesky_solve(self: Any, input2: Any, upper: bool = False) -> Any:
+    """Shape: (*A, n, k), (*B, n, n) -> (*broadcast(A, B), n, k)."""
+    check_matrices("cholesky_solve", self, "b")
+    check_square("cholesky_solve", input2, "u")
+    if self.dtype is not input2.dtype:
+        raise errors.operand_dtypes_differ("cholesky_solve", input2.dtype, self.dtype)
+    if self.shape[-2] != input2.shape[-1]:
+        raise errors.sides_do_not_fit("cholesky_solve", True, input2.shape, self.shape)
+    batch = shapes.broadcast_shapes(self.shape[:-2], input2.shape[:-2])
+    return by_columns((*batch, *self.shape[-2:]), self.dtype)
 
 
-def addmm(self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> tuple[Sizes, Any]:
-    """Shape: (n, m), (m, p) -> (n, p); self broadcasts to it."""
-    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
-        if matrix.ndim != 2:
-            raise errors.expected_matrix_got(name, matrix.ndim)
-    _check_common_dtype(self, mat1, mat2)
-    if mat1.shape[1] != mat2.shape[0]:
-        raise errors.matrices_do_not_fit(mat1.shape, mat2.shape)
-    sizes = (mat1.shape[0], mat2.shape[1])
-    check_expands(self, sizes)
-    return sizes, mat1.dtype
+def factors(sizes: Sequence[int], dtype: Any) -> Any:
+    """Where both factors of LU stand: row by row where kernels of this project work on them."""
+    if sizes[-1] == sizes[-2] and not dtype.is_complex:
+        return tuple(sizes), dtype
+    return by_columns(sizes, dtype)
 
 
-def _check_common_dtype(self: Any, mat1: Any, mat2: Any) -> None:
-    if mat1.dtype is not mat2.dtype:
-        raise errors.operands_differ_in_dtype("mat1", mat1.dtype, "mat2", mat2.dtype)
-    if self.dtype is not mat2.dtype:
-        raise errors.operands_differ_in_dtype("self", self.dtype, "mat2", mat2.dtype)
+def linalg_lu_factor_ex(A: Any, pivot: bool = True, check_errors: bool = False) -> Any:
+    """Shape: (*B, m, n) -> (*B, m, n), (*B, min(m, n)), (*B)."""
+    check_matrices("torch.lu_factor", A)
+    if not pivot:
+        raise errors.no_pivoting_on_cpu("linalg.lu_factor")
+    batch, smaller = A.shape[:-2], min(A.shape[-2:])
+    return (
+        factors(A.shape, A.dtype),
+        ((*batch, smaller), dtypes.int32),
+        (batch, dtypes.int32),
+    )
 
 
-def check_expands(tensor: Any, sizes: Sizes) -> None:
-    """Refuse a tensor that does not broadcast to exactly `sizes`."""
-    own = tensor.shape
-    if own == sizes:
-        return
-    if len(own) > len(sizes):
-        raise errors.expand_to_fewer_dims(own, sizes)
-    offset = len(sizes) - len(own)
-    for dim, size in enumerate(own, offset):
-        if size not in (1, sizes[dim]):
-            raise errors.expand_mismatch(sizes[dim], size, dim, sizes, own)
+def lu_permutation(pivots: Any, rows: int, dtype: Any) -> Any:
+    """Shape: (*B, k) -> (*B, rows, rows); k rows are swapped one after the other."""
+    if not pivots.ndim or pivots.shape[-1] > rows:
+        raise errors.pivots_out_of_range("lu_unpack")
+    return (*pivots.shape[:-1], rows, rows), dtype
 
 
-def addmv(self: Any, mat: Any, vec: Any, beta: Any = 1, alpha: Any = 1) -> tuple[Sizes, Any]:
-    """Shape: (n, m), (m) -> (n); self is (n), (1) or ()."""
-    if mat.ndim != 2 or vec.ndim != 1 or self.ndim > 1:
-        raise errors.expected_matrix_and_vector(self.ndim, mat.ndim, vec.ndim)
-    n, m = mat.shape
-    given = self.shape[0] if self.ndim else 1
-    if m != vec.shape[0] or given not in (1, n):
-        raise errors.matrix_vector_do_not_fit(given, mat.shape, vec.shape[0])
-    if not self.dtype is mat.dtype is vec.dtype:
-        raise errors.addmv_dtypes_differ(self.dtype, mat.dtype, vec.dtype)
-    return (n,), mat.dtype
+def linalg_qr(A: Any, mode: str = "reduced") -> Any:
+    """Shape: (*B, m, n) -> (*B, m, k), (*B, k, n), k being min(m, n), or m if mode is complete."""
+    check_matrices("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise errors.unknown_word("qr", "mode", mode, "'reduced', 'complete', 'r'")
+    *batch, rows, columns = A.shape
+    inner = rows if mode == "complete" else min(rows, columns)
+    q = ((0,), A.dtype) if mode == "r" else by_columns((*batch, rows, inner), A.dtype)
+    return q, by_columns((*batch, inner, columns), A.dtype)
 
 
-def addbmm(self: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> tuple[Sizes, Any]:
-    """Shape: (b, n, m), (b, m, p) -> (n, p); self broadcasts to it."""
-    for name, batch in (("batch1", batch1), ("batch2", batch2)):
-        if batch.ndim != 3:
-            raise errors.expected_batch(name)
-    if batch1.shape[0] != batch2.shape[0]:
-        raise errors.batch_counts_differ(batch1.shape[0], batch2.shape[0])
-    if batch1.shape[2] != batch2.shape[1]:
-        raise errors.batch_matrices_do_not_fit(batch1.shape[1:], batch2.shape[1:])
-    _check_common_dtype(self, batch1, batch2)
-    sizes = (batch1.shape[1], batch2.shape[2])
-    check_expands(self, sizes)
-    return sizes, batch1.dtype
+def geqrf(self: Any) -> Any:
+    """Shape: (*B, m, n) -> (*B, m, n), (*B, min(m, n))."""
+    check_matrices("geqrf", self, "input")
+    sizes = self.shape
+    return by_columns(sizes, self.dtype), ((*sizes[:-2], min(sizes[-2:])), self.dtype)
 
 
-def baddbmm(
-    self: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1
-) -> tuple[Sizes, Any]:
-    """Shape: (b, n, m), (b, m, p) -> (b, n, p); self broadcasts to it."""
-    sizes = _batched_product(batch1, batch2)
-    check_expands(self, sizes)
-    if not self.dtype is batch1.dtype is batch2.dtype:
-        raise errors.baddbmm_dtypes_differ(self.dtype, batch1.dtype, batch2.dtype)
-    return sizes, batch1.dtype
+def linalg_householder_product(input: Any, tau: Any) -> Any:
+    """Shape: (*B, m, n), (*B, k) -> (*B, m, n)."""
+    name = "torch.linalg.householder_product"
+    check_matrices(name, input, "input")
+    rows, columns = input.shape[-2:]
+    if rows < columns:
+        raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to "
+                           f"input.shape[-1], got {rows} and {columns}")  # fmt: skip
+    _check_reflectors(name, input, tau, columns)
+    return by_columns(input.shape, input.dtype)
 
 
-def addr(self: Any, vec1: Any, vec2: Any, beta: Any = 1, alpha: Any = 1) -> tuple[Sizes, Any]:
-    """Shape: (n), (m) -> (n, m); self broadcasts to it. The tensors arrive in one dtype."""
-    for name, vector in (("vec1", vec1), ("vec2", vec2)):
-        if vector.ndim != 1:
-            raise errors.expected_vector_argument("addr", name, vector.ndim)
-    dtype = self.dtype
-    for name, scale in (("beta", beta), ("alpha", alpha)):
-        if dtype.kind == "i" and not isinstance(scale, int):
-            raise errors.integral_scale_expected(name)
-    sizes = (vec1.shape[0], vec2.shape[0])
-    check_expands(self, sizes)
-    return sizes, dtype
+def _check_reflectors(name: str, input: Any, tau: Any, most: int) -> None:
+    if tau.ndim != input.ndim - 1 or tau.shape[:-1] != input.shape[:-2]:
+        raise RuntimeError(
+            f"{name}: Expected tau of shape {[*input.shape[:-2], 'k']}, got {list(tau.shape)}"
+        )
+    if tau.shape[-1] > most:
+        raise RuntimeError(f"{name}: tau holds {tau.shape[-1]} scales, at most {most} expected")
+    if tau.dtype is not input.dtype:
+        raise errors.operand_dtypes_differ(name, input.dtype, tau.dtype)
 
 
-def linear(input: Any, weight: Any, bias: Any = None) -> tuple[Sizes, Any]:
-    """Shape: (*B, m), (n, m) -> (*B, n), or (*B, m), (m) -> (*B)."""
-    if weight.ndim not in (1, 2):
-        raise errors.transpose_ndim(weight.ndim)
-    batch, m = input.shape[:-1], input.shape[-1] if input.ndim else 1
-    if weight.dtype is not input.dtype:
-        raise errors.operands_differ_in_dtype("mat1", input.dtype, "mat2", weight.dtype)
-    rows = shapes.numel(batch)
-    if weight.shape[-1] != m:
-        if weight.ndim == 1:
-            raise errors.matrix_vector_do_not_fit(rows, (rows, m), weight.shape[0])
-        raise errors.matrices_do_not_fit((rows, m), weight.shape[::-1])
-    if weight.ndim == 1:
-        if bias is not None:
-            raise errors.expected_matrix_got("mat2", 1)
-        return tuple(batch), input.dtype
-    sizes = (*batch, weight.shape[0])
-    if bias is not None:
-        if bias.dtype is not weight.dtype:
-            raise errors.operands_differ_in_dtype("self", bias.dtype, "mat2", weight.dtype)
-        check_expands(bias, (rows, weight.shape[0]) if bias.ndim < 2 else sizes)
-    return sizes, input.dtype
+def ormqr(self: Any, input2: Any, input3: Any, left: bool = True, transpose: bool = False) -> Any:
+    """Shape: (*B, m, k), (*B, k), (*B, m, n) or (*B, n, m) -> as the third."""
+    check_matrices("torch.ormqr", self, "input")
+    check_matrices("torch.ormqr", input3, "other")
+    _check_reflectors("torch.ormqr", self, input2, self.shape[-1])
+    size = input3.shape[-2 if left else -1]
+    if size != self.shape[-2]:
+        raise RuntimeError(
+            f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2], "
+            f"got {size} and {self.shape[-2]}"
+        )
+    if input3.shape[:-2] != self.shape[:-2]:
+        raise RuntimeError("torch.ormqr: batch dimensions of other and input must be equal")
+    if input3.dtype is not self.dtype:
+        raise errors.operand_dtypes_differ("torch.ormqr", self.dtype, input3.dtype)
+    return by_columns(input3.shape, self.dtype)
 
 
-def linalg_vector_norm(
-    self: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, dtype: Any = None
-) -> tuple[Sizes, Any]:
-    """Shape: sizes without the dims of `dim` (or with 1 there); all dims by default."""
-    own = self.dtype
-    if own.kind not in "fc":
-        raise errors.norm_needs_floating("linalg.vector_norm", own)
-    if dtype is not None and dtype.kind not in "fc":
-        raise errors.norm_dtype_not_floating(dtype)
-    if dtype is not None and (dtype.itemsize < own.itemsize or own.is_complex > dtype.is_complex):
-        raise errors.norm_dtype_narrows(own, dtype)
-    empty = dim is None or (not isinstance(dim, int) and not len(dim))
-    dims = shapes.normalize_dims(None if empty else dim, self.ndim)
-    if 0 in self.shape and (ord < 0 or ord == inf):
-        _check_norm_has_identity(self.shape, dims, ord, empty)
-    kept = [1 if d in dims else size for d, size in enumerate(self.shape)]
-    if not keepdim:
-        kept = [size for d, size in enumerate(self.shape) if d not in dims]
-    return tuple(kept), (dtype or own).to_real()
+def ldl_factor(A: Any, hermitian: bool) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n), (*B, n), (*B)."""
+    check_square("torch.linalg.ldl_factor_ex", A)
+    batch = A.shape[:-2]
+    return factors(A.shape, A.dtype), (A.shape[:-1], dtypes.int32), (batch, dtypes.int32)
 
 
-def _check_norm_has_identity(sizes: Sizes, dims: Sizes, ord: Any, whole: bool) -> None:
-    """The largest and the smallest magnitude of nothing do not exist."""
-    if whole:
-        raise errors.norm_of_nothing(ord, "on an empty tensor")
-    for dim in dims:
-        if sizes[dim] == 0:
-            raise errors.norm_of_nothing(
-                ord, f"on the dimension {dim} because this dimension is empty"
-            )
+def ldl_solve(LD: Any, pivots: Any, B: Any, hermitian: bool) -> Any:
+    """Shape: (*B, n, n), (*B, n), (*C, n, k) -> (broadcast of *B and *C, n, k)."""
+    name = "torch.linalg.ldl_solve"
+    check_square(name, LD, "LD")
+    check_matrices(name, B, "B")
+    if LD.dtype is not B.dtype:
+        raise errors.operand_dtypes_differ(name, LD.dtype, B.dtype)
+    if tuple(pivots.shape) != tuple(LD.shape[:-1]) or pivots.dtype.kind != "i":
+        raise errors.ldl_pivots_do_not_fit(pivots.shape, pivots.dtype)
+    if B.shape[-2] != LD.shape[-1]:
+        raise errors.sides_do_not_fit(name, True, LD.shape, B.shape)
+    batch = shapes.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    return (*batch, *B.shape[-2:]), B.dtype
+
+
+def linalg_inv_ex(A: Any, check_errors: bool = False) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n), (*B)."""
+    check_square("linalg.inv", A)
+    return (A.shape, A.dtype), (A.shape[:-2], dtypes.int32)
+
+
+def is_vector(A: Any, B: Any) -> bool:
+    """Whether the right-hand side of a system is one vector per matrix: (*B, n) to (*B, n, n)."""
+    return B.ndim == 1 or (A.ndim - 1 == B.ndim and tuple(B.shape) == tuple(A.shape[:-1]))
+
+
+def _linalg_solve_ex(A: Any, B: Any, left: bool = True, check_errors: bool = False) -> Any:
+    """Shape: (*A, n, n), (*B, n, k) or (*B, k, n) or (*A, n) -> as B, batches broadcast.
+
+    And the factors of A.
+    """
+    check_square("linalg.solve", A)
+    if A.dtype is not B.dtype:
+        raise errors.operand_dtypes_differ("linalg.solve", A.dtype, B.dtype)
+    vector = is_vector(A, B)
+    if vector and not left:
+        raise RuntimeError(
+            "linalg.solve: Vector broadcasting of the left hand side is not supported for "
+            "left=False. In this case linalg.solve is equivalent to B / A.squeeze(-1)"
+        )
+    if vector and B.ndim == 1 and B.shape[0] != A.shape[-1]:
+        raise errors.sides_do_not_fit("linalg.solve", left, A.shape, (*B.shape, 1))
+    further = (
+        factors(A.shape, A.dtype),
+        (A.shape[:-1], dtypes.int32),
+        (A.shape[:-2], dtypes.int32),
+    )
+    if vector:
+        return (tuple(A.shape[:-1]), A.dtype), *further
+    check_sides("linalg.solve", A, B, left)
+    return _solution(A, B, left), *further
+
+
+def check_sides(operator: str, A: Any, B: Any, left: bool) -> None:
+    """The sizes of A X = B, or X A = B."""
+    check_matrices(operator, B, "B")
+    if A.shape[-1] != B.shape[-2 if left else -1]:
+        raise errors.sides_do_not_fit(operator, left, A.shape, B.shape)
+
+
+def _solution(A: Any, B: Any, left: bool) -> Any:
+    batch = shapes.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    sizes = (*batch, *B.shape[-2:])
+    return by_columns(sizes, B.dtype) if left and B.dtype.is_complex else (sizes, B.dtype)
+
+
+def linalg_lu_solve(LU: Any, pivots: Any, B: Any, left: bool = True, adjoint: bool = False) -> Any:
+    """Shape: (*A, n, n), (*A, n), (*B, n, k) or (*B, k, n) -> as B, batches broadcast."""
+    name = "torch.linalg.lu_solve"
+    check_square(name, LU, "LU")
+    if LU.dtype is not B.dtype:
+        raise errors.operand_dtypes_differ(name, LU.dtype, B.dtype)
+    if pivots.dtype is not dtypes.int32:
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
+    if tuple(pivots.shape) != tuple(LU.shape[:-1]):
+        raise RuntimeError(
+            f"{name}: Expected pivots of shape {list(LU.shape[:-1])}, got {list(pivots.shape)}"
+        )
+    check_sides(name, LU, B, left)
+    return _solution(LU, B, left)
+
+
+def linalg_solve_triangular(
+    self: Any, B: Any, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """Shape: (*A, n, n), (*B, n, k) or (*B, k, n) -> as B, batches broadcast."""
+    name = "linalg.solve_triangular"
+    check_square(name, self)
+    if self.dtype is not B.dtype:
+        raise errors.operand_dtypes_differ(name, self.dtype, B.dtype)
+    check_sides(name, self, B, left)
+    batch = shapes.broadcast_shapes(self.shape[:-2], B.shape[:-2])
+    return (*batch, *B.shape[-2:]), B.dtype
+
+
+def _linalg_det(A: Any) -> Any:
+    """Shape: (*B, n, n) -> (*B), and the factors."""
+    check_square("linalg.det", A)
+    return (A.shape[:-2], A.dtype), *_factors(A)
+
+
+def _linalg_slogdet(A: Any) -> Any:
+    """Shape: (*B, n, n) -> (*B), (*B), and the factors."""
+    check_square("linalg.slogdet", A)
+    batch = A.shape[:-2]
+    return (batch, A.dtype), (batch, A.dtype.to_real()), *_factors(A)
+
+
+def _factors(A: Any) -> Any:
+    return factors(A.shape, A.dtype), (A.shape[:-1], dtypes.int32)
+
+
+DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def _linalg_lstsq(self: Any, b: Any, rcond: float, driver: str) -> Any:
+    """Shape: (*A, m, n), (*B, m, k) -> (*batch, n, k), (*batch), (*batch, min(m, n)); or empty."""
+    name = "torch.linalg.lstsq"
+    check_matrices(name, self, "input")
+    if self.dtype is not b.dtype:
+        raise errors.operand_dtypes_differ(name, self.dtype, b.dtype)
+    if self.shape[-2] != b.shape[-2]:
+        raise RuntimeError(
+            f"{name}: input.size(-2) should match other.size(-2), "
+            f"got {self.shape[-2]} and {b.shape[-2]}"
+        )
+    if driver not in DRIVERS:
+        raise errors.unknown_word(name, "driver", driver, ", ".join(DRIVERS))
+    batch = shapes.broadcast_shapes(self.shape[:-2], b.shape[:-2])
+    smaller = min(self.shape[-2:])
+    has_values = driver in ("gelsd", "gelss")
+    return (
+        by_columns((*batch, self.shape[-1], b.shape[-1]), self.dtype),
+        ((0,) if driver == "gels" else batch, dtypes.int64),
+        ((*batch, smaller) if has_values else (0,), self.dtype.to_real()),
+    )
+
+
+def _linalg_pinv(self: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    """Shape: (*B, m, n) -> (*B, n, m)."""
+    if self.ndim < 2:
+        raise errors.matrix_expected("linalg.pinv", "A", self.ndim)
+    *batch, rows, columns = self.shape
+    if hermitian and rows != columns:
+        raise errors.square_expected("linalg.pinv", "A", self.shape)
+    shapes.broadcast_shapes(batch, atol.shape, rtol.shape)
+    return (*batch, columns, rows), self.dtype
+
+
+def _linalg_svd(
+    A: Any, full_matrices: bool = False, compute_uv: bool = True, driver: str | None = None
+) -> Any:
+    """Shape: (*B, m, n) -> (*B, m, k), (*B, k), (*B, k, n); with full_matrices square ones."""
+    check_matrices("linalg.svd", A)
+    if driver is not None and not A.is_cuda:
+        raise errors.driver_needs_cuda("linalg.svd")
+    *batch, rows, columns = A.shape
+    smaller = min(rows, columns)
+    values = (*batch, smaller), A.dtype.to_real()
+    if not compute_uv:
+        return ((0,), A.dtype), values, ((0,), A.dtype)
+    left, right = (rows, columns) if full_matrices else (smaller, smaller)
+    return ((*batch, rows, left), A.dtype), values, ((*batch, right, columns), A.dtype)
+
+
+def _linalg_eigh(A: Any, UPLO: str = "L", compute_v: bool = True) -> Any:
+    """Shape: (*B, n, n) -> (*B, n), (*B, n, n)."""
+    check_square("linalg.eigh", A)
+    if UPLO not in ("L", "U", "l", "u"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    values = A.shape[:-1], A.dtype.to_real()
+    return values, by_columns(A.shape, A.dtype) if compute_v else ((0,), A.dtype)
+
+
+def linalg_eig(self: Any) -> Any:
+    """Shape: (*B, n, n) -> (*B, n), (*B, n, n), complex."""
+    check_square("linalg.eig", self)
+    dtype = self.dtype.to_complex()
+    return (self.shape[:-1], dtype), (self.shape, dtype)
+
+
+def _linalg_eigvals(self: Any) -> Any:
+    """Shape: (*B, n, n) -> (*B, n), complex."""
+    check_square("linalg.eigvals", self)
+    return self.shape[:-1], self.dtype.to_complex()
+
+
+def linalg_matrix_exp(self: Any) -> Any:
+    """Shape: (*B, n, n) -> (*B, n, n)."""
+    check_square("linalg.matrix_exp", self)
+    return self.shape, self.dtype
 
 
 def cross(self: Any, other: Any, dim: int) -> tuple[Sizes, Any]:

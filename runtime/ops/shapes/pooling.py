@@ -10,6 +10,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.ops.shapes.conv import by
 
 Sizes = tuple[int, ...]
+
 WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 
 
@@ -264,12 +265,3 @@ def _adaptive(
                 f"but input has sizes {list(self.shape)} with dimension {dim} being empty"
             )
     return (*self.shape[:-count], *wanted)
-
-
-def resample(self: Any, tables: Sequence[Any], adjoint: Sequence[Any]) -> tuple[Sizes, Any]:
-    """Shape: (*B, H, W) -> (*B, rows, columns), as many as the tables have, or as there are."""
-    resized = [
-        size if places is None else places.shape[1]
-        for size, places in zip(self.shape[-2:], tables[::2], strict=True)
-    ]
-    return (*self.shape[:-2], *resized), self.dtype

@@ -1,13 +1,15 @@
-"""Shapes and checks of images that are read at the points of a grid."""
+"""Shapes and checks of images that are read at the points of a grid, or at another size."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
+
 BICUBIC = 2
 
 
@@ -51,3 +53,15 @@ def input_backward(grad_output: Any, sizes: Any, grid: Any, *modes: Any) -> Answ
 def grid_backward(grad_output: Any, input: Any, grid: Any, *modes: Any) -> Answer:
     """The shape of the grid."""
     return tuple(grid.shape), grid.dtype
+
+
+Sizes = tuple[int, ...]
+
+
+def resample(self: Any, tables: Sequence[Any], adjoint: Sequence[Any]) -> tuple[Sizes, Any]:
+    """Shape: (*B, H, W) -> (*B, rows, columns), as many as the tables have, or as there are."""
+    resized = [
+        size if places is None else places.shape[1]
+        for size, places in zip(self.shape[-2:], tables[::2], strict=True)
+    ]
+    return (*self.shape[:-2], *resized), self.dtype

@@ -1,6 +1,6 @@
 """Cholesky, LU and QR factorisations, matrix by matrix, into the given outputs.
 
-Shapes were checked by `runtime.ops.shapes.factorisations`, which also says in which order the
+Shapes were checked by `runtime.ops.shapes.linalg`, which also says in which order the
 results are stored. Failures are numbers in `info`, as LAPACK reports them.
 """
 

@@ -1,6 +1,6 @@
 """Least squares and pseudo-inverses on the CPU, matrix by matrix.
 
-Shapes were checked by `runtime.ops.shapes.least_squares`.
+Shapes were checked by `runtime.ops.shapes.linalg`.
 """
 
 from __future__ import annotations

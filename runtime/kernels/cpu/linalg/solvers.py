@@ -1,6 +1,6 @@
 """Linear systems, inverses and determinants on the CPU, matrix by matrix.
 
-Shapes were checked by `runtime.ops.shapes.solvers`. Failures are numbers in `info`.
+Shapes were checked by `runtime.ops.shapes.linalg`. Failures are numbers in `info`.
 """
 
 from __future__ import annotations

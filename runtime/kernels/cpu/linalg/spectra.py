@@ -1,6 +1,6 @@
 """Singular values, eigenvalues and what comes with them, matrix by matrix.
 
-Shapes were checked by `runtime.ops.shapes.spectra`. An iteration that does not converge raises.
+Shapes were checked by `runtime.ops.shapes.linalg`. An iteration that does not converge raises.
 """
 
 from __future__ import annotations

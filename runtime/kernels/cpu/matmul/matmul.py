@@ -1,7 +1,7 @@
 """Matrix products on the CPU: one BLAS call each, into the given output; and vector norms.
 
 Transposes arrive as strided arrays and reach BLAS as flags. Shapes and dtypes were checked by
-`runtime.ops.shapes.linalg`.
+`runtime.ops.shapes.matmul`.
 """
 
 # ruff: noqa: F821 - T is a name of the compiled text.

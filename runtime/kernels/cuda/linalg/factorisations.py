@@ -1,6 +1,6 @@
 """Cholesky, LU and QR factorisations on CUDA by cuSOLVER and cuBLAS, into the given outputs.
 
-Shapes were checked by `runtime.ops.shapes.factorisations`. Failures are numbers in `info`, as
+Shapes were checked by `runtime.ops.shapes.linalg`. Failures are numbers in `info`, as
 LAPACK reports them: they stay on the device unless they are to be checked, which waits for them.
 """
 

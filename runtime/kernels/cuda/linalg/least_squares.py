@@ -1,6 +1,6 @@
 """Least squares and pseudo-inverses on CUDA: by QR for full rank, else by singular values.
 
-Shapes were checked by `runtime.ops.shapes.least_squares`.
+Shapes were checked by `runtime.ops.shapes.linalg`.
 """
 
 # ruff: noqa: F821 - T, I and the like are names of the compiled text.

@@ -1,6 +1,6 @@
 """Singular values and eigenvalues on CUDA by cuSOLVER.
 
-Shapes were checked by `runtime.ops.shapes.spectra`. An iteration that does not converge raises, so
+Shapes were checked by `runtime.ops.shapes.linalg`. An iteration that does not converge raises, so
 every call waits for the library to say so.
 """
 

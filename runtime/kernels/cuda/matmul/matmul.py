@@ -1,7 +1,7 @@
 """Matrix products on CUDA: one call of cuBLASLt each, into the given output; of integers by ours.
 
 Transposes arrive as strides and reach the library as flags. Shapes and dtypes were checked by
-`runtime.ops.shapes.linalg`.
+`runtime.ops.shapes.matmul`.
 """
 
 from __future__ import annotations

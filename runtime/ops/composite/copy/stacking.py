@@ -9,7 +9,7 @@ from typing import Any
 
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.view.broadcasting import meshgrid
-from torchgen_out._runtime.ops.shapes.shaping import common_dtype
+from torchgen_out._runtime.ops.shapes.copy import common_dtype
 
 
 def _not_empty(name: str, tensors: Sequence[Any]) -> None:

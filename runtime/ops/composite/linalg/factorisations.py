@@ -9,7 +9,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.shapes.factorisations import check_matrices
+from torchgen_out._runtime.ops.shapes.linalg import check_matrices
 
 Failure = Callable[[str, int | None, int], Exception]
 

@@ -14,7 +14,7 @@ from torchgen_out._runtime.core.shape import broadcast_shapes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.linalg.factorisations import check
-from torchgen_out._runtime.ops.shapes.factorisations import check_matrices, check_square
+from torchgen_out._runtime.ops.shapes.linalg import check_matrices, check_square
 
 
 def _tolerances(self: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
