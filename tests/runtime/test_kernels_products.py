@@ -63,9 +63,9 @@ def multiply(a: Any, b: Any, bias: Any = None) -> np.ndarray:
     plan = tiled_products.plan_tiles(left.dtype, batch, (m, n, k), *layouts, before)
     out = np.full(batch * m * n, 7, left.dtype)
     if bias is None:
-        plan.run(out, flat_a, flat_b, at_a, at_b, plan.number)
+        plan.run(out, flat_a, flat_b, at_a, at_b, plan.params)
     else:
-        plan.run(out, flat_a, flat_b, bias, at_a, at_b, 1, plan.number)
+        plan.run(out, flat_a, flat_b, bias, at_a, at_b, 1, plan.params)
     return out.reshape(batch, m, n)
 
 

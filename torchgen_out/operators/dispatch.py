@@ -5,33 +5,26 @@
 
 from torchgen_out import dtype_sets, return_types
 from torchgen_out._runtime.dispatch.operator import Dispatch
-from torchgen_out._runtime.ops.shapes import alignments as alignments_shapes
 from torchgen_out._runtime.ops.shapes import attention as attention_shapes
 from torchgen_out._runtime.ops.shapes import conv as conv_shapes
 from torchgen_out._runtime.ops.shapes import copy as copy_shapes
-from torchgen_out._runtime.ops.shapes import elementwise as elementwise_shapes
-from torchgen_out._runtime.ops.shapes import factorisations as factorisations_shapes
+from torchgen_out._runtime.ops.shapes import embedding as embedding_shapes
 from torchgen_out._runtime.ops.shapes import fft as fft_shapes
 from torchgen_out._runtime.ops.shapes import indexing as indexing_shapes
-from torchgen_out._runtime.ops.shapes import least_squares as least_squares_shapes
 from torchgen_out._runtime.ops.shapes import linalg as linalg_shapes
-from torchgen_out._runtime.ops.shapes import losses as losses_shapes
+from torchgen_out._runtime.ops.shapes import loss as loss_shapes
+from torchgen_out._runtime.ops.shapes import matmul as matmul_shapes
 from torchgen_out._runtime.ops.shapes import normalization as normalization_shapes
-from torchgen_out._runtime.ops.shapes import padding as padding_shapes
 from torchgen_out._runtime.ops.shapes import pooling as pooling_shapes
 from torchgen_out._runtime.ops.shapes import random as random_shapes
+from torchgen_out._runtime.ops.shapes import reduction as reduction_shapes
 from torchgen_out._runtime.ops.shapes import rnn as rnn_shapes
 from torchgen_out._runtime.ops.shapes import sampling as sampling_shapes
 from torchgen_out._runtime.ops.shapes import scan as scan_shapes
 from torchgen_out._runtime.ops.shapes import scatter as scatter_shapes
-from torchgen_out._runtime.ops.shapes import searching as searching_shapes
-from torchgen_out._runtime.ops.shapes import selection as selection_shapes
-from torchgen_out._runtime.ops.shapes import shaping as shaping_shapes
 from torchgen_out._runtime.ops.shapes import softmax as softmax_shapes
-from torchgen_out._runtime.ops.shapes import solvers as solvers_shapes
-from torchgen_out._runtime.ops.shapes import sorting as sorting_shapes
-from torchgen_out._runtime.ops.shapes import spectra as spectra_shapes
-from torchgen_out._runtime.ops.shapes import statistics as statistics_shapes
+from torchgen_out._runtime.ops.shapes import sort as sort_shapes
+from torchgen_out._runtime.ops.shapes import special as special_shapes
 from torchgen_out.nodes import dispatch as nodes
 
 clone = Dispatch(
@@ -144,7 +137,7 @@ gcd = Dispatch(
     promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     kernel_names={"CPU": "special.functions.gcd", "CUDA": "special.functions.gcd"},
-    meta=elementwise_shapes.binary,
+    meta=special_shapes.binary,
     out_overlap="whole",
 )
 
@@ -157,7 +150,7 @@ lcm = Dispatch(
     promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     kernel_names={"CPU": "special.functions.lcm", "CUDA": "special.functions.lcm"},
-    meta=elementwise_shapes.binary,
+    meta=special_shapes.binary,
     out_overlap="whole",
 )
 
@@ -170,7 +163,7 @@ i0 = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.i0", "CUDA": "special.functions.i0"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_i0,
@@ -185,7 +178,7 @@ igamma = Dispatch(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.igamma", "CUDA": "special.functions.igamma"},
-    meta=elementwise_shapes.binary,
+    meta=special_shapes.binary,
     out_overlap="whole",
     differentiable=("self", "other"),
     record=nodes.recording_igamma,
@@ -200,7 +193,7 @@ igammac = Dispatch(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.igammac", "CUDA": "special.functions.igammac"},
-    meta=elementwise_shapes.binary,
+    meta=special_shapes.binary,
     out_overlap="whole",
     differentiable=("self", "other"),
     record=nodes.recording_igammac,
@@ -215,7 +208,7 @@ _polygamma = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.polygamma", "CUDA": "special.functions.polygamma"},
-    meta=elementwise_shapes.polygamma,
+    meta=special_shapes.polygamma,
     differentiable=("self",),
     record=nodes.recording__polygamma,
 )
@@ -229,7 +222,7 @@ special_bessel_j0 = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.bessel_j0", "CUDA": "special.functions.bessel_j0"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_bessel_j0,
@@ -244,7 +237,7 @@ special_bessel_j1 = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.bessel_j1", "CUDA": "special.functions.bessel_j1"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_bessel_j1,
@@ -259,7 +252,7 @@ special_bessel_y0 = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.bessel_y0", "CUDA": "special.functions.bessel_y0"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_bessel_y0,
@@ -274,7 +267,7 @@ special_bessel_y1 = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.bessel_y1", "CUDA": "special.functions.bessel_y1"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_bessel_y1,
@@ -289,7 +282,7 @@ special_airy_ai = Dispatch(
     promoted=("x",),
     dtypes=dtype_sets.LAPACK_REAL,
     kernel_names={"CPU": "special.functions.airy_ai", "CUDA": "special.functions.airy_ai"},
-    meta=elementwise_shapes.one,
+    meta=special_shapes.one,
     out_overlap="whole",
 )
 
@@ -305,7 +298,7 @@ special_modified_bessel_k0 = Dispatch(
         "CPU": "special.functions.modified_bessel_k0",
         "CUDA": "special.functions.modified_bessel_k0",
     },
-    meta=elementwise_shapes.one,
+    meta=special_shapes.one,
     out_overlap="whole",
     differentiable=("x",),
     record=nodes.recording_special_modified_bessel_k0,
@@ -323,7 +316,7 @@ special_modified_bessel_k1 = Dispatch(
         "CPU": "special.functions.modified_bessel_k1",
         "CUDA": "special.functions.modified_bessel_k1",
     },
-    meta=elementwise_shapes.one,
+    meta=special_shapes.one,
     out_overlap="whole",
     differentiable=("x",),
     record=nodes.recording_special_modified_bessel_k1,
@@ -341,7 +334,7 @@ special_scaled_modified_bessel_k0 = Dispatch(
         "CPU": "special.functions.scaled_modified_bessel_k0",
         "CUDA": "special.functions.scaled_modified_bessel_k0",
     },
-    meta=elementwise_shapes.one,
+    meta=special_shapes.one,
     out_overlap="whole",
     differentiable=("x",),
     record=nodes.recording_special_scaled_modified_bessel_k0,
@@ -359,7 +352,7 @@ special_scaled_modified_bessel_k1 = Dispatch(
         "CPU": "special.functions.scaled_modified_bessel_k1",
         "CUDA": "special.functions.scaled_modified_bessel_k1",
     },
-    meta=elementwise_shapes.one,
+    meta=special_shapes.one,
     out_overlap="whole",
     differentiable=("x",),
     record=nodes.recording_special_scaled_modified_bessel_k1,
@@ -385,7 +378,7 @@ _three_term_recurrence = Dispatch(
         "CPU": "special.polynomials.three_term_recurrence",
         "CUDA": "special.polynomials.three_term_recurrence",
     },
-    meta=elementwise_shapes.recurrence,
+    meta=special_shapes.recurrence,
 )
 
 special_erfcx = Dispatch(
@@ -397,7 +390,7 @@ special_erfcx = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.erfcx", "CUDA": "special.functions.erfcx"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_erfcx,
@@ -412,7 +405,7 @@ special_i0e = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.i0e", "CUDA": "special.functions.i0e"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_i0e,
@@ -427,7 +420,7 @@ special_i1 = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.i1", "CUDA": "special.functions.i1"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_i1,
@@ -442,7 +435,7 @@ special_i1e = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.i1e", "CUDA": "special.functions.i1e"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_i1e,
@@ -457,7 +450,7 @@ special_log_ndtr = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.log_ndtr", "CUDA": "special.functions.log_ndtr"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_log_ndtr,
@@ -472,7 +465,7 @@ special_ndtri = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.ndtri", "CUDA": "special.functions.ndtri"},
-    meta=elementwise_shapes.unary,
+    meta=special_shapes.unary,
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_special_ndtri,
@@ -487,7 +480,7 @@ special_zeta = Dispatch(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "special.functions.zeta", "CUDA": "special.functions.zeta"},
-    meta=elementwise_shapes.binary,
+    meta=special_shapes.binary,
     out_overlap="whole",
     differentiable=("self", "other"),
     record=nodes.recording_special_zeta,
@@ -502,7 +495,7 @@ cat = Dispatch(
     promoted=("tensors",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.cat", "CUDA": "copy.shaping.cat"},
-    meta=shaping_shapes.cat,
+    meta=copy_shapes.cat,
     half_is_raw=True,
     out_overlap="apart",
     memory_format=("tensors",),
@@ -519,7 +512,7 @@ stack = Dispatch(
     promoted=("tensors",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.stack", "CUDA": "copy.shaping.stack"},
-    meta=shaping_shapes.stack,
+    meta=copy_shapes.stack,
     half_is_raw=True,
     out_overlap="apart",
     differentiable=("tensors",),
@@ -535,7 +528,7 @@ flip = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.flip", "CUDA": "copy.shaping.flip"},
-    meta=shaping_shapes.flip,
+    meta=copy_shapes.flip,
     half_is_raw=True,
     memory_format=("self",),
     differentiable=("self",),
@@ -551,7 +544,7 @@ roll = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.roll", "CUDA": "copy.shaping.roll"},
-    meta=shaping_shapes.roll,
+    meta=copy_shapes.roll,
     half_is_raw=True,
     memory_format=("self",),
     differentiable=("self",),
@@ -567,7 +560,7 @@ repeat = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.repeat", "CUDA": "copy.shaping.repeat"},
-    meta=shaping_shapes.repeat,
+    meta=copy_shapes.repeat,
     half_is_raw=True,
     differentiable=("self",),
     record=nodes.recording_repeat,
@@ -586,7 +579,7 @@ repeat_interleave_self_int = Dispatch(
         "CPU": "copy.shaping.repeat_interleave_int",
         "CUDA": "copy.shaping.repeat_interleave_int",
     },
-    meta=shaping_shapes.repeat_interleave_int,
+    meta=copy_shapes.repeat_interleave_int,
     half_is_raw=True,
     differentiable=("self",),
     record=nodes.recording_repeat_interleave_self_int,
@@ -617,7 +610,7 @@ tril = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.tril", "CUDA": "copy.shaping.tril"},
-    meta=shaping_shapes.tril,
+    meta=copy_shapes.tril,
     half_is_raw=True,
     aliasing=("self",),
     differentiable=("self",),
@@ -634,7 +627,7 @@ triu = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.triu", "CUDA": "copy.shaping.triu"},
-    meta=shaping_shapes.triu,
+    meta=copy_shapes.triu,
     half_is_raw=True,
     aliasing=("self",),
     differentiable=("self",),
@@ -650,7 +643,7 @@ diag_embed = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.shaping.diag_embed", "CUDA": "copy.shaping.diag_embed"},
-    meta=shaping_shapes.diag_embed,
+    meta=copy_shapes.diag_embed,
     half_is_raw=True,
     differentiable=("self",),
     record=nodes.recording_diag_embed,
@@ -772,7 +765,7 @@ embedding = Dispatch(
     promoted=("weight", "indices"),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "indexing.reading.embedding", "CUDA": "indexing.reading.embedding"},
-    meta=indexing_shapes.embedding,
+    meta=embedding_shapes.embedding,
     half_is_raw=True,
     differentiable=("weight",),
     record=nodes.recording_embedding,
@@ -797,7 +790,7 @@ embedding_dense_backward = Dispatch(
         "CPU": "indexing.reading.embedding_dense_backward",
         "CUDA": "indexing.reading.embedding_dense_backward",
     },
-    meta=indexing_shapes.embedding_dense_backward,
+    meta=embedding_shapes.embedding_dense_backward,
     differentiable=("grad_output",),
     record=nodes.recording_embedding_dense_backward,
 )
@@ -824,7 +817,7 @@ _embedding_bag = Dispatch(
         "CPU": "embedding.embedding_bag.embedding_bag",
         "CUDA": "embedding.embedding_bag.embedding_bag",
     },
-    meta=indexing_shapes.embedding_bag,
+    meta=embedding_shapes.embedding_bag,
     outputs=3,
     wrap=return_types._embedding_bag,
     differentiable=("weight", "per_sample_weights"),
@@ -1096,7 +1089,7 @@ masked_fill_Scalar = Dispatch(
     promotion="none",
     promoted=("self", "mask", "value"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "indexing.masking.masked_fill", "CUDA": "indexing.masking.masked_fill"},
+    kernel_names={"CPU": "scatter.masking.masked_fill", "CUDA": "scatter.masking.masked_fill"},
     meta=scatter_shapes.masked_fill,
     aliasing=("self", "mask", "value"),
     differentiable=("self", "value"),
@@ -1112,8 +1105,8 @@ masked_scatter = Dispatch(
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
     kernel_names={
-        "CPU": "indexing.masking.masked_scatter",
-        "CUDA": "indexing.masking.masked_scatter",
+        "CPU": "scatter.masking.masked_scatter",
+        "CUDA": "scatter.masking.masked_scatter",
     },
     meta=scatter_shapes.masked_scatter,
     half_is_raw=True,
@@ -1132,7 +1125,7 @@ sort = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     kernel_names={"CPU": "sort.sort.sort", "CUDA": "sort.sort.sort"},
-    meta=sorting_shapes.sort,
+    meta=sort_shapes.sort,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.sort,
@@ -1151,7 +1144,7 @@ sort_stable = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     kernel_names={"CPU": "sort.sort.sort_stable", "CUDA": "sort.sort.sort_stable"},
-    meta=sorting_shapes.sort_stable,
+    meta=sort_shapes.sort_stable,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.sort,
@@ -1170,7 +1163,7 @@ topk = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.sort.topk", "CUDA": "sort.sort.topk"},
-    meta=sorting_shapes.topk,
+    meta=sort_shapes.topk,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.topk,
@@ -1189,7 +1182,7 @@ kthvalue = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.sort.kthvalue", "CUDA": "sort.sort.kthvalue"},
-    meta=sorting_shapes.kthvalue,
+    meta=sort_shapes.kthvalue,
     out_overlap="apart",
     outputs=2,
     wrap=return_types.kthvalue,
@@ -1206,7 +1199,7 @@ median = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.sort.median", "CUDA": "sort.sort.median"},
-    meta=sorting_shapes.median,
+    meta=sort_shapes.median,
     differentiable=("self",),
     record=nodes.recording_median,
 )
@@ -1220,7 +1213,7 @@ median_dim = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.sort.median_dim", "CUDA": "sort.sort.median_dim"},
-    meta=sorting_shapes.median_dim,
+    meta=sort_shapes.median_dim,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.median,
@@ -1237,7 +1230,7 @@ nanmedian = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.sort.nanmedian", "CUDA": "sort.sort.nanmedian"},
-    meta=sorting_shapes.median,
+    meta=sort_shapes.median,
     differentiable=("self",),
     record=nodes.recording_nanmedian,
 )
@@ -1251,7 +1244,7 @@ nanmedian_dim = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.sort.nanmedian_dim", "CUDA": "sort.sort.nanmedian_dim"},
-    meta=sorting_shapes.median_dim,
+    meta=sort_shapes.median_dim,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.nanmedian,
@@ -1269,7 +1262,7 @@ mode = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     kernel_names={"CPU": "sort.sort.mode", "CUDA": "sort.sort.mode"},
-    meta=sorting_shapes.mode,
+    meta=sort_shapes.mode,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.mode,
@@ -1355,7 +1348,7 @@ searchsorted_Tensor = Dispatch(
         "CPU": "sort.searchsorted.searchsorted",
         "CUDA": "sort.searchsorted.searchsorted",
     },
-    meta=searching_shapes.searchsorted,
+    meta=sort_shapes.searchsorted,
 )
 
 bucketize_Tensor = Dispatch(
@@ -1369,7 +1362,7 @@ bucketize_Tensor = Dispatch(
     promoted=("self", "boundaries"),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.searchsorted.bucketize", "CUDA": "sort.searchsorted.bucketize"},
-    meta=searching_shapes.bucketize,
+    meta=sort_shapes.bucketize,
 )
 
 isin_Tensor_Tensor = Dispatch(
@@ -1388,7 +1381,7 @@ isin_Tensor_Tensor = Dispatch(
     promoted=("elements", "test_elements"),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "sort.searchsorted.isin", "CUDA": "sort.searchsorted.isin"},
-    meta=searching_shapes.isin,
+    meta=sort_shapes.isin,
 )
 
 argmax = Dispatch(
@@ -1401,7 +1394,7 @@ argmax = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "reduction.selection.argmax", "CUDA": "reduction.selection.argmax"},
-    meta=selection_shapes.argmax,
+    meta=reduction_shapes.argmax,
 )
 
 argmin = Dispatch(
@@ -1414,7 +1407,7 @@ argmin = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names={"CPU": "reduction.selection.argmin", "CUDA": "reduction.selection.argmin"},
-    meta=selection_shapes.argmin,
+    meta=reduction_shapes.argmin,
 )
 
 max_dim = Dispatch(
@@ -1427,7 +1420,7 @@ max_dim = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     kernel_names={"CPU": "reduction.selection.max_dim", "CUDA": "reduction.selection.max_dim"},
-    meta=selection_shapes.max_dim,
+    meta=reduction_shapes.max_dim,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.max,
@@ -1445,7 +1438,7 @@ min_dim = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     kernel_names={"CPU": "reduction.selection.min_dim", "CUDA": "reduction.selection.min_dim"},
-    meta=selection_shapes.min_dim,
+    meta=reduction_shapes.min_dim,
     out_overlap="whole",
     outputs=2,
     wrap=return_types.min,
@@ -1477,7 +1470,7 @@ histc = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "reduction.selection.histc", "CUDA": "reduction.selection.histc"},
-    meta=selection_shapes.histc,
+    meta=reduction_shapes.histc,
 )
 
 cumsum = Dispatch(
@@ -1843,7 +1836,7 @@ mm = Dispatch(
     promoted=("self", "mat2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.mm", "CUDA": "matmul.matmul.mm"},
-    meta=linalg_shapes.mm,
+    meta=matmul_shapes.mm,
     differentiable=("self", "mat2"),
     record=nodes.recording_mm,
 )
@@ -1858,7 +1851,7 @@ bmm = Dispatch(
     promoted=("self", "mat2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.bmm", "CUDA": "matmul.matmul.bmm"},
-    meta=linalg_shapes.bmm,
+    meta=matmul_shapes.bmm,
     differentiable=("self", "mat2"),
     record=nodes.recording_bmm,
 )
@@ -1873,7 +1866,7 @@ mv = Dispatch(
     promoted=("self", "vec"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.mv", "CUDA": "matmul.matmul.mv"},
-    meta=linalg_shapes.mv,
+    meta=matmul_shapes.mv,
     differentiable=("self", "vec"),
     record=nodes.recording_mv,
 )
@@ -1888,7 +1881,7 @@ dot = Dispatch(
     promoted=("self", "tensor"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.dot", "CUDA": "matmul.matmul.dot"},
-    meta=linalg_shapes.dot,
+    meta=matmul_shapes.dot,
     differentiable=("self", "tensor"),
     record=nodes.recording_dot,
 )
@@ -1903,7 +1896,7 @@ vdot = Dispatch(
     promoted=("self", "other"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.vdot", "CUDA": "matmul.matmul.vdot"},
-    meta=linalg_shapes.vdot,
+    meta=matmul_shapes.vdot,
     differentiable=("self", "other"),
     record=nodes.recording_vdot,
 )
@@ -1924,7 +1917,7 @@ addmm = Dispatch(
     promoted=("self", "mat1", "mat2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.addmm", "CUDA": "matmul.matmul.addmm"},
-    meta=linalg_shapes.addmm,
+    meta=matmul_shapes.addmm,
     out_overlap="whole",
     differentiable=("self", "mat1", "mat2"),
     record=nodes.recording_addmm,
@@ -1946,7 +1939,7 @@ addmv = Dispatch(
     promoted=("self", "mat", "vec"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.addmv", "CUDA": "matmul.matmul.addmv"},
-    meta=linalg_shapes.addmv,
+    meta=matmul_shapes.addmv,
     out_overlap="whole",
     differentiable=("self", "mat", "vec"),
     record=nodes.recording_addmv,
@@ -1968,7 +1961,7 @@ addbmm = Dispatch(
     promoted=("self", "batch1", "batch2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.addbmm", "CUDA": "matmul.matmul.addbmm"},
-    meta=linalg_shapes.addbmm,
+    meta=matmul_shapes.addbmm,
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
     record=nodes.recording_addbmm,
@@ -1991,7 +1984,7 @@ baddbmm = Dispatch(
     promoted=("self", "batch1", "batch2"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.baddbmm", "CUDA": "matmul.matmul.baddbmm"},
-    meta=linalg_shapes.baddbmm,
+    meta=matmul_shapes.baddbmm,
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
     record=nodes.recording_baddbmm,
@@ -2012,7 +2005,7 @@ addr = Dispatch(
     promoted=("self", "vec1", "vec2"),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "matmul.matmul.addr", "CUDA": "matmul.matmul.addr"},
-    meta=linalg_shapes.addr,
+    meta=matmul_shapes.addr,
     out_overlap="whole",
     differentiable=("self", "vec1", "vec2"),
     record=nodes.recording_addr,
@@ -2028,7 +2021,7 @@ linear = Dispatch(
     promoted=("input", "weight", "bias"),
     dtypes=dtype_sets.NUMERIC,
     kernel_names={"CPU": "matmul.matmul.linear", "CUDA": "matmul.matmul.linear"},
-    meta=linalg_shapes.linear,
+    meta=matmul_shapes.linear,
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_linear,
 )
@@ -2047,7 +2040,7 @@ linalg_cholesky_ex = Dispatch(
         "CPU": "linalg.factorisations.linalg_cholesky_ex",
         "CUDA": "linalg.factorisations.linalg_cholesky_ex",
     },
-    meta=factorisations_shapes.linalg_cholesky_ex,
+    meta=linalg_shapes.linalg_cholesky_ex,
     outputs=2,
     wrap=return_types.linalg_cholesky_ex,
     differentiable=("self",),
@@ -2066,7 +2059,7 @@ cholesky_solve = Dispatch(
         "CPU": "linalg.factorisations.cholesky_solve",
         "CUDA": "linalg.factorisations.cholesky_solve",
     },
-    meta=factorisations_shapes.cholesky_solve,
+    meta=linalg_shapes.cholesky_solve,
     differentiable=("self", "input2"),
     record=nodes.recording_cholesky_solve,
 )
@@ -2083,7 +2076,7 @@ cholesky_inverse = Dispatch(
         "CPU": "linalg.factorisations.cholesky_inverse",
         "CUDA": "linalg.factorisations.cholesky_inverse",
     },
-    meta=factorisations_shapes.cholesky_inverse,
+    meta=linalg_shapes.cholesky_inverse,
     differentiable=("self",),
     record=nodes.recording_cholesky_inverse,
 )
@@ -2097,7 +2090,7 @@ _ldl_factor = Dispatch(
     promoted=("A",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.symmetric_factors.ldl_factor"},
-    meta=factorisations_shapes.ldl_factor,
+    meta=linalg_shapes.ldl_factor,
     outputs=3,
     wrap=return_types._ldl_factor,
     differentiable=("A",),
@@ -2113,7 +2106,7 @@ _ldl_solve = Dispatch(
     promoted=("LD", "pivots", "B"),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.symmetric_factors.ldl_solve"},
-    meta=factorisations_shapes.ldl_solve,
+    meta=linalg_shapes.ldl_solve,
     differentiable=("LD", "B"),
     record=nodes.recording__ldl_solve,
 )
@@ -2132,7 +2125,7 @@ linalg_lu_factor_ex = Dispatch(
         "CPU": "linalg.factorisations.linalg_lu_factor_ex",
         "CUDA": "linalg.factorisations.linalg_lu_factor_ex",
     },
-    meta=factorisations_shapes.linalg_lu_factor_ex,
+    meta=linalg_shapes.linalg_lu_factor_ex,
     outputs=3,
     wrap=return_types.linalg_lu_factor_ex,
     differentiable=("A",),
@@ -2151,7 +2144,7 @@ _lu_permutation = Dispatch(
         "CPU": "linalg.factorisations.lu_permutation",
         "CUDA": "linalg.factorisations.lu_permutation",
     },
-    meta=factorisations_shapes.lu_permutation,
+    meta=linalg_shapes.lu_permutation,
 )
 
 linalg_qr = Dispatch(
@@ -2167,7 +2160,7 @@ linalg_qr = Dispatch(
         "CPU": "linalg.factorisations.linalg_qr",
         "CUDA": "linalg.factorisations.linalg_qr",
     },
-    meta=factorisations_shapes.linalg_qr,
+    meta=linalg_shapes.linalg_qr,
     outputs=2,
     wrap=return_types.linalg_qr,
     differentiable=("A",),
@@ -2183,7 +2176,7 @@ geqrf = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.factorisations.geqrf", "CUDA": "linalg.factorisations.geqrf"},
-    meta=factorisations_shapes.geqrf,
+    meta=linalg_shapes.geqrf,
     outputs=2,
     wrap=return_types.geqrf,
     differentiable=("self",),
@@ -2202,7 +2195,7 @@ linalg_householder_product = Dispatch(
         "CPU": "linalg.factorisations.linalg_householder_product",
         "CUDA": "linalg.factorisations.linalg_householder_product",
     },
-    meta=factorisations_shapes.linalg_householder_product,
+    meta=linalg_shapes.linalg_householder_product,
     differentiable=("input", "tau"),
     record=nodes.recording_linalg_householder_product,
 )
@@ -2224,7 +2217,7 @@ ormqr = Dispatch(
     promoted=("self", "input2", "input3"),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.factorisations.ormqr", "CUDA": "linalg.factorisations.ormqr"},
-    meta=factorisations_shapes.ormqr,
+    meta=linalg_shapes.ormqr,
     differentiable=("self", "input2", "input3"),
     record=nodes.recording_ormqr,
 )
@@ -2239,7 +2232,7 @@ linalg_inv_ex = Dispatch(
     promoted=("A",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.solvers.linalg_inv_ex", "CUDA": "linalg.solvers.linalg_inv_ex"},
-    meta=solvers_shapes.linalg_inv_ex,
+    meta=linalg_shapes.linalg_inv_ex,
     outputs=2,
     wrap=return_types.linalg_inv_ex,
     differentiable=("A",),
@@ -2259,7 +2252,7 @@ _linalg_solve_ex = Dispatch(
         "CPU": "linalg.solvers._linalg_solve_ex",
         "CUDA": "linalg.solvers._linalg_solve_ex",
     },
-    meta=solvers_shapes._linalg_solve_ex,
+    meta=linalg_shapes._linalg_solve_ex,
     outputs=4,
     wrap=return_types._linalg_solve_ex,
     differentiable=("A", "B"),
@@ -2286,7 +2279,7 @@ linalg_solve_triangular = Dispatch(
         "CPU": "linalg.solvers.linalg_solve_triangular",
         "CUDA": "linalg.solvers.linalg_solve_triangular",
     },
-    meta=solvers_shapes.linalg_solve_triangular,
+    meta=linalg_shapes.linalg_solve_triangular,
     out_overlap="whole",
     differentiable=("self", "B"),
     record=nodes.recording_linalg_solve_triangular,
@@ -2312,7 +2305,7 @@ linalg_lu_solve = Dispatch(
         "CPU": "linalg.solvers.linalg_lu_solve",
         "CUDA": "linalg.solvers.linalg_lu_solve",
     },
-    meta=solvers_shapes.linalg_lu_solve,
+    meta=linalg_shapes.linalg_lu_solve,
     differentiable=("LU", "B"),
     record=nodes.recording_linalg_lu_solve,
 )
@@ -2326,7 +2319,7 @@ _linalg_det = Dispatch(
     promoted=("A",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.solvers._linalg_det", "CUDA": "linalg.solvers._linalg_det"},
-    meta=solvers_shapes._linalg_det,
+    meta=linalg_shapes._linalg_det,
     outputs=3,
     wrap=return_types._linalg_det,
     differentiable=("A",),
@@ -2345,7 +2338,7 @@ _linalg_slogdet = Dispatch(
         "CPU": "linalg.solvers._linalg_slogdet",
         "CUDA": "linalg.solvers._linalg_slogdet",
     },
-    meta=solvers_shapes._linalg_slogdet,
+    meta=linalg_shapes._linalg_slogdet,
     outputs=4,
     wrap=return_types._linalg_slogdet,
     differentiable=("A",),
@@ -2362,7 +2355,7 @@ _linalg_svd = Dispatch(
     promoted=("A",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.spectra._linalg_svd", "CUDA": "linalg.spectra._linalg_svd"},
-    meta=spectra_shapes._linalg_svd,
+    meta=linalg_shapes._linalg_svd,
     outputs=3,
     wrap=return_types._linalg_svd,
     differentiable=("A",),
@@ -2379,7 +2372,7 @@ _linalg_eigh = Dispatch(
     promoted=("A",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.spectra._linalg_eigh", "CUDA": "linalg.spectra._linalg_eigh"},
-    meta=spectra_shapes._linalg_eigh,
+    meta=linalg_shapes._linalg_eigh,
     outputs=2,
     wrap=return_types._linalg_eigh,
     differentiable=("A",),
@@ -2395,7 +2388,7 @@ linalg_eig = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.spectra.linalg_eig", "CUDA": "linalg.spectra.linalg_eig"},
-    meta=spectra_shapes.linalg_eig,
+    meta=linalg_shapes.linalg_eig,
     outputs=2,
     wrap=return_types.linalg_eig,
     differentiable=("self",),
@@ -2414,7 +2407,7 @@ _linalg_eigvals = Dispatch(
         "CPU": "linalg.spectra._linalg_eigvals",
         "CUDA": "linalg.spectra._linalg_eigvals",
     },
-    meta=spectra_shapes._linalg_eigvals,
+    meta=linalg_shapes._linalg_eigvals,
     differentiable=("self",),
     record=nodes.recording__linalg_eigvals,
 )
@@ -2429,9 +2422,9 @@ linalg_matrix_exp = Dispatch(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={
         "CPU": "linalg.spectra.linalg_matrix_exp",
-        "CUDA": "linalg.exponentials.linalg_matrix_exp",
+        "CUDA": "linalg.matrix_exp.linalg_matrix_exp",
     },
-    meta=spectra_shapes.linalg_matrix_exp,
+    meta=linalg_shapes.linalg_matrix_exp,
     differentiable=("self",),
     record=nodes.recording_linalg_matrix_exp,
 )
@@ -2449,7 +2442,7 @@ _linalg_lstsq = Dispatch(
         "CPU": "linalg.least_squares._linalg_lstsq",
         "CUDA": "linalg.least_squares._linalg_lstsq",
     },
-    meta=least_squares_shapes._linalg_lstsq,
+    meta=linalg_shapes._linalg_lstsq,
     outputs=3,
     wrap=return_types._linalg_lstsq,
     differentiable=("self", "b"),
@@ -2468,7 +2461,7 @@ _linalg_pinv = Dispatch(
         "CPU": "linalg.least_squares._linalg_pinv",
         "CUDA": "linalg.least_squares._linalg_pinv",
     },
-    meta=least_squares_shapes._linalg_pinv,
+    meta=linalg_shapes._linalg_pinv,
     differentiable=("self",),
     refused=("atol", "rtol"),
     record=nodes.recording__linalg_pinv,
@@ -2544,7 +2537,7 @@ linalg_vector_norm = Dispatch(
         "CPU": "matmul.matmul.linalg_vector_norm",
         "CUDA": "reduction.norms.linalg_vector_norm",
     },
-    meta=linalg_shapes.linalg_vector_norm,
+    meta=reduction_shapes.linalg_vector_norm,
     differentiable=("self",),
     record=nodes.recording_linalg_vector_norm,
 )
@@ -2649,7 +2642,7 @@ nll_loss_forward = Dispatch(
         "CPU": "loss.nll_loss.nll_loss_forward",
         "CUDA": "loss.nll_loss.nll_loss_forward",
     },
-    meta=losses_shapes.nll_loss_forward,
+    meta=loss_shapes.nll_loss_forward,
     outputs=2,
     wrap=return_types.nll_loss_forward,
     differentiable=("self",),
@@ -2678,7 +2671,7 @@ _cross_entropy_rows = Dispatch(
         "CPU": "loss.nll_loss.cross_entropy_rows",
         "CUDA": "loss.nll_loss.cross_entropy_rows",
     },
-    meta=losses_shapes.cross_entropy_rows,
+    meta=loss_shapes.cross_entropy_rows,
     outputs=3,
     wrap=return_types._cross_entropy_rows,
     differentiable=("self",),
@@ -2715,7 +2708,7 @@ _cross_entropy_rows_backward = Dispatch(
         "CPU": "loss.nll_loss.cross_entropy_rows_backward",
         "CUDA": "loss.nll_loss.cross_entropy_rows_backward",
     },
-    meta=losses_shapes.cross_entropy_rows_backward,
+    meta=loss_shapes.cross_entropy_rows_backward,
     differentiable=("grad_output", "log_probabilities"),
     record=nodes.recording__cross_entropy_rows_backward,
 )
@@ -2741,7 +2734,7 @@ _nll_loss_backward = Dispatch(
         "CPU": "loss.nll_loss.nll_loss_backward",
         "CUDA": "loss.nll_loss.nll_loss_backward",
     },
-    meta=losses_shapes.nll_loss_backward,
+    meta=loss_shapes.nll_loss_backward,
     differentiable=("grad_output",),
     record=nodes.recording__nll_loss_backward,
 )
@@ -2772,7 +2765,7 @@ _ctc_loss = Dispatch(
     promoted=("log_probs", "targets", "starts", "input_lengths", "target_lengths"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "loss.ctc_loss.ctc_loss", "CUDA": "loss.ctc_loss.ctc_loss"},
-    meta=alignments_shapes.ctc_loss,
+    meta=loss_shapes.ctc_loss,
     outputs=2,
     wrap=return_types._ctc_loss,
     differentiable=("log_probs",),
@@ -2822,7 +2815,7 @@ _ctc_loss_backward = Dispatch(
         "CPU": "loss.ctc_loss.ctc_loss_backward",
         "CUDA": "loss.ctc_loss.ctc_loss_backward",
     },
-    meta=alignments_shapes.ctc_loss_backward,
+    meta=loss_shapes.ctc_loss_backward,
     differentiable=("grad_output", "log_probs", "loss", "log_alpha"),
     record=nodes.recording__ctc_loss_backward,
 )
@@ -3238,7 +3231,7 @@ _resample = Dispatch(
     promoted=("self", "tables", "adjoint"),
     dtypes=dtype_sets.FLOATING,
     kernel_names={"CPU": "sampling.upsample.resample", "CUDA": "sampling.upsample.resample"},
-    meta=pooling_shapes.resample,
+    meta=sampling_shapes.resample,
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording__resample,
@@ -3254,7 +3247,7 @@ var_correction = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "reduction.statistics.var", "CUDA": "reduction.statistics.var"},
-    meta=statistics_shapes.var,
+    meta=reduction_shapes.var,
     differentiable=("self",),
     record=nodes.recording_var_correction,
 )
@@ -3269,7 +3262,7 @@ std_correction = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "reduction.statistics.std", "CUDA": "reduction.statistics.std"},
-    meta=statistics_shapes.std,
+    meta=reduction_shapes.std,
     differentiable=("self",),
     record=nodes.recording_std_correction,
 )
@@ -3284,7 +3277,7 @@ var_mean_correction = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "reduction.statistics.var_mean", "CUDA": "reduction.statistics.var_mean"},
-    meta=statistics_shapes.var_mean,
+    meta=reduction_shapes.var_mean,
     outputs=2,
     differentiable=("self",),
     record=nodes.recording_var_mean_correction,
@@ -3300,7 +3293,7 @@ std_mean_correction = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "reduction.statistics.std_mean", "CUDA": "reduction.statistics.std_mean"},
-    meta=statistics_shapes.std_mean,
+    meta=reduction_shapes.std_mean,
     outputs=2,
     differentiable=("self",),
     record=nodes.recording_std_mean_correction,
@@ -3528,7 +3521,7 @@ constant_pad_nd = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.padding.constant_pad_nd", "CUDA": "copy.padding.constant_pad_nd"},
-    meta=padding_shapes.constant_pad_nd,
+    meta=copy_shapes.constant_pad_nd,
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_constant_pad_nd,
