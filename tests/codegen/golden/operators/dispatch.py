@@ -5,9 +5,9 @@
 
 from torchgen_out import dtype_sets, return_types
 from torchgen_out._runtime.dispatch.operator import Dispatch
-from torchgen_out._runtime.ops.shapes import fill as fill_shapes
-from torchgen_out._runtime.ops.shapes import linalg as linalg_shapes
-from torchgen_out._runtime.ops.shapes import selection as selection_shapes
+from torchgen_out._runtime.ops.shapes import copy as copy_shapes
+from torchgen_out._runtime.ops.shapes import matmul as matmul_shapes
+from torchgen_out._runtime.ops.shapes import reduction as reduction_shapes
 from torchgen_out.nodes import dispatch as nodes
 
 mm = Dispatch(
@@ -19,7 +19,7 @@ mm = Dispatch(
     promoted=("self", "mat2"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={"CPU": "linalg.mm", "CUDA": "linalg.mm"},
-    meta=linalg_shapes.mm,
+    meta=matmul_shapes.mm,
     half_is_raw=True,
     differentiable=("self", "mat2"),
     record=nodes.recording_mm,
@@ -33,8 +33,8 @@ max_dim = Dispatch(
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "selection.max_dim"},
-    meta=selection_shapes.max_dim,
+    kernel_names={"CPU": "reduction.selection.max_dim"},
+    meta=reduction_shapes.max_dim,
     outputs=2,
     wrap=return_types.max,
     differentiable=("self",),
@@ -49,8 +49,8 @@ zero_ = Dispatch(
     promotion="none",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "fill.zero_"},
-    meta=fill_shapes.zero_,
+    kernel_names={"CPU": "copy.copy.zero_"},
+    meta=copy_shapes.zero_,
     aliasing=("self",),
     mutates=True,
     differentiable=("self",),
