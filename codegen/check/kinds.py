@@ -156,24 +156,25 @@ def _reads(
 
 
 @operator_rule("E326")
-def refusal_has_a_dtype_rule(operator: Operator, context: Context) -> Iterator[Problem]:
-    """A refusal explains the dtypes of a pointwise operator or a reduction: not all of them."""
-    if operator.refusal is None:
+def dtype_error_has_a_dtype_rule(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`dtype_error` explains the dtypes of a pointwise operator or a reduction: not all of them."""
+    if operator.dtype_error is None:
         return
-    where = operator.places.key("refusal")
+    where = operator.places.key("dtype_error")
     if not isinstance(operator.kind, Pointwise | Reduction):
-        message = f"{operator.name}: 'refusal' belongs to pointwise operators and reductions"
+        message = f"{operator.name}: 'dtype_error' belongs to pointwise operators and reductions"
         hint = "raise the error in the shape function, or in the composite's body"
-        yield Problem(where, message, hint, width=len("refusal"))
+        yield Problem(where, message, hint, width=len("dtype_error"))
     elif set(operator.dtype_names) == set(DTYPE_SETS["all"]):
-        message = f"{operator.name}: 'refusal' explains nothing: every dtype is accepted"
-        yield Problem(where, message, "narrow 'dtypes'", width=len("refusal"))
+        message = f"{operator.name}: 'dtype_error' explains nothing: every dtype is accepted"
+        yield Problem(where, message, "narrow 'dtypes'", width=len("dtype_error"))
 
 
 @operator_rule("E327")
 def checked_numbers_are_operands(operator: Operator, context: Context) -> Iterator[Problem]:
-    """`in_range` and `natural` name operands of a pointwise operator that may be numbers."""
-    checked = {"in_range": operator.in_range, "natural": [name for name, _ in operator.natural]}
+    """Keys that check numbers name operands of a pointwise operator that may be numbers."""
+    nonnegative = tuple(name for name, _ in operator.nonnegative)
+    checked = {"range_checked": operator.range_checked, "nonnegative": nonnegative}
     for key, names in checked.items():
         where = operator.places.key(key)
         if names and not isinstance(operator.kind, Pointwise):

@@ -47,7 +47,8 @@ def _missing(operator: Operator, function: NamedFunction, context: Context) -> I
         hint = close or f"define it in {files[0].name}"
     else:
         hint = f"it would be {_shown_file(module)}"
-    where, width = operator.places.value(*function.keys), len(str(function.reference))
+    keys = function.keys if operator.places.has(function.keys[0]) else ("dispatch",)
+    where, width = operator.places.value(*keys), len(str(function.reference))
     yield Problem(where, f"{operator.name}: {message}", hint, width=width)
 
 

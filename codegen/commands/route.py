@@ -77,7 +77,7 @@ def _dispatch(kind: Dispatch, named: Mapping[str, str]) -> Iterator[tuple[str, s
     backends = [backend for backend, _ in kind.backends]
     for backend in dict.fromkeys((*backends, *_STANDARD_BACKENDS)):
         yield backend, named.get(backend, "no kernel; add one to the entry's dispatch")
-    yield "16-bit floats", "as they are stored" if kind.half_is_raw else "through float32"
+    yield "16-bit floats", "as they are stored" if kind.half_as_stored else "through float32"
 
 
 def _composite(kind: Composite, named: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -85,8 +85,10 @@ def emit(program: Program) -> Iterable[File]:
         package=program.package,
         exports=table,
         is_library=program.is_library,
-        refusals=[
-            (o.base_name, translate.literal(o.refusal)) for o in program.operators if o.refusal
+        dtype_errors=[
+            (each.base_name, translate.literal(each.dtype_error))
+            for each in program.operators
+            if each.dtype_error
         ],
         precisions=list(_precisions(program)),
     )

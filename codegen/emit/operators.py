@@ -145,10 +145,10 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
     if operator.has_tag("number_each"):
         yield Field("number_each", "True")
     if kind == "pointwise":
-        if operator.in_range:
-            yield Field("in_range", _quoted(operator.in_range))
-        if operator.natural:
-            yield Field("natural", _mapping(operator.natural))
+        if operator.range_checked:
+            yield Field("range_checked", _quoted(operator.range_checked))
+        if operator.nonnegative:
+            yield Field("nonnegative", _mapping(operator.nonnegative))
         assert isinstance(operator.kind, Pointwise)
         if operator.kind.check:
             yield Field("check", references.spelled(operator.kind.check, "shapes"))
@@ -179,8 +179,8 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     assert isinstance(kind, Dispatch)
     yield Field("kernel_names", _mapping((name, str(ref)) for name, ref in kind.backends))
     yield Field("meta", "None" if kind.meta is None else references.spelled(kind.meta, "shapes"))
-    if kind.half_is_raw:
-        yield Field("half_is_raw", "True")
+    if kind.half_as_stored:
+        yield Field("half_as_stored", "True")
     if kind.aliasing:
         yield Field("aliasing", _quoted(kind.aliasing))
     if operator.has_out and operator.out_overlap != "anything":

@@ -131,8 +131,8 @@ class Dispatch:
     """Shape function; None when the shape depends on data, and `is_dynamic` says so."""
     is_dynamic: bool = False
     """Whether only the kernel knows the shape (`meta: dynamic`); then it returns its results."""
-    half_is_raw: bool = False
-    """Whether the kernel takes 16-bit floats as uint16 instead of through float32."""
+    half_as_stored: bool = False
+    """Whether the kernel takes 16-bit floats as uint16 (`half_precision: as_stored`)."""
     aliasing: tuple[str, ...] = ()
     """Arguments that may share memory with the result, so that in-place needs no copy."""
     memory_format: tuple[str, ...] = ()
@@ -209,12 +209,12 @@ class Operator:
     """Names under which it runs over lists of tensors: `add` is `_foreach_add`."""
     dtypes: str
     """Name of the dtype set accepted after promotion, a key of vocabulary.DTYPE_SETS."""
-    refusal: str | None
+    dtype_error: str | None
     """What users are told of an operand of another dtype; None is the usual sentence."""
     promotion: Promotion
-    in_range: tuple[str, ...]
+    range_checked: tuple[str, ...]
     """Operands whose numbers must be in the range of the dtype; Scalar arguments always must."""
-    natural: tuple[tuple[str, str], ...]
+    nonnegative: tuple[tuple[str, str], ...]
     """(operand, sentence): numbers that must not be negative beside integers, and what says so."""
     kind: Kind
     tags: tuple[str, ...]

@@ -45,6 +45,21 @@ VARIANTS: dict[str, str] = {
     "copy": "a function `name_copy`: what the view shows, in memory of its own",
 }
 
+GRADIENTS: dict[str, str] = {
+    "auto": "the derivative of the pointwise formula, to any order",
+    "non_differentiable": "there is none",
+    "refused": "there is none, and who asks for one is told",
+    'not_implemented("name")': "there is one, but nobody has written it",
+}
+"""What may stand for the gradient of an argument in the place of a formula."""
+
+TANGENTS: dict[str, str] = {
+    "auto_linear": "the operator itself, of the tangents",
+    "auto_element_wise": "the gradients' formulas, of the tangents",
+    'not_implemented("name")': "as above",
+}
+"""What may stand for the tangent of a result in the place of a formula."""
+
 NAMESPACES = ("linalg", "fft", "special", "masked", "signal.windows")
 """Modules that hold operators and nothing else."""
 

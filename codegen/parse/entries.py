@@ -20,7 +20,7 @@ from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
 _KIND_OF = {
-    **dict.fromkeys(("meta", "half", "aliasing", "memory_format"), "dispatch"),
+    **dict.fromkeys(("meta", "half_precision", "aliasing", "memory_format"), "dispatch"),
     "check": "pointwise",
 }
 
@@ -60,7 +60,7 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
     if kind is None:
         return None
     reference = text_of(node.get("reference"), "'reference'", report)
-    refusal = text_of(node.get("refusal"), "'refusal'", report)
+    dtype_error = text_of(node.get("dtype_error"), "'dtype_error'", report)
     doc = text_of(node.get("doc"), "'doc'", report)
     superseded = text_of(node.get("superseded"), "'superseded'", report)
     assert schema.where is not None
@@ -74,10 +74,10 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
         aliases=words_of(node.get("aliases"), "'aliases'", report) or (),
         foreach=words_of(node.get("foreach"), "'foreach'", report) or (),
         dtypes=_word(node, "dtypes", "all", report),
-        refusal=refusal.text.strip() if refusal else None,
+        dtype_error=dtype_error.text.strip() if dtype_error else None,
         promotion=_promotion(node, kind_name, report),
-        in_range=words_of(node.get("in_range"), "'in_range'", report) or (),
-        natural=sentences_of(node.get("natural"), "'natural'", report) or (),
+        range_checked=words_of(node.get("range_checked"), "'range_checked'", report) or (),
+        nonnegative=sentences_of(node.get("nonnegative"), "'nonnegative'", report) or (),
         kind=kind,
         tags=words_of(node.get("tags"), "'tags'", report) or (),
         reference=reference.text.strip() if reference else None,

@@ -1,6 +1,7 @@
 """Writes the key tables as JSON Schema, so that editors complete and check both YAML files.
 
-Run `python -m codegen.parse.json_schema` after a change of the tables; a test compares.
+Run `python -m codegen.parse.json_schema` after a change of the tables; a test compares. It writes
+the comments at the heads of both files, too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from pathlib import Path
 
 from ..model.vocabulary import BACKENDS, PROMOTIONS
+from . import key_table
 from .keys import DERIVATIVE_KEYS, KINDS, OPERATOR_KEYS, REDUCTION_KEYS, Key, Shape
 
 Json = dict[str, object]
@@ -90,12 +92,13 @@ def _shape(key: Key) -> Json:
         case Shape.FLAGS:
             return {"type": "array", "items": {"type": "boolean"}}
         case Shape.BACKENDS:
-            return {
+            mapping: Json = {
                 "type": "object",
                 "propertyNames": _listing(BACKENDS),
                 "additionalProperties": dict(_TEXT),
                 "minProperties": 1,
             }
+            return {"anyOf": [dict(_TEXT), mapping]}
         case Shape.SENTENCES:
             return {"type": "object", "additionalProperties": dict(_TEXT), "minProperties": 1}
         case Shape.REDUCTION:
@@ -130,3 +133,6 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for file_name, content in files().items():
         (FOLDER / file_name).write_text(content, encoding="utf-8")
+    for file_name in (key_table.OPERATORS, key_table.DERIVATIVES):
+        path = FOLDER.parents[1] / file_name
+        path.write_text(key_table.replaced(path.read_text("utf-8"), file_name), encoding="utf-8")

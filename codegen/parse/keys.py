@@ -20,7 +20,7 @@ class Shape(enum.Enum):
     SCHEMAS = "a list of schemas"
     FORMULA = "a formula"
     REDUCTION = "a mapping of formulas"
-    BACKENDS = "a mapping of backends to functions"
+    BACKENDS = "a function, or a mapping of backends to functions"
     SAMPLES = "a mapping of domains or a list of calls"
     SENTENCES = "a mapping of arguments to sentences"
     FLAGS = "a list of True and False"
@@ -58,21 +58,26 @@ OPERATOR_KEYS = (
     Key("foreach", Shape.WORDS, "Names `_foreach_name` under which it runs over lists of tensors."),
     Key("dtypes", Shape.WORD, "Dtypes accepted after promotion; all by default.",
         tuple(vocabulary.DTYPE_SETS)),
-    Key("refusal", Shape.TEXT, "What users are told of another dtype, also of a single operand."),
+    Key("dtype_error", Shape.TEXT,
+        "What users are told of another dtype, also of a single operand."),
     Key("promotion", Shape.TEXT, "The dtype rule, perhaps with the arguments that take part."),
-    Key("in_range", Shape.WORDS, "Operands whose numbers must be in the range of the dtype."),
-    Key("natural", Shape.SENTENCES,
+    Key("range_checked", Shape.WORDS, "Operands whose numbers must be in the range of the dtype."),
+    Key("nonnegative", Shape.SENTENCES,
         "Operands whose numbers must not be negative beside integers, and what users are told."),
     Key("check", Shape.WORD, "A function that refuses arguments of a pointwise operator."),
     Key("pointwise", Shape.FORMULA, "A scalar formula for every element.", is_kind=True),
     Key("reduction", Shape.REDUCTION, "identity, reduce, combine, project.", is_kind=True),
-    Key("view", Shape.WORD, "A function of runtime/ops/views.py.", is_kind=True),
+    Key("view", Shape.WORD, "A function of runtime/ops/views/: sizes, strides, offset.",
+        is_kind=True),
     Key("composite", Shape.TEXT, "A Python expression or function that calls other operators.",
         is_kind=True),
-    Key("dispatch", Shape.BACKENDS, "A kernel per backend; `CPU, CUDA` names one for two.",
+    Key("dispatch", Shape.BACKENDS,
+        "A kernel per backend, or one name, family.module.function, for the CPU's and CUDA's.",
         is_kind=True),
-    Key("meta", Shape.WORD, "The shape function of a dispatch kernel, or dynamic."),
-    Key("half", Shape.WORD, "raw: the kernel takes 16-bit floats as they are stored.", ("raw",)),
+    Key("meta", Shape.WORD,
+        "The shape function, or dynamic; family.function by default, where one name is given."),
+    Key("half_precision", Shape.WORD,
+        "as_stored: the kernel takes 16-bit floats as they are, not as float32.", ("as_stored",)),
     Key("aliasing", Shape.WORDS, "Arguments that may share memory with the result."),
     Key("memory_format", Shape.WORDS,
         "Arguments after which results lie channels-last, if one of these does."),

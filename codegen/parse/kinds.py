@@ -145,25 +145,49 @@ def _composite(node: AnyNode, schema: Schema, report: Report) -> Composite | Non
 
 
 def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
+    kernels, meta = _kernels(node, report), entry.get("meta")
+    if kernels is None:
+        return None
+    is_dynamic = isinstance(meta, Scalar) and meta.text.strip() == "dynamic"
+    shape = None if is_dynamic else function_reference(meta, "meta", report)
+    if meta is None and isinstance(node, Scalar):
+        shape = _of_family(kernels[0][1])
+    return Dispatch(
+        tuple(kernels),
+        shape,
+        is_dynamic,
+        _is_as_stored(entry.get("half_precision"), report),
+        words_of(entry.get("aliasing"), "'aliasing'", report) or (),
+        words_of(entry.get("memory_format"), "'memory_format'", report) or (),
+    )
+
+
+def _kernels(node: AnyNode, report: Report) -> list[tuple[str, FunctionReference]] | None:
+    """The kernel of each backend; one name alone is that of the CPU's and of CUDA's."""
+    if isinstance(node, Scalar):
+        kernel = function_reference(node, "dispatch", report)
+        if kernel is None:
+            return None
+        if kernel.is_absolute or "." not in kernel.module:
+            message = f"'{kernel}' is no kernel of a family"
+            hint = "family.module.function, or {CPU: module.function}"
+            report.add("E310", node.where, message, hint=hint, width=len(str(kernel)))
+        return [("CPU", kernel), ("CUDA", kernel)]
     if not isinstance(node, Mapping):
-        hint = "write {CPU: module.function}"
-        message = f"'dispatch' must be a mapping, got {described(node)}"
+        hint = "write family.module.function, or {CPU: module.function}"
+        message = f"'dispatch' must be a name or a mapping, got {described(node)}"
         report.add("E106", node.where, message, hint=hint)
         return None
     kernels = [
         (backend, function_reference(value, backend, report))
         for backend, value in _backends(node, report)
     ]
-    meta = entry.get("meta")
-    is_dynamic = isinstance(meta, Scalar) and meta.text.strip() == "dynamic"
-    return Dispatch(
-        tuple((backend, kernel) for backend, kernel in kernels if kernel),
-        None if is_dynamic else function_reference(meta, "meta", report),
-        is_dynamic,
-        _is_raw(entry.get("half"), report),
-        words_of(entry.get("aliasing"), "'aliasing'", report) or (),
-        words_of(entry.get("memory_format"), "'memory_format'", report) or (),
-    )
+    return [(backend, kernel) for backend, kernel in kernels if kernel]
+
+
+def _of_family(kernel: FunctionReference) -> FunctionReference:
+    """The shape function of a kernel: `pooling.avg_pool2d` of `pooling.fixed.avg_pool2d`."""
+    return FunctionReference(kernel.module.partition(".")[0], kernel.name)
 
 
 def _backends(node: Mapping, report: Report) -> Iterator[tuple[str, AnyNode]]:
@@ -181,12 +205,12 @@ def _backends(node: Mapping, report: Report) -> Iterator[tuple[str, AnyNode]]:
                 yield backend, value
 
 
-def _is_raw(node: AnyNode | None, report: Report) -> bool:
-    """Read `half`, whose only word is `raw`."""
-    scalar = text_of(node, "'half'", report)
+def _is_as_stored(node: AnyNode | None, report: Report) -> bool:
+    """Read `half_precision`, whose only word is `as_stored`."""
+    scalar = text_of(node, "'half_precision'", report)
     if scalar is None:
         return False
-    if scalar.text.strip() != "raw":
-        message = f"'half' can only be raw, got '{scalar.text}'"
+    if scalar.text.strip() != "as_stored":
+        message = f"'half_precision' can only be as_stored, got '{scalar.text}'"
         report.add("E312", scalar.where, message, hint="leave it out to compute in float32")
     return True

@@ -44,7 +44,7 @@ class NodePlaces:
                 node = node.get(step) or _listed(node, step)
             elif isinstance(node, Sequence) and step.isdigit():
                 node = node.items[int(step)]
-            else:
+            elif not isinstance(node, Scalar):  # one name for all steps
                 return None
         return node
 

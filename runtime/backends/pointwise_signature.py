@@ -96,9 +96,9 @@ def scalar_converters(special: PointwiseSignature) -> tuple[Any, ...]:
     for (name, kind), given in zip(operator.arguments.items(), special.arguments, strict=True):
         if given != "scalar":
             continue
-        if name in operator.natural and compute.kind in "bi":
-            found.append(natural_converter(compute, operator.natural[name]))
-        elif kind == "operand" and name not in operator.in_range:
+        if name in operator.nonnegative and compute.kind in "bi":
+            found.append(nonnegative_converter(compute, operator.nonnegative[name]))
+        elif kind == "operand" and name not in operator.range_checked:
             found.append(scalar_converter(compute))
         else:
             found.append(checked_converter(compute))
@@ -133,16 +133,16 @@ def checked_converter(compute: dtypes.dtype) -> Any:
     return {"f": checked_float, "i": checked_int}.get(compute.kind, checked)
 
 
-def natural_converter(compute: dtypes.dtype, sentence: str) -> Any:
+def nonnegative_converter(compute: dtypes.dtype, sentence: str) -> Any:
     """As `checked_converter`; refuses negative numbers, too. sentence: what users are told."""
     checked = checked_converter(compute)
 
-    def natural(value: Any) -> Any:
+    def nonnegative(value: Any) -> Any:
         if value < 0:
             raise errors.negative_number(sentence, value)
         return checked(value)
 
-    return natural
+    return nonnegative
 
 
 @cache

@@ -296,13 +296,13 @@ class Pointwise(Operator):
     """A scalar formula over broadcast operands.
 
     promotion: the dtype rule; promoted: the operands that take part in it (others are loaded as
-    they are). dtypes: the compute dtypes accepted. in_range: the operands whose numbers must be in
-    the range of the dtype; natural: those that must not be negative beside integers, and what
-    users are told. check: refuses arguments, or is None. arguments: for each argument of the call
-    in order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar function
-    by the set of absent optional operands, as a tuple of names. at_defaults: a simpler formula,
-    without the scalars in `defaults`, for when these have their default values. outputs: how many
-    results.
+    they are). dtypes: the compute dtypes accepted. range_checked: the operands whose numbers must
+    be in the range of the dtype; nonnegative: those that must not be negative beside integers, and
+    what users are told. check: refuses arguments, or is None. arguments: for each argument of the
+    call in order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar
+    function by the set of absent optional operands, as a tuple of names. at_defaults: a simpler
+    formula, without the scalars in `defaults`, for when these have their default values. outputs:
+    how many results.
     """
 
     kind = "pointwise"
@@ -318,8 +318,8 @@ class Pointwise(Operator):
         promoted: tuple[str, ...],
         dtypes: frozenset[str],
         formulas: dict[tuple[str, ...], Any],
-        in_range: tuple[str, ...] = (),
-        natural: dict[str, str] | None = None,
+        range_checked: tuple[str, ...] = (),
+        nonnegative: dict[str, str] | None = None,
         check: Call | None = None,
         defaults: dict[str, Any] | None = None,
         at_defaults: Any = None,
@@ -332,8 +332,8 @@ class Pointwise(Operator):
         self.promoted = promoted
         self.dtypes = dtypes
         self.formulas = formulas
-        self.in_range = in_range
-        self.natural = natural or {}
+        self.range_checked = range_checked
+        self.nonnegative = nonnegative or {}
         self.check = check
         self.defaults = defaults or {}
         self.at_defaults = at_defaults
@@ -444,7 +444,7 @@ class Dispatch(Operator):
     """A hand-written kernel per backend, with a function that tells shapes and dtypes.
 
     kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
-    depend on data. half_is_raw, aliasing: as in native_functions.yaml. out_overlap: which
+    depend on data. half_as_stored, aliasing: as in native_functions.yaml. out_overlap: which
     operands out= may show elements of: any if empty; with "whole" only all of one; with "apart"
     as that for those in `aliasing`, and none of the others. across_devices: whether the
     tensors may lie on different ones. host_lists: whether those of a list may lie on the host,
@@ -466,7 +466,7 @@ class Dispatch(Operator):
         dtypes: frozenset[str],
         kernel_names: dict[str, str],
         meta: Call | None,
-        half_is_raw: bool = False,
+        half_as_stored: bool = False,
         aliasing: tuple[str, ...] = (),
         out_overlap: str = "anything",
         memory_format: tuple[str, ...] = (),
@@ -489,7 +489,7 @@ class Dispatch(Operator):
         if meta is not None and memory_format:
             places = [list(arguments).index(name) for name in memory_format]
             self.meta = keep_channels_last(meta, places, outputs > 1)
-        self.half_is_raw = half_is_raw
+        self.half_as_stored = half_as_stored
         self.aliasing = aliasing
         self.out_overlap = out_overlap
         self.across_devices = across_devices

@@ -58,7 +58,7 @@ def real_out_expected(out: object) -> NotImplementedError:
 
 
 def negative_number(sentence: str, value: object) -> RuntimeError:
-    """A number beside integers must not be negative; the operator's `natural` says why."""
+    """A number beside integers must not be negative; the operator's `nonnegative` says why."""
     return RuntimeError(f"{sentence} Got: {value}")
 
 

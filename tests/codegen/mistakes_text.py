@@ -255,6 +255,13 @@ SPELLING = [
     wrong("unknown tag", "tags: nondeterministic", "tags: ‸random", "E306", "random"),
     wrong("unknown backend", "CPU, CUDA: linalg.mm", "CPU, ‸GPU: linalg.mm", "E307", "GPU"),
     wrong("backend given twice", "CPU, CUDA: linalg.mm", "CPU, ‸CPU: linalg.mm", "E103", "twice"),
+    wrong(
+        "kernel of no family",
+        "dispatch: {CPU: fill.zero_}",
+        "dispatch: ‸fill.zero_",
+        "E310",
+        "family",
+    ),
     wrong("kernel of two backends", "CPU, CUDA: linalg.mm", "CPU, CUDA: ‸7", "E310", "function"),
     wrong("alias of two words", "aliases: multiply", "aliases: ‸multiply times", "E308", "no name"),
 ]

@@ -63,7 +63,7 @@ FUNCTIONS = """\
   dispatch:
     CPU, CUDA: linalg.mm
   meta: linalg.mm
-  half: raw
+  half_precision: as_stored
   samples:
     - {self: "randn(3, 4)", mat2: "permuted(randn(5, 4), (1, 0))"}
   doc: Multiply two matrices.

@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -22,7 +23,7 @@ from codegen.model.operator import (
     Reduction,
     View,
 )
-from codegen.parse import json_schema
+from codegen.parse import json_schema, key_table
 from codegen.parse.expressions import Scope, read_expression
 from codegen.parse.functions import read_functions
 from codegen.parse.keys import KINDS, OPERATOR_KEYS
@@ -267,6 +268,18 @@ def test_functions_are_read_not_imported(tmp_path):
     assert not mm.accepts(4, ("other",))
 
 
+def test_one_name_is_both_kernels_and_the_shape_function(tmp_path):
+    long = "dispatch:\n    CPU, CUDA: a.b.zero_\n  meta: a.zero_\n"
+    kinds = []
+    for text in (long, "dispatch: a.b.zero_\n"):
+        old = "dispatch: {CPU: fill.zero_}\n  meta: fill.zero_\n"
+        assert old in FUNCTIONS
+        write_pair(tmp_path, FUNCTIONS.replace(old, text))
+        kinds.append(read_pair(tmp_path).operator("zero_").kind)
+    assert kinds[0] == kinds[1]
+    assert [str(reference) for _, reference in kinds[0].backends] == ["a.b.zero_"] * 2
+
+
 # Editors
 
 
@@ -274,6 +287,14 @@ def test_the_json_schemas_are_the_key_tables():
     """After a change of the tables: python -m codegen.parse.json_schema."""
     for name, text in json_schema.files().items():
         assert (json_schema.FOLDER / name).read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", [key_table.OPERATORS, key_table.DERIVATIVES])
+def test_files_begin_with_the_key_tables(name):
+    """After a change of the tables: python -m codegen.parse.json_schema."""
+    text = (Path(__file__).parents[2] / name).read_text(encoding="utf-8")
+    assert text.startswith(key_table.head(name) + "\n")
+    assert key_table.replaced(text, name) == text
 
 
 def test_the_json_schema_says_what_the_parser_says():

@@ -35,7 +35,7 @@ def argument_converters(
             converters.append(None)
         else:
             cast = common if name in operator.promoted else None
-            converters.append(_tensor_converter(entries[name], cast, operator.half_is_raw))
+            converters.append(_tensor_converter(entries[name], cast, operator.half_as_stored))
     return converters
 
 

@@ -49,7 +49,7 @@ def plan_into(
     def prepare(args: tuple[Any, ...]) -> list[Output]:
         self = args[0]
         _check_shape(operator, self, args)
-        return [Output((self._sizes, self.dtype), None, operator.half_is_raw)]
+        return [Output((self._sizes, self.dtype), None, operator.half_as_stored)]
 
     plans = PlanTable(kernel, prepare)
     *plain, last = converters[1:]
@@ -71,7 +71,7 @@ def make_mutating_call(
     """The schema itself writes to self (`copy_`, `normal_`)."""
     meta = operator.meta
     own = signatures.dtype_of(signature[0])
-    rounded = own.opmath is not own and not operator.half_is_raw
+    rounded = own.opmath is not own and not operator.half_as_stored
 
     def call(self: Tensor, *args: Any) -> Tensor:
         if meta is not None:
@@ -98,7 +98,7 @@ def make_aliasing_call(
 ) -> Call:
     """In place, by a kernel that may be given `out is self`."""
     own = signatures.dtype_of(signature[0])
-    rounded = own.opmath is not own and not operator.half_is_raw
+    rounded = own.opmath is not own and not operator.half_as_stored
 
     def call(self: Tensor, *args: Any) -> Tensor:
         _check_shape(operator, self, (self, *args))

@@ -67,7 +67,7 @@ def make_static_call(
 
 def make_preparation(operator: Dispatch, common: dtypes.dtype | None) -> Prepare:
     """What tells the results of a call from its arguments, or raises what is wrong with them."""
-    meta, several, raw = operator.meta, operator.outputs > 1, operator.half_is_raw
+    meta, several, raw = operator.meta, operator.outputs > 1, operator.half_as_stored
     keeps_format = operator.keeps_format
     assert meta is not None
 
@@ -181,7 +181,7 @@ def make_dynamic_call(
     """Shapes depend on the data: the kernel allocates."""
     first = next(iter(signatures.tensor_keys(signature)))
     own = signatures.dtype_of(first)
-    wrap, raw = operator.wrap, operator.half_is_raw
+    wrap, raw = operator.wrap, operator.half_as_stored
 
     def tensor_of(array: Any) -> Tensor:
         if own.opmath is not own:

@@ -20,7 +20,7 @@ mm = Dispatch(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={"CPU": "linalg.mm", "CUDA": "linalg.mm"},
     meta=matmul_shapes.mm,
-    half_is_raw=True,
+    half_as_stored=True,
     differentiable=("self", "mat2"),
     record=nodes.recording_mm,
 )
