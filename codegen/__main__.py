@@ -1,6 +1,6 @@
 """Turn native_functions.yaml and derivatives.yaml into the package torchgen_out.
 
-Without a command: read, check, emit, write. The commands help with single operators.
+Without a command: parse, check, lower, emit, write. The commands help with single operators.
 """
 
 from __future__ import annotations
@@ -76,13 +76,14 @@ def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
 
 
 def _generate(chosen: Project, compare: bool, force: bool, start: float) -> int:
-    from . import check, emit, parse, write  # late: a run without changes needs none of these
+    # late: a run without changes needs none of these
+    from . import check, emit, lower, parse, write
     from .errors import CodegenError
 
     try:
         parsed = parse.parse(chosen.inputs())
         program = check.check(parsed)
-        files = list(emit.emit(program))
+        files = list(emit.emit(lower.lower(program)))
         if compare:
             difference = write.diff(chosen.out, files, chosen.apart)
             sys.stdout.write(difference)

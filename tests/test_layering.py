@@ -177,6 +177,26 @@ def test_codegen_stands_beside_the_building() -> None:
     assert "\n".join(found) == ""
 
 
+def test_stages_of_the_generator_know_those_before_them_through_the_model_alone() -> None:
+    stages = {
+        "model": (),
+        "formula": ("model",),
+        "parse": ("formula", "model"),
+        "check": ("formula", "model", "parse"),
+        "lower": ("formula", "model"),
+        "emit": ("formula", "model", "write"),
+    }
+    shared = ("errors", "library")
+    found = []
+    for each in imports("codegen"):
+        _, stage, *_ = *each.module.split("."), ""
+        _, other, *_ = *each.name.split("."), ""
+        known = (*stages.get(stage, (other,)), *shared, stage)
+        if each.name.startswith("codegen.") and other not in known:
+            found.append(each.told(f"{each.module} may not import {each.name}"))
+    assert "\n".join(found) == ""
+
+
 def test_imports_inside_functions_are_of_heavy_packages() -> None:
     """An import inside a function hides a cycle, unless it puts off a cost."""
     found = [

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import formula as formulas
-from ..emit import automatic
-from ..emit.automatic import BackwardCase
+from .. import lower
 from ..model.derivative import WITHOUT, Derivative, Gradient, GradientKind, TangentKind
 from ..model.expression import Save, SavedValue
 from ..model.operator import Composite, Operator
+from ..model.plan import BackwardCase
 from ..model.program import Program
 from . import definitions
 from .text import Section, columns
@@ -29,7 +29,8 @@ def sections(program: Program, operator: Operator) -> Iterator[Section]:
         why = "those of the operators in its body" if _is_composite(operator) else "none"
         yield Section("Gradients", (why,))
         return
-    cases = automatic.backward_cases(program, operator)
+    plan = lower.node_of(program, operator)
+    cases = plan.cases if plan else ()
     place = definitions.shown_location(derivative.where)
     yield Section(f"Gradients ({derivative.node}, {place})", _formulas(derivative, cases))
     yield Section("What is saved, for which gradient", _saved(operator, derivative, cases))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from .. import library
-from ..emit import automatic, namespaces, naming
+from .. import library, lower
+from ..emit import namespaces, naming
 from ..model.operator import (
     Composite,
     Dispatch,
@@ -112,11 +112,11 @@ def _definitions(program: Program, operator: Operator) -> Iterator[tuple[str, st
         yield "Python operator", bindings, dunder
     yield "tables", f"operators/{kind}.py", operator.identifier
     yield "formula", f"kernels/{kind}.py", naming.kernel_name(operator)
-    derivative = program.derivative(operator)
-    if derivative is not None:
-        yield "node", f"nodes/{kind}.py", derivative.node
-        yield "recording", f"nodes/{kind}.py", naming.record_name(program, operator)
-    for case in automatic.backward_cases(program, operator):
+    plan = lower.node_of(program, operator)
+    if plan is not None:
+        yield "node", f"nodes/{kind}.py", plan.derivative.node
+        yield "recording", f"nodes/{kind}.py", naming.record_name(plan)
+    for case in plan.cases if plan else ():
         yield "backward kernel", "kernels/pointwise.py", case.name
         yield "differentiable again", "gradients.py", case.name
     yield "method", "methods.py", f"Tensor.{operator.base_name}"

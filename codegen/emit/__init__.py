@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import library
+from ..model.plan import LoweredProgram
 from ..model.program import Program
 from ..write import File
 from . import (
@@ -38,7 +39,7 @@ ARTIFACTS = (
 )
 
 
-def emit(program: Program) -> Iterable[File]:
+def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit every file of the generated package."""
     for artifact in ARTIFACTS:
         for file in artifact.emit(program):

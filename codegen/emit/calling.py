@@ -107,11 +107,11 @@ def _unseen(
     looks = not (is_inplace and isinstance(operator.kind, Composite))
     checks = integers.checks(operator, names)
     looked_at = {check.parameter for check in checks if check.unusual} | {varargs}
-    for position, argument in enumerate(operator.schema.positional):
+    for argument in operator.schema.positional:
         name = names[argument.name]
         if not argument.is_required or name in looked_at:
             continue
-        if not (looks and translate.is_operand(argument, position)):
+        if not (looks and operator.role(argument).is_operand):
             yield name
 
 

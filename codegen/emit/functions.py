@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..model.operator import INPLACE, METHOD, Composite, Operator
 from ..model.program import Program
+from ..model.roles import Role
 from ..model.schema import Argument
 from ..write import File
 from . import calling, collisions, expressions, integers, naming, references, translate
@@ -369,39 +370,32 @@ def _parameter(argument: Argument, name: str) -> str:
     return text
 
 
-def _operands(operator: Operator) -> Iterator[Argument]:
-    for position, argument in enumerate(operator.arguments):
-        if translate.is_operand(argument, position):
-            yield argument
-
-
 def _key(operator: Operator, names: dict[str, str]) -> str:
     """The signature as an expression."""
-    entries = [key_entry(argument, names[argument.name]) for argument in _operands(operator)]
+    entries = [key_entry(operator, a, names[a.name]) for a in operator.operands]
     return ", ".join(entries) if entries else "()"
 
 
 def _out_key(operator: Operator, names: dict[str, str]) -> str:
     """The signature of the results and the operands as an expression."""
     several = len(operator.schema.returns) > 1
-    entries = [key_entry(argument, names[argument.name]) for argument in _operands(operator)]
+    entries = [key_entry(operator, a, names[a.name]) for a in operator.operands]
     return ", ".join(["tensors_of(out)" if several else "out._key", *entries])
 
 
-def key_entry(argument: Argument, name: str) -> str:
+def key_entry(operator: Operator, argument: Argument, name: str) -> str:
     """What one operand contributes to the signature."""
-    kind = translate.operand_kind(argument)
-    if kind == "tensors":
-        holds_none = argument.type.element.is_optional
-        return f"{'list_of' if holds_none else 'tensors_of'}({name})"
-    if kind == "tensor":
-        return f"{name}._key"
-    if kind == "tensor?":
-        return f"None if {name} is None else {name}._key"
-    if "Tensor" not in argument.type.names:
-        return f"kind_of({name})"
-    other = "optional_kind_of" if kind.endswith("?") else "kind_of"
-    return f"{name}._key if {name}.__class__ is Tensor else {other}({name})"
+    may_be_absent = argument.type.is_optional
+    match operator.role(argument):
+        case Role.TENSORS:
+            holds_none = argument.type.element.is_optional
+            return f"{'list_of' if holds_none else 'tensors_of'}({name})"
+        case Role.TENSOR:
+            return f"None if {name} is None else {name}._key" if may_be_absent else f"{name}._key"
+        case Role.NUMBER:
+            other = "optional_kind_of" if may_be_absent else "kind_of"
+            return f"{name}._key if {name}.__class__ is Tensor else {other}({name})"
+    return f"kind_of({name})"
 
 
 def _body(operator: Operator, names: dict[str, str]) -> str:
@@ -466,7 +460,7 @@ def _dunders(program: Program, operator: Operator) -> Iterator[Dunder]:
         names[receiver.name], names[other.name] = "self", "other"
         if name.startswith("__r") and other.type.names == ("Tensor",):
             names[receiver.name], names[other.name] = "other", "self"
-        key = [key_entry(a, names[a.name]) for a in _operands(operator)]
+        key = [key_entry(operator, a, names[a.name]) for a in operator.operands]
         yield Dunder(
             name,
             translate.annotation(other.type),

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from .. import formula as formulas
 from ..formula.primitives import CONSTANTS, PRIMITIVES
 from ..model.formula import Argument, Formula
-from ..model.operator import Operator, Pointwise, Reduction
-from ..model.program import Program
+from ..model.operator import Operator, Reduction
+from ..model.plan import LoweredProgram
+from ..model.roles import Role
 from ..write import File
-from . import automatic, naming, translate
+from . import naming
 from .environment import render
 
 PRIMITIVE_NAMES = sorted({*PRIMITIVES, *CONSTANTS, "T"})
@@ -27,7 +28,7 @@ class Fold:
     parts: str
 
 
-def emit(program: Program) -> Iterable[File]:
+def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit formulas, backward formulas, reductions' parts and differentiable gradients."""
     kinds = naming.modules(program, ("pointwise", "reduction"))
     if "pointwise" in kinds:
@@ -50,28 +51,25 @@ def emit(program: Program) -> Iterable[File]:
     gradients = [
         formulas.tensor_function(case.formula, case.name)
         for operator in naming.of_kind(program, "pointwise")
-        for case in automatic.backward_cases(program, operator)
+        for case in program.backward_cases(operator)
     ]
     if gradients or program.is_library:
         yield render("gradients.py", "gradients.py.jinja", functions=gradients)
 
 
-def _pointwise(program: Program) -> Iterator[str]:
+def _pointwise(program: LoweredProgram) -> Iterator[str]:
     for operator in naming.of_kind(program, "pointwise"):
-        assert isinstance(operator.kind, Pointwise)
-        for absent in automatic.absent_sets(operator):
-            formula = operator.kind.formula
-            if automatic.optional_operands(operator):
-                formula = formulas.specialize(formula, absent)
+        plan = program.pointwise[operator.name]
+        for absent, formula in plan.forms:
             yield _with_all_parameters(
                 operator,
                 formulas.python_function(formula, naming.kernel_name(operator, absent)),
                 absent,
             )
-        simpler = automatic.at_defaults(operator)
-        if simpler is not None:
-            yield formulas.python_function(simpler, f"{operator.identifier}_at_defaults")
-        for case in automatic.backward_cases(program, operator):
+        if plan.at_defaults is not None:
+            name = f"{operator.identifier}_at_defaults"
+            yield formulas.python_function(plan.at_defaults, name)
+        for case in program.backward_cases(operator):
             yield formulas.python_function(case.formula, case.name)
 
 
@@ -86,11 +84,7 @@ def _with_all_parameters(operator: Operator, source: str, absent: tuple[str, ...
 def _with_parameters(operator: Operator, formula: Formula, part: str) -> Formula:
     """A part with the parameters that the loops pass: `reduce(acc, self, *scalars)`."""
     tensor = operator.arguments[0].name
-    scalars = [
-        a.name
-        for i, a in enumerate(operator.arguments)
-        if translate.argument_kind(a, i) == "scalar"
-    ]
+    scalars = [a.name for a in operator.arguments if operator.role(a) is Role.SCALAR]
     wanted = {
         "identity": [],
         "reduce": ["acc", tensor, *scalars],

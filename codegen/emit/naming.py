@@ -13,6 +13,7 @@ from ..model.operator import (
     Reduction,
     View,
 )
+from ..model.plan import NodePlan
 from ..model.program import Program
 
 KINDS = {
@@ -78,18 +79,11 @@ def named_tuple(operator: Operator) -> str | None:
     return f"return_types.{operator.base_name}" if operator.has_named_results else None
 
 
-def record_name(program: Program, operator: Operator) -> str:
+def record_name(plan: NodePlan) -> str:
     """The maker of the recording wrapper: a fused node's method, or a function of its own."""
-    derivative = program.derivative(operator)
-    assert derivative is not None
-    if derivative.is_auto:
-        return f"{derivative.node}.recording"
-    return f"recording_{operator.identifier}"
-
-
-def backward_name(operator: Operator, needs: tuple[str, ...]) -> str:
-    """The fused backward kernel for the inputs in `needs`."""
-    return f"{operator.identifier}_backward_{'_'.join(needs)}"
+    if plan.cases:
+        return f"{plan.derivative.node}.recording"
+    return f"recording_{plan.operator.identifier}"
 
 
 def kernel_name(operator: Operator, absent: tuple[str, ...] = ()) -> str:

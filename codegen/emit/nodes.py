@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from .. import formula as formulas
 from ..model.derivative import Derivative, GradientKind
 from ..model.formula import written_size
-from ..model.operator import Operator
-from ..model.program import Program
-from ..model.schema import Argument
+from ..model.plan import BackwardCase, Form, LoweredProgram, NodePlan, Step, Writes
 from ..write import File
-from . import automatic, naming, node_gradients, references, saved_values, translate
+from . import expressions, naming, references, saved_values, translate
 from .environment import render
+from .saved_values import Assignment, Block
 
 LONGEST_FORMULA = 70
 """Characters of a symbolic gradient that still explain something in a docstring."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """Which inputs need a gradient, as a tuple of flags, and the kernel that gives them."""
-
-    needs: str
-    kernel: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,142 +27,206 @@ class FusedItem:
     formulas: tuple[str, ...]
     arguments: str
     inputs: str
-    cases: tuple[Case, ...]
+    cases: tuple[tuple[str, str], ...]
+    """(flags of the inputs, kernel)."""
     is_fused: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A node whose gradients come from formulas, and the maker of its recording calls."""
+    """A node whose gradients come from formulas, and the maker of the calls that record it."""
 
     node: str
     base: str
-    record: str
     title: str
     formulas: tuple[str, ...]
     slots: str
-    grad_parameters: str
-    grad_lines: tuple[str, ...]
-    saved: tuple[saved_values.Saved, ...]
-    steps: tuple[node_gradients.Step, ...]
-    initial: tuple[str, ...]
-    returns: str
+    parameters_of_apply: str
     reads_edges: bool
-    loads: tuple[str, ...]
-    """What every gradient reads from the node."""
+    initial: tuple[str, ...]
+    """What is None where no step computes it."""
+    mask: str
+    """Whether each gradient is needed; empty if no formula asks."""
+    steps: tuple[Block, ...]
+    returns: str
     release: tuple[str, ...]
+    record: str
     needs: str
     """Parameters of the record maker."""
     parameters: str
-    edges: str
-    style: str
-    """single, several, view or views."""
-    attach: str
-    """The statement that makes the node the history of the result."""
-    sees_missing: bool
-    variant: str
-    """function, inplace or both."""
     first: str
-    saves_first: bool
+    edges: str
+    form: str
+    """single, several, view or views."""
+    writes: str
+    """never, always or in_place."""
+    keeps_written: bool
+    """Whether how the first argument is kept depends on the variant."""
+    saves: tuple[Block, ...]
+    saves_of_result: tuple[Block, ...]
+    attach: str
+    sees_missing: bool
     is_fused: bool = False
 
 
-def emit(program: Program) -> Iterable[File]:
+def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit one module per kind that has tables."""
     kinds = naming.modules(program, naming.TABLED)
+    homes = _homes(program)
     for kind in kinds:
-        items: list[FusedItem | Item] = []
-        for operator in naming.of_kind(program, kind):
-            derivative = program.derivative(operator)
-            if derivative is None or not derivative.is_differentiable:
-                continue
-            make = _fused_item if derivative.is_auto else _item
-            items.append(make(program, operator, derivative))
+        names = [operator.name for operator in naming.of_kind(program, kind)]
+        plans = [program.nodes[name] for name in names if name in program.nodes]
         yield render(
             f"nodes/{kind}.py",
             "nodes.py.jinja",
             package=program.package,
             own_formulas=_own_formulas(program),
             kind=kind,
-            items=items,
-            has_kernels=any(item.is_fused for item in items),
+            items=[_fused_item(plan) if plan.cases else _item(plan, homes) for plan in plans],
+            has_kernels=any(plan.cases for plan in plans),
         )
     if kinds:
         yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
 
 
-def _own_formulas(program: Program) -> str:
+def _own_formulas(program: LoweredProgram) -> str:
     module = program.formulas_module
     return references.statement(module, "own_formulas") if module else ""
 
 
-def _differentiable(operator: Operator, derivative: Derivative) -> list[Argument]:
-    return [a for a in operator.arguments if a.name in derivative.differentiable_inputs]
+def _homes(program: LoweredProgram) -> dict[str, str]:
+    """The module, as imported, of every function for derivative formulas."""
+    library = dict.fromkeys(program.formulas, "formulas")
+    return library | dict.fromkeys(program.own_formulas, "own_formulas")
 
 
-def _fused_item(program: Program, operator: Operator, derivative: Derivative) -> FusedItem:
-    cases = automatic.backward_cases(program, operator)
-    inputs = [a.name for a in _differentiable(operator, derivative)]
+# -- nodes of fused kernels ---------------------------------------------------------------------
+
+
+def _fused_item(plan: NodePlan) -> FusedItem:
     return FusedItem(
-        node=derivative.node,
-        title=operator.name,
-        formulas=tuple(_documented(derivative, cases)),
-        arguments=_quoted([a.name for a in operator.arguments]),
-        inputs=_quoted(inputs),
-        cases=tuple(Case(_needs(case, inputs), case.name) for case in cases),
+        node=plan.derivative.node,
+        title=plan.operator.name,
+        formulas=tuple(_documented(plan.derivative, plan.cases)),
+        arguments=translate.names_tuple(a.name for a in plan.operator.arguments),
+        inputs=translate.names_tuple(a.name for a in plan.inputs),
+        cases=tuple((translate.literal(c.flags(plan.inputs)), c.name) for c in plan.cases),
     )
 
 
-def _needs(case: automatic.BackwardCase, inputs: list[str]) -> str:
-    flags = ["None" if name in case.absent else str(name in case.needs) for name in inputs]
-    return f"({', '.join(flags)}{',' if len(flags) == 1 else ''})"
+# -- nodes of formulas --------------------------------------------------------------------------
 
 
-def _item(program: Program, operator: Operator, derivative: Derivative) -> Item:
-    inputs = _differentiable(operator, derivative)
-    saved = tuple(saved_values.saved_values(operator, derivative))
-    multi = len(operator.schema.returns) > 1
-    is_view = naming.kind_of(operator) == "view"
-    is_list = operator.schema.returns[0].type.is_list
-    style = ("views" if is_list else "view") if is_view else ("several" if multi else "single")
-    steps = tuple(node_gradients.steps(program, operator, derivative, inputs, saved))
-    variant = "inplace" if operator.is_inplace else "both" if operator.has_inplace else "function"
+def _item(plan: NodePlan, homes: Mapping[str, str]) -> Item:
+    operator, derivative = plan.operator, plan.derivative
+    local = translate.locals_of(operator)
+    needs = [f"needs_{a.name}" for a in plan.inputs]
+    variants = ["inplace=False"] if plan.writes is Writes.IN_PLACE else []
+    of_result = [slot for slot in plan.saved if slot.value.is_result]
+    of_arguments = [slot for slot in plan.saved if not slot.value.is_result]
     return Item(
         node=derivative.node,
-        base="MultiOutputNode" if style in ("several", "views") else "Node",
-        record=naming.record_name(program, operator),
+        base="MultiOutputNode" if plan.form.has_several_outputs else "Node",
         title=operator.name,
-        formulas=tuple(_documented(derivative, ())),
-        slots=_quoted(sorted(s.slot for s in saved)),
-        grad_parameters="*grads" if style in ("several", "views") else "grad",
-        grad_lines=tuple(_grad_lines(derivative, style)),
-        saved=saved,
-        steps=steps,
-        initial=tuple(f"grad_{a.name}" for a in inputs),
-        returns=_returns(inputs),
-        reads_edges=any(step.condition or step.needs_mask for step in steps),
-        loads=tuple(
-            f"{translate.local(operator, s.local)} = {s.load}" for s in saved if not s.condition
+        formulas=tuple(_documented(derivative)),
+        slots=translate.names_tuple(sorted(saved_values.slot(s) for s in plan.saved)),
+        parameters_of_apply="*grads" if plan.form.has_several_outputs else "grad",
+        reads_edges=plan.reads_edges,
+        initial=tuple(
+            f"grad_{n}" for step in plan.steps if step.is_conditional for n in step.inputs
         ),
-        release=tuple(f"node.{s.slot}" for s in saved if s.is_tensor),
-        needs=", ".join(f"needs_{a.name}" for a in inputs),
-        parameters=", ".join(translate.local(operator, a.name) for a in operator.arguments),
-        edges=_edges(operator, inputs),
-        style=style,
-        attach=_attach(operator, derivative, style, variant),
+        mask="tuple(edge is not None for edge in edges)" if _reads_mask(plan) else "",
+        steps=tuple(_apply_blocks(plan, homes, local)),
+        returns=_returns(plan),
+        release=tuple(f"node.{saved_values.slot(s)}" for s in plan.saved if s.keep.is_tensor),
+        record=naming.record_name(plan),
+        needs=", ".join([*needs, *variants]),
+        parameters=", ".join(local[a.name] for a in operator.arguments),
+        first=local[operator.arguments[0].name],
+        edges=_edges(plan, local),
+        form=plan.form.name.lower(),
+        writes=plan.writes.name.lower(),
+        keeps_written=saved_values.keeps_written(plan),
+        saves=saved_values.saves(plan, of_arguments, local),
+        saves_of_result=saved_values.saves(plan, of_result, local),
+        attach=_attach(plan, local),
         sees_missing=derivative.sees_missing,
-        variant=variant,
-        first=translate.local(operator, operator.arguments[0].name),
-        saves_first=variant == "both" and any(s.save.startswith("keep(") for s in saved),
     )
 
 
-def _quoted(names: list[str]) -> str:
-    quoted = ", ".join(f'"{name}"' for name in names)
-    return f"({quoted},)" if len(names) == 1 else f"({quoted})"
+def _reads_mask(plan: NodePlan) -> bool:
+    return any(step.reads_mask for step in plan.steps)
 
 
-def _documented(derivative: Derivative, cases: tuple[automatic.BackwardCase, ...]) -> Iterator[str]:
+def _apply_blocks(
+    plan: NodePlan, homes: Mapping[str, str], local: Mapping[str, str]
+) -> Iterator[Block]:
+    """What is read always, then each step, if an edge asks for it."""
+    always = [saved_values.load(slot, local) for slot in plan.loads]
+    if plan.grad_output is not None:
+        always.insert(0, Assignment("grad", f"grads[{plan.grad_output}]"))
+    yield Block("", tuple(always))
+    positions = {a.name: i for i, a in enumerate(plan.inputs)}
+    for step in plan.steps:
+        tests = [f"edges[{positions[name]}] is not None" for name in step.inputs]
+        condition = " or ".join(tests) if step.is_conditional else ""
+        loads = [saved_values.load(slot, local) for slot in step.loads]
+        targets = ", ".join(f"grad_{name}" for name in step.inputs)
+        yield Block(condition, (*loads, Assignment(targets, _value(step, homes, local))))
+
+
+def _value(step: Step, homes: Mapping[str, str], local: Mapping[str, str]) -> str:
+    gradient = step.gradient
+    if gradient.kind is GradientKind.NOT_IMPLEMENTED:
+        return f'errors.raise_not_differentiable("{gradient.message}")'
+    assert gradient.expression is not None
+    return expressions.spelled(gradient.expression, homes=homes, names=local)
+
+
+def _returns(plan: NodePlan) -> str:
+    lists = [a.type.is_tensor_list for a in plan.inputs]
+    names = [f"grad_{a.name}" for a in plan.inputs]
+    if lists == [True]:
+        return f"tuple({names[0]})"
+    parts = [f"*({n} or ())" if many else n for n, many in zip(names, lists, strict=True)]
+    if len(parts) == 1:
+        return f"({parts[0]},)"
+    return f"({', '.join(parts)})" if len(parts) > 5 else ", ".join(parts)
+
+
+def _edges(plan: NodePlan, local: Mapping[str, str]) -> str:
+    parts = []
+    for edge in plan.edges:
+        name = local[edge.argument.name]
+        if edge.argument.type.is_tensor_list:
+            parts.append(f"*gradient_edges({name})")
+        elif edge.is_conditional:
+            parts.append(f"gradient_edge({name}) if needs_{edge.argument.name} else None")
+        else:
+            parts.append(f"gradient_edge({name})")
+    if len(parts) == 1 and parts[0].startswith("*"):
+        return parts[0].removeprefix("*")
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _attach(plan: NodePlan, local: Mapping[str, str]) -> str:
+    """The call that makes the node the history of the result."""
+    if plan.writes is not Writes.NEVER:
+        return f"{'rebase_history' if plan.writes is Writes.ALWAYS else 'finish'}(result, node)"
+    match plan.form:
+        case Form.SINGLE:
+            return "attach(result, node)"
+        case Form.SEVERAL:
+            which = plan.derivative.output_differentiability
+            return f"attach_outputs(result, node{f', {translate.literal(which)}' if which else ''})"
+    first = local[plan.operator.arguments[0].name]
+    return f"attach_{plan.form.name.lower()}(result, {first}, node)"
+
+
+# -- docstrings ---------------------------------------------------------------------------------
+
+
+def _documented(derivative: Derivative, cases: tuple[BackwardCase, ...] = ()) -> Iterator[str]:
     """The mathematics of each gradient; of an automatic one the symbolic result, if it is short."""
     for gradient in derivative.gradients:
         name = ", ".join(gradient.inputs)
@@ -185,66 +240,10 @@ def _documented(derivative: Derivative, cases: tuple[automatic.BackwardCase, ...
         yield f"{name}: {text}"
 
 
-def _symbolic(inputs: tuple[str, ...], cases: tuple[automatic.BackwardCase, ...]) -> str:
+def _symbolic(inputs: tuple[str, ...], cases: tuple[BackwardCase, ...]) -> str:
     """The automatic gradient of one input over public operators."""
     case = next((c for c in cases if c.needs == inputs and not c.absent), None)
     if case is None or written_size(case.formula.outputs[0]) > LONGEST_FORMULA:
         return "auto"
     (text,) = formulas.tensor_expressions(case.formula)
     return f"{translate.docstring(text)} (auto)" if len(text) <= LONGEST_FORMULA else "auto"
-
-
-def _grad_lines(derivative: Derivative, style: str) -> Iterator[str]:
-    """How `grad` and `grads[i]` come from what the engine passes."""
-    if style not in ("several", "views"):
-        return
-    first = 0
-    if derivative.output_differentiability:
-        first = derivative.output_differentiability.index(True)
-    expressions = [g.expression for g in derivative.gradients if g.expression]
-    if any(e.uses("grad") for e in expressions):
-        yield f"grad = grads[{first}]"
-
-
-def _returns(inputs: list[Argument]) -> str:
-    parts = [
-        f"*(grad_{a.name} or ())" if a.type.is_tensor_list else f"grad_{a.name}" for a in inputs
-    ]
-    if len(inputs) == 1 and inputs[0].type.is_tensor_list:
-        return f"tuple(grad_{inputs[0].name})"
-    if len(parts) == 1:
-        return f"({parts[0]},)"
-    return f"({', '.join(parts)})" if len(parts) > 5 else ", ".join(parts)
-
-
-def _edges(operator: Operator, inputs: list[Argument]) -> str:
-    parts = []
-    for argument in inputs:
-        name = translate.local(operator, argument.name)
-        if argument.type.is_tensor_list:
-            parts.append(f"*gradient_edges({name})")
-        elif argument.type.is_optional or len(inputs) > 1 or "Scalar" in argument.type.names:
-            parts.append(f"gradient_edge({name}) if needs_{argument.name} else None")
-        else:
-            parts.append(f"gradient_edge({name})")
-    if len(inputs) == 1 and inputs[0].type.is_tensor_list:
-        return parts[0].removeprefix("*")
-    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-def _attach(operator: Operator, derivative: Derivative, style: str, variant: str) -> str:
-    first = translate.local(operator, operator.arguments[0].name)
-    if variant != "function":
-        return f"{'rebase_history' if variant == 'inplace' else 'finish'}(result, node)"
-    if style == "single":
-        return "attach(result, node)"
-    if style == "several":
-        return f"attach_outputs(result, node{_differentiability(derivative)})"
-    return f"attach_{style}(result, {first}, node)"
-
-
-def _differentiability(derivative: Derivative) -> str:
-    if derivative.output_differentiability is None:
-        return ""
-    inner = ", ".join(str(flag) for flag in derivative.output_differentiability)
-    return f", ({inner})"

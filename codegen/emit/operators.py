@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..model.operator import Composite, Dispatch, Operator, Pointwise, View
-from ..model.program import Program
+from ..model.plan import BackwardCase, LoweredProgram, PointwisePlan
 from ..write import File
-from . import automatic, naming, references, translate
+from . import naming, references, translate
 from .environment import render
 
 
@@ -46,7 +46,7 @@ class BackwardItem:
     """Empty for all operands."""
 
 
-def emit(program: Program) -> Iterable[File]:
+def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit one module per kind that has tables."""
     kinds = naming.modules(program, naming.TABLED)
     for kind in kinds:
@@ -61,9 +61,9 @@ def emit(program: Program) -> Iterable[File]:
             references=references.imports(naming.of_kind(program, kind)),
         )
     backward = [
-        _backward_item(operator, case)
+        _backward_item(case)
         for operator in naming.of_kind(program, "pointwise")
-        for case in automatic.backward_cases(program, operator)
+        for case in program.backward_cases(operator)
     ]
     if backward or program.is_library:
         yield render(
@@ -76,10 +76,10 @@ def emit(program: Program) -> Iterable[File]:
         yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
 
 
-def _item(program: Program, operator: Operator) -> Item:
+def _item(program: LoweredProgram, operator: Operator) -> Item:
     assert not isinstance(operator.kind, Composite)
     kind = naming.kind_of(operator)
-    fields = [*_kind_fields(operator, kind), *_autograd_fields(program, operator)]
+    fields = [*_kind_fields(program, operator, kind), *_autograd_fields(program, operator)]
     return Item(
         operator.identifier,
         kind.capitalize(),
@@ -90,41 +90,25 @@ def _item(program: Program, operator: Operator) -> Item:
     )
 
 
-def _quoted(names: Iterable[str]) -> str:
-    items = [f'"{name}"' for name in names]
-    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-
-
 def _mapping(pairs: Iterable[tuple[str, str]]) -> str:
     return "{" + ", ".join(f'"{key}": "{value}"' for key, value in pairs) + "}"
 
 
 def _operands(operator: Operator) -> str:
-    return _mapping(
-        (a.name, translate.operand_kind(a))
-        for i, a in enumerate(operator.arguments)
-        if translate.is_operand(a, i)
-    )
+    return _mapping((a.name, translate.operand_kind(operator, a)) for a in operator.operands)
 
 
 def _arguments(operator: Operator) -> str:
-    return _mapping(
-        (a.name, _pointwise_kind(operator, a.name, i)) for i, a in enumerate(operator.arguments)
-    )
-
-
-def _pointwise_kind(operator: Operator, name: str, position: int) -> str:
-    argument = operator.arguments[position]
-    return translate.argument_kind(argument, position)
+    return _mapping((a.name, translate.argument_kind(operator, a)) for a in operator.arguments)
 
 
 def _promoted(operator: Operator) -> tuple[str, ...]:
     if operator.promotion.arguments is not None:
         return operator.promotion.arguments
-    return tuple(a.name for i, a in enumerate(operator.arguments) if translate.is_operand(a, i))
+    return tuple(a.name for a in operator.operands)
 
 
-def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
+def _kind_fields(program: LoweredProgram, operator: Operator, kind: str) -> Iterator[Field]:
     if kind == "view":
         assert isinstance(operator.kind, View)
         yield Field("function", references.spelled(operator.kind.function, "views"))
@@ -138,7 +122,7 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
     if operator.out_rule != "cast":
         yield Field("out_rule", f'"{operator.out_rule}"')
     if kind != "reduction":
-        yield Field("promoted", _quoted(_promoted(operator)))
+        yield Field("promoted", translate.names_tuple(_promoted(operator)))
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
     if operator.has_tag("number_first"):
         yield Field("number_first", "True")
@@ -146,18 +130,13 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
         yield Field("number_each", "True")
     if kind == "pointwise":
         if operator.range_checked:
-            yield Field("range_checked", _quoted(operator.range_checked))
+            yield Field("range_checked", translate.names_tuple(operator.range_checked))
         if operator.nonnegative:
             yield Field("nonnegative", _mapping(operator.nonnegative))
         assert isinstance(operator.kind, Pointwise)
         if operator.kind.check:
             yield Field("check", references.spelled(operator.kind.check, "shapes"))
-        yield Field("formulas", _formulas(operator))
-        if automatic.at_defaults(operator):
-            defaults = automatic.scalar_defaults(operator)
-            listed = ", ".join(f'"{name}": {value!r}' for name, value in defaults.items())
-            yield Field("defaults", "{" + listed + "}")
-            yield Field("at_defaults", f"kernels.{operator.identifier}_at_defaults")
+        yield from _formulas(operator, program.pointwise[operator.name])
     elif kind == "reduction":
         if operator.has_tag("empty_dim_keeps"):
             yield Field("empty_dim_keeps", "True")
@@ -166,12 +145,16 @@ def _kind_fields(operator: Operator, kind: str) -> Iterator[Field]:
         yield from _dispatch_fields(operator)
 
 
-def _formulas(operator: Operator) -> str:
-    assert isinstance(operator.kind, Pointwise)
-    items = []
-    for absent in automatic.absent_sets(operator):
-        items.append(f"{_quoted(absent)}: kernels.{naming.kernel_name(operator, absent)}")
-    return "{" + ", ".join(items) + "}"
+def _formulas(operator: Operator, plan: PointwisePlan) -> Iterator[Field]:
+    forms = [
+        f"{translate.names_tuple(absent)}: kernels.{naming.kernel_name(operator, absent)}"
+        for absent, _ in plan.forms
+    ]
+    yield Field("formulas", "{" + ", ".join(forms) + "}")
+    if plan.at_defaults is not None:
+        defaults = [f'"{name}": {value!r}' for name, value in plan.defaults.items()]
+        yield Field("defaults", "{" + ", ".join(defaults) + "}")
+        yield Field("at_defaults", f"kernels.{operator.identifier}_at_defaults")
 
 
 def _dispatch_fields(operator: Operator) -> Iterator[Field]:
@@ -182,11 +165,11 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     if kind.half_as_stored:
         yield Field("half_as_stored", "True")
     if kind.aliasing:
-        yield Field("aliasing", _quoted(kind.aliasing))
+        yield Field("aliasing", translate.names_tuple(kind.aliasing))
     if operator.has_out and operator.out_overlap != "anything":
         yield Field("out_overlap", f'"{operator.out_overlap}"')
     if kind.memory_format:
-        yield Field("memory_format", _quoted(kind.memory_format))
+        yield Field("memory_format", translate.names_tuple(kind.memory_format))
     if operator.has_tag("across_devices"):
         yield Field("across_devices", "True")
     if operator.has_tag("host_lists"):
@@ -200,33 +183,34 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("wrap", result)
 
 
-def _autograd_fields(program: Program, operator: Operator) -> Iterator[Field]:
-    derivative = program.derivative(operator)
-    if derivative is None or not derivative.is_differentiable:
+def _autograd_fields(program: LoweredProgram, operator: Operator) -> Iterator[Field]:
+    plan = program.nodes.get(operator.name)
+    if plan is None:
         return
-    names = [a.name for a in operator.arguments if a.name in derivative.differentiable_inputs]
-    yield Field("differentiable", _quoted(names))
-    if derivative.refused_inputs:
-        yield Field("refused", _quoted(derivative.refused_inputs))
-    yield Field("record", f"nodes.{naming.record_name(program, operator)}")
+    yield Field("differentiable", translate.names_tuple(a.name for a in plan.inputs))
+    if plan.derivative.refused_inputs:
+        yield Field("refused", translate.names_tuple(plan.derivative.refused_inputs))
+    yield Field("record", f"nodes.{naming.record_name(plan)}")
 
 
-def _backward_item(operator: Operator, case: automatic.BackwardCase) -> BackwardItem:
-    kinds = {"grad": "tensor", "result": "tensor"}
-    arguments = {"grad": "operand", "result": "operand"}
-    for i, argument in enumerate(operator.arguments):
-        arguments[argument.name] = translate.argument_kind(argument, i)
-        kinds[argument.name] = translate.operand_kind(argument).rstrip("?")
+def _backward_item(case: BackwardCase) -> BackwardItem:
+    operator = case.operator
+    operands = {"grad": "tensor", "result": "tensor"}
+    operands |= {a.name: translate.operand_kind(operator, a).rstrip("?") for a in operator.operands}
     read = [a.name for a in case.formula.arguments]
-    operands = [name for name in read if arguments[name] == "operand"]
-    values = [(name, arguments[name]) for name in read if name not in operands]
-    counted = _floating(operator, operands)
+    used = [name for name in read if name in operands]
+    values = [
+        (a.name, translate.argument_kind(operator, a))
+        for a in operator.arguments
+        if a.name in read and a.name not in operands
+    ]
+    counted = _floating(operator, used)
     return BackwardItem(
         case.name,
-        _mapping((name, kinds[name]) for name in operands),
-        _quoted(case.needs),
+        _mapping((name, operands[name]) for name in used),
+        translate.names_tuple(case.needs),
         _mapping(values) if values else "",
-        "" if counted == operands else _quoted(counted),
+        "" if counted == used else translate.names_tuple(counted),
     )
 
 

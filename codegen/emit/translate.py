@@ -7,8 +7,10 @@ import io
 import keyword
 import math
 import tokenize
+from collections.abc import Iterable
 
 from ..model.operator import Operator
+from ..model.roles import Role
 from ..model.schema import Argument, Default, Return, Symbol, Type
 from . import collisions
 
@@ -94,28 +96,28 @@ def first_parameter(operator: Operator) -> str:
     return "input" if operator.has_function else "self"
 
 
-def is_operand(argument: Argument, position: int) -> bool:
-    """Whether an argument takes part in choosing the code of a call.
+_OPERANDS = {
+    Role.TENSOR: "tensor",
+    Role.NUMBER: "number",
+    Role.NUMBER_ALONE: "scalar",
+    Role.TENSORS: "tensors",
+}
+_OTHERS = {Role.SCALAR: "scalar", Role.GENERATOR: "generator", Role.RAW: "raw"}
 
-    Tensors do; and a Scalar in the place of the first operand (`pow(2, x)`).
-    """
-    if argument.is_out:
-        return False
-    return argument.type.holds_tensors or (position == 0 and argument.type.names == ("Scalar",))
 
-
-def operand_kind(argument: Argument) -> str:
-    """'tensor', 'number' (a tensor or a number), 'scalar' (a number) or 'tensors'.
+def operand_kind(operator: Operator, argument: Argument) -> str:
+    """What the dispatcher calls an operand: 'tensor', 'number', 'scalar' or 'tensors'.
 
     With '?' if it may be absent.
     """
-    type_ = argument.type
-    if type_.is_list:
-        return "tensors"
-    if type_.names == ("Scalar",):
-        return "scalar"
-    kind = "number" if "Scalar" in type_.names else "tensor"
-    return kind + "?" if type_.is_optional else kind
+    role = operator.role(argument)
+    may_be_absent = argument.type.is_optional and role in (Role.TENSOR, Role.NUMBER)
+    return _OPERANDS[role] + ("?" if may_be_absent else "")
+
+
+def argument_kind(operator: Operator, argument: Argument) -> str:
+    """What a backend makes of an argument: 'operand', 'scalar', 'generator' or 'raw'."""
+    return _OTHERS.get(operator.role(argument), "operand")
 
 
 def only_tensors(type_: Type) -> str:
@@ -125,17 +127,6 @@ def only_tensors(type_: Type) -> str:
     if type_.is_list or type_.names != ("Tensor",):
         return ""
     return "tensor?" if type_.is_optional else "tensor"
-
-
-def argument_kind(argument: Argument, position: int) -> str:
-    """What a backend makes of an argument: operand, scalar, generator or raw value."""
-    if is_operand(argument, position):
-        return "operand"
-    if argument.type.base == "Generator":
-        return "generator"
-    if argument.type.base in ("Scalar", "float") and not argument.type.is_list:
-        return "scalar"
-    return "raw"
 
 
 def indent(text: str, spaces: int = 4) -> str:
@@ -157,13 +148,16 @@ def parameter_text(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def local(operator: Operator, name: str) -> str:
-    """A name in the code of nodes: an argument's, which must not hide others, or another one."""
+def locals_of(operator: Operator) -> dict[str, str]:
+    """What arguments are called in the code of nodes, where they must not hide anything."""
     names = {argument.name: parameter_text(argument.name) for argument in operator.arguments}
-    if name not in names:
-        return name
-    own = {f"{what}_{each}" for each in names for what in ("grad", "needs", "saves")}
-    return collisions.renamed(names, collisions.in_nodes() | own)[name]
+    own = {f"{what}_{each}" for each in names for what in ("grad", "needs")}
+    return collisions.renamed(names, collisions.in_nodes() | own)
+
+
+def names_tuple(names: Iterable[str]) -> str:
+    """Names as a tuple of strings."""
+    return literal(tuple(names))
 
 
 def expression_text(tree: ast.AST) -> str:

@@ -9,6 +9,7 @@ from .. import library
 from ..errors import SourceLocation
 from .expression import Expression
 from .formula import Formula
+from .roles import Role, role_of
 from .schema import TENSOR, Argument, Schema
 from .variants import inplace_schema, out_schema
 from .vocabulary import (
@@ -276,6 +277,15 @@ class Operator:
     def arguments(self) -> tuple[Argument, ...]:
         """All arguments in schema order."""
         return self.schema.arguments
+
+    @property
+    def operands(self) -> tuple[Argument, ...]:
+        """The arguments that take part in choosing the code of a call."""
+        return tuple(a for a in self.arguments if self.role(a).is_operand)
+
+    def role(self, argument: Argument) -> Role:
+        """The part of an argument in a call."""
+        return role_of(argument, argument is self.arguments[0])
 
     @property
     def tensor_arguments(self) -> tuple[Argument, ...]:

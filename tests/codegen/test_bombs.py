@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen import emit
+from codegen import emit, lower
 from codegen.check import read_program
 from codegen.errors import CodegenError
 from codegen.model.program import Program
@@ -163,7 +163,7 @@ def test_refused_derivatives(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_what_is_accepted_is_python(name: str, tmp_path: Path) -> None:
     start = time.process_time()
-    for file in emit.emit(read(tmp_path, ACCEPTED[name], AUTO)):
+    for file in emit.emit(lower.lower(read(tmp_path, ACCEPTED[name], AUTO))):
         if file.path.endswith(".py"):
             compile(file.text, file.path, "exec")
     assert time.process_time() - start < 5 * SECONDS

@@ -16,13 +16,13 @@ ROOT = HERE.parents[1]
 
 PROGRAM = """\
 import sys
-from codegen import emit, write
+from codegen import emit, lower, write
 from codegen.check import read_program
 from codegen.parse import Inputs
 from pathlib import Path
 
 program = read_program(Inputs(*sys.argv[2:5]))
-write.write(Path(sys.argv[1]), emit.emit(program))
+write.write(Path(sys.argv[1]), emit.emit(lower.lower(program)))
 """
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen import emit
+from codegen import emit, lower
 from codegen.check import read_program
 from codegen.emit import absent_modules, package, public_modules
 from codegen.parse import Inputs
@@ -35,7 +35,7 @@ def emitted() -> dict[str, str]:
             HERE / "fixture.yaml", HERE / "fixture_derivatives.yaml", HERE / "fixture_formulas.py"
         )
     )
-    files = emit.emit(program)
+    files = emit.emit(lower.lower(program))
     return {f.path: f.text for f in files if f.path not in HAND_WRITTEN and f.text}
 
 

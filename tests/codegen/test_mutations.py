@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen import emit
+from codegen import emit, lower
 from codegen.check import read_program
 from codegen.errors import CodegenError
 from codegen.parse import Inputs
@@ -78,7 +78,7 @@ def run(folder: Path, seed: int) -> bool:
         assert all(each.where.line >= 1 and each.where.column >= 1 for each in error.diagnostics)
         return False
     if seed % 10 == 0:  # most of the time goes into this
-        for file in emit.emit(program):
+        for file in emit.emit(lower.lower(program)):
             if file.path.endswith(".py"):
                 compile(file.text, file.path, "exec")
     return True

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 from codegen.emit import emit
+from codegen.lower import lower
 from tests.codegen.small_program import DERIVATIVES, FUNCTIONS, read_pair, write_pair
 
 QUOTED = """
@@ -37,7 +38,7 @@ GRADIENT = """
 
 def test_a_default_in_double_quotes(tmp_path: Path) -> None:
     write_pair(tmp_path, FUNCTIONS + QUOTED, DERIVATIVES + GRADIENT)
-    files = {file.path: file.text for file in emit(read_pair(tmp_path))}
+    files = {file.path: file.text for file in emit(lower(read_pair(tmp_path)))}
     for path, text in files.items():
         if path.endswith(".py"):
             ast.parse(text, path)

@@ -300,7 +300,6 @@ def recording_igamma(below, needs_self, needs_other, inplace=False):
         )
         if needs_other:
             node.saved_self = keep(self)
-        if needs_other:
             node.saved_other = save(other)
         result = below(self, other)
         finish(result, node)
@@ -351,7 +350,6 @@ def recording_igammac(below, needs_self, needs_other, inplace=False):
         )
         if needs_other:
             node.saved_self = keep(self)
-        if needs_other:
             node.saved_other = save(other)
         result = below(self, other)
         finish(result, node)
@@ -915,7 +913,6 @@ def recording_special_zeta(below, needs_self, needs_other):
         )
         if needs_other:
             node.saved_self = save(self)
-        if needs_other:
             node.saved_other = save(other)
         attach(result, node)
         return result
@@ -1493,8 +1490,7 @@ class EmbeddingBagBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         edges = node.edges
-        grad_weight: Any = None
-        grad_per_sample_weights: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
         weight = unpack(node.saved_weight, node)
         indices = unpack(node.saved_indices, node)
         offsets = unpack(node.saved_offsets, node)
@@ -1504,7 +1500,6 @@ class EmbeddingBagBackward0(MultiOutputNode):
         scale_grad_by_freq = node.saved_scale_grad_by_freq
         bag_sizes = unpack(node.saved_bag_sizes, node)
         max_indices = unpack(node.saved_max_indices, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_weight, grad_per_sample_weights = formulas.embedding_bag_backward(
             grads[0],
             weight,
@@ -1651,11 +1646,8 @@ def recording_index_add(below, needs_self, needs_source, inplace=False):
         )
         if needs_source:
             node.saved_dim = dim
-        if needs_source:
             node.saved_index = save(index)
-        if needs_source:
             node.saved_source = save(source)
-        if needs_source:
             node.saved_alpha = alpha
         result = below(self, dim, index, source, alpha)
         finish(result, node)
@@ -1876,7 +1868,6 @@ def recording_put(below, needs_self, needs_source, inplace=False):
         node.saved_index = save(index)
         if needs_self:
             node.saved_source = save(source)
-        if needs_self:
             node.saved_accumulate = accumulate
         if needs_source:
             node.saved_source_sizes = source._sizes
@@ -2090,9 +2081,7 @@ def recording_scatter_add(below, needs_self, needs_src, inplace=False):
         )
         if needs_src:
             node.saved_dim = dim
-        if needs_src:
             node.saved_index = save(index)
-        if needs_src:
             node.saved_src_sizes = src._sizes
         result = below(self, dim, index, src)
         finish(result, node)
@@ -3490,15 +3479,11 @@ def recording_mm(below, needs_self, needs_mat2):
         )
         if needs_self:
             node.saved_self_sizes = self._sizes
-        if needs_self:
             node.saved_self_strides = self._strides
-        if needs_self:
             node.saved_mat2 = save(mat2)
         if needs_mat2:
             node.saved_self = save(self)
-        if needs_mat2:
             node.saved_mat2_sizes = mat2._sizes
-        if needs_mat2:
             node.saved_mat2_strides = mat2._strides
         attach(result, node)
         return result
@@ -4100,13 +4085,11 @@ class CholeskySolveBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self: Any = None
-        grad_input2: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
         self = unpack(node.saved_self, node)
         input2 = unpack(node.saved_input2, node)
         upper = node.saved_upper
         result = unpack(node.saved_result, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_self, grad_input2 = formulas.cholesky_solve_backward(
             grad, self, input2, result, upper, grad_input_mask
         )
@@ -4474,17 +4457,15 @@ class LinalgSolveExBackward0(MultiOutputNode):
     __slots__ = ("saved_A", "saved_B", "saved_LU", "saved_left", "saved_pivots", "saved_result0")
 
     def apply(node, *grads):
-        grad = grads[0]
         edges = node.edges
-        grad_A: Any = None
-        grad_B: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad = grads[0]
         A = unpack(node.saved_A, node)
         B = unpack(node.saved_B, node)
         left = node.saved_left
         result0 = unpack(node.saved_result0, node)
         LU = unpack(node.saved_LU, node)
         pivots = unpack(node.saved_pivots, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_A, grad_B = formulas.solve_backward(
             grad, A, B, result0, LU, pivots, left, grad_input_mask
         )
@@ -4529,14 +4510,12 @@ class LinalgSolveTriangularBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_self: Any = None
-        grad_B: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
         self = unpack(node.saved_self, node)
         upper = node.saved_upper
         left = node.saved_left
         unitriangular = node.saved_unitriangular
         result = unpack(node.saved_result, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_self, grad_B = formulas.solve_triangular_backward(
             grad, self, result, upper, left, unitriangular, grad_input_mask
         )
@@ -4580,14 +4559,12 @@ class LinalgLuSolveBackward0(Node):
 
     def apply(node, grad):
         edges = node.edges
-        grad_LU: Any = None
-        grad_B: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
         LU = unpack(node.saved_LU, node)
         pivots = unpack(node.saved_pivots, node)
         left = node.saved_left
         adjoint = node.saved_adjoint
         result = unpack(node.saved_result, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_LU, grad_B = formulas.lu_solve_backward(
             grad, LU, pivots, result, left, adjoint, grad_input_mask
         )
@@ -4892,13 +4869,11 @@ class LinalgLstsqBackward0(MultiOutputNode):
     __slots__ = ("saved_b", "saved_self")
 
     def apply(node, *grads):
-        grad = grads[0]
         edges = node.edges
-        grad_self: Any = None
-        grad_b: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad = grads[0]
         self = unpack(node.saved_self, node)
         b = unpack(node.saved_b, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_self, grad_b = formulas.lstsq_backward(grad, self, b, grad_input_mask)
         return grad_self, grad_b
 
@@ -5852,21 +5827,15 @@ def recording_convolution(below, needs_input, needs_weight, needs_bias):
         )
         if needs_input:
             node.saved_input_sizes = input._sizes
-        if needs_input:
             node.saved_weight = save(weight)
         if needs_input or needs_weight:
             node.saved_stride = stride
-        if needs_input or needs_weight:
             node.saved_padding = padding
-        if needs_input or needs_weight:
             node.saved_dilation = dilation
-        if needs_input or needs_weight:
             node.saved_transposed = transposed
-        if needs_input or needs_weight:
             node.saved_groups = groups
         if needs_weight:
             node.saved_input = save(input)
-        if needs_weight:
             node.saved_weight_sizes = weight._sizes
         attach(result, node)
         return result
@@ -5950,7 +5919,6 @@ def recording__convolution_grad_input(below, needs_grad_output, needs_weight):
         )
         if needs_grad_output:
             node.saved_grad_output_sizes = grad_output._sizes
-        if needs_grad_output:
             node.saved_weight = save(weight)
         node.saved_stride = stride
         node.saved_padding = padding
@@ -5959,7 +5927,6 @@ def recording__convolution_grad_input(below, needs_grad_output, needs_weight):
         node.saved_groups = groups
         if needs_weight:
             node.saved_grad_output = save(grad_output)
-        if needs_weight:
             node.saved_weight_sizes = weight._sizes
         attach(result, node)
         return result
@@ -6043,7 +6010,6 @@ def recording__convolution_grad_weight(below, needs_grad_output, needs_input):
         )
         if needs_grad_output:
             node.saved_grad_output_sizes = grad_output._sizes
-        if needs_grad_output:
             node.saved_input = save(input)
         node.saved_stride = stride
         node.saved_padding = padding
@@ -6052,7 +6018,6 @@ def recording__convolution_grad_weight(below, needs_grad_output, needs_input):
         node.saved_groups = groups
         if needs_input:
             node.saved_grad_output = save(grad_output)
-        if needs_input:
             node.saved_input_sizes = input._sizes
         attach(result, node)
         return result
@@ -6881,11 +6846,9 @@ class NativeBatchNormBackward0(MultiOutputNode):
     )
 
     def apply(node, *grads):
-        grad = grads[0]
         edges = node.edges
-        grad_input: Any = None
-        grad_weight: Any = None
-        grad_bias: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad = grads[0]
         input = unpack(node.saved_input, node)
         weight = unpack(node.saved_weight, node)
         running_mean = unpack(node.saved_running_mean, node)
@@ -6894,7 +6857,6 @@ class NativeBatchNormBackward0(MultiOutputNode):
         eps = node.saved_eps
         result1 = unpack(node.saved_result1, node)
         result2 = unpack(node.saved_result2, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_input, grad_weight, grad_bias = formulas.batch_norm_backward(
             grad,
             input,
@@ -7030,11 +6992,9 @@ class NativeLayerNormBackward0(MultiOutputNode):
     )
 
     def apply(node, *grads):
-        grad = grads[0]
         edges = node.edges
-        grad_input: Any = None
-        grad_weight: Any = None
-        grad_bias: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad = grads[0]
         input = unpack(node.saved_input, node)
         normalized_shape = node.saved_normalized_shape
         weight = unpack(node.saved_weight, node)
@@ -7042,7 +7002,6 @@ class NativeLayerNormBackward0(MultiOutputNode):
         eps = node.saved_eps
         result1 = unpack(node.saved_result1, node)
         result2 = unpack(node.saved_result2, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_input, grad_weight, grad_bias = formulas.layer_norm_backward(
             grad, input, normalized_shape, result1, result2, weight, bias, eps, grad_input_mask
         )
@@ -7155,9 +7114,7 @@ class NativeGroupNormBackward0(MultiOutputNode):
 
     def apply(node, *grads):
         edges = node.edges
-        grad_input: Any = None
-        grad_weight: Any = None
-        grad_bias: Any = None
+        grad_input_mask = tuple(edge is not None for edge in edges)
         input = unpack(node.saved_input, node)
         weight = unpack(node.saved_weight, node)
         N = node.saved_N
@@ -7167,7 +7124,6 @@ class NativeGroupNormBackward0(MultiOutputNode):
         eps = node.saved_eps
         result1 = unpack(node.saved_result1, node)
         result2 = unpack(node.saved_result2, node)
-        grad_input_mask = tuple(edge is not None for edge in edges)
         grad_input, grad_weight, grad_bias = formulas.group_norm_backward(
             grads[0],
             grads[1],

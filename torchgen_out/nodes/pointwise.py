@@ -744,7 +744,6 @@ def recording_nextafter(below, needs_self, needs_other, inplace=False):
         )
         if needs_self:
             node.saved_self = keep(self)
-        if needs_self:
             node.saved_other = save(other)
         result = below(self, other)
         finish(result, node)

@@ -1,0 +1,173 @@
+"""Plans: what operators and derivatives come to, decided by lower/ and spelled by emit/."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .derivative import Derivative, Gradient
+from .expression import SavedValue
+from .formula import Formula
+from .operator import Operator
+from .program import Program
+from .schema import Argument
+
+
+@dataclass(frozen=True, slots=True)
+class PointwisePlan:
+    """The scalar functions of a pointwise operator."""
+
+    forms: tuple[tuple[tuple[str, ...], Formula], ...]
+    """(optional operands that are absent, formula without them), none absent first."""
+    defaults: Mapping[str, int | float]
+    """The scalars' default values; empty if some have none that is a number."""
+    at_defaults: Formula | None
+    """The formula with these in place of the scalars, if that is simpler."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardCase:
+    """The gradients of `needs` when the optional operands in `absent` are None: one kernel."""
+
+    operator: Operator
+    needs: tuple[str, ...]
+    absent: tuple[str, ...]
+    formula: Formula
+    """Of `grad`, and the arguments and the result that it reads; operands first."""
+
+    @property
+    def name(self) -> str:
+        """The kernel's name, `mul_Tensor_backward_self_other`."""
+        without = "".join(f"_without_{name}" for name in self.absent)
+        return f"{self.operator.identifier}_backward_{'_'.join(self.needs)}{without}"
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What must be saved: arguments, and `result`."""
+        return tuple(a.name for a in self.formula.arguments if a.name != "grad")
+
+    def flags(self, inputs: tuple[Argument, ...]) -> tuple[bool | None, ...]:
+        """By input, whether it needs a gradient; None if it is absent."""
+        return tuple(None if a.name in self.absent else a.name in self.needs for a in inputs)
+
+
+class Form(enum.Enum):
+    """What a recorded call returns, as far as its history is concerned."""
+
+    SINGLE = "one tensor"
+    SEVERAL = "several tensors"
+    VIEW = "a view of the first argument"
+    VIEWS = "several views of the first argument"
+
+    @property
+    def has_several_outputs(self) -> bool:
+        """Whether the node takes several gradients."""
+        return self in (Form.SEVERAL, Form.VIEWS)
+
+
+class Writes(enum.Enum):
+    """Whether a recorded call writes to its first argument."""
+
+    NEVER = "there is a function alone"
+    ALWAYS = "the operator itself is in place"
+    IN_PLACE = "its in-place variant does, the function does not"
+
+
+class Keep(enum.Enum):
+    """How a node keeps something of the call."""
+
+    PART = "a number, a size, a dtype: as it is"
+    TENSOR = "a tensor, with its version"
+    OPERAND = "a tensor, with its version, or a number"
+    WRITTEN = "a tensor, of which a call in place makes a copy before it writes"
+    TENSORS = "a list of tensors, with their versions"
+    RESULT = "a result, without its history"
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is unpacked in backward, and dropped when the graph has been used."""
+        return self is not Keep.PART
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One thing that a node keeps from the call."""
+
+    value: SavedValue
+    keep: Keep
+    needed_by: tuple[str, ...]
+    """The inputs without whose gradients it is not kept; empty if it always is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where the gradient of one input goes."""
+
+    argument: Argument
+    is_conditional: bool
+    """Whether a recorded call may need no gradient of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One gradient of a node, or several at once."""
+
+    gradient: Gradient
+    inputs: tuple[str, ...]
+    """The inputs whose gradients it gives."""
+    is_conditional: bool
+    """Whether it is only computed if one of their edges is there."""
+    loads: tuple[Slot, ...]
+    """What only this step reads from the node."""
+
+    @property
+    def reads_mask(self) -> bool:
+        """Whether its formula asks which gradients are needed."""
+        expression = self.gradient.expression
+        return expression is not None and expression.uses("grad_input_mask")
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlan:
+    """A derivative as a node: what it keeps, where its gradients go, how they are computed.
+
+    The gradients come from fused kernels, one for each case, or from steps, one for each formula.
+    """
+
+    operator: Operator
+    derivative: Derivative
+    inputs: tuple[Argument, ...]
+    """The arguments that may receive a gradient, in schema order."""
+    form: Form
+    writes: Writes
+    saved: tuple[Slot, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    steps: tuple[Step, ...] = ()
+    cases: tuple[BackwardCase, ...] = ()
+    grad_output: int | None = None
+    """Which of several output gradients the formulas call `grad`; None if they do not."""
+
+    @property
+    def loads(self) -> tuple[Slot, ...]:
+        """What every gradient reads from the node."""
+        return tuple(slot for slot in self.saved if not slot.needed_by)
+
+    @property
+    def reads_edges(self) -> bool:
+        """Whether the steps depend on which edges are there."""
+        return any(step.is_conditional or step.reads_mask for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredProgram(Program):
+    """A program with its plans, by operator: what emit/ spells."""
+
+    pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
+    nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)
+    """Of operators with a derivative that gives gradients."""
+
+    def backward_cases(self, operator: Operator) -> tuple[BackwardCase, ...]:
+        """The fused backward kernels of an operator."""
+        plan = self.nodes.get(operator.name)
+        return () if plan is None else plan.cases
