@@ -29,6 +29,7 @@ FLOORS: dict[str, int] = {
     f"{RUNTIME}.core": 1,
     f"{RUNTIME}.errors": 0,
     f"{RUNTIME}.config": 0,
+    f"{RUNTIME}.forks": 0,
     f"{RUNTIME}.interpreters": 0,
     RUNTIME: 0,
 }

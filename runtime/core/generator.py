@@ -9,7 +9,6 @@ Source: J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011
 
 from __future__ import annotations
 
-import os
 import secrets
 import struct
 import threading
@@ -20,6 +19,7 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.tensor import Tensor, make_tensor
+from torchgen_out._runtime.forks import at_fork
 
 DEFAULT_SEED = 67280421310721  # PyTorch's
 _WORD = 1 << 64
@@ -124,7 +124,7 @@ default_generator = Generator()
 _defaults: dict[device, Generator] = {devices.cpu: default_generator}
 
 # No thread may hold the lock when the process forks: in the child, no one would release it.
-os.register_at_fork(
+at_fork(
     before=default_generator._lock.acquire,
     after_in_parent=default_generator._lock.release,
     after_in_child=default_generator._lock.release,

@@ -30,8 +30,7 @@ def map_file(filename: str | os.PathLike[str], shared: bool, nbytes: int) -> Any
             os.ftruncate(descriptor, nbytes)
         if not nbytes:
             return np.empty(0, np.uint8)
-        access = mmap.PROT_READ | mmap.PROT_WRITE
-        kind = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE
-        return np.frombuffer(mmap.mmap(descriptor, nbytes, flags=kind, prot=access), np.uint8)
+        access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+        return np.frombuffer(mmap.mmap(descriptor, nbytes, access=access), np.uint8)
     finally:
         os.close(descriptor)

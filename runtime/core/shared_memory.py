@@ -10,12 +10,16 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.forks import at_fork
 
 _FAILED = ctypes.c_void_p(-1).value
 
@@ -75,8 +79,11 @@ class Lease:
 def create(size: int) -> SharedMemory:
     """Make shared memory of `size` bytes, all of them 0.
 
-    **Raises** OSError if there is no room for it, or for another descriptor.
+    **Raises** OSError if there is no room for it, or for another descriptor; RuntimeError on a
+    system whose processes do not hand each other descriptors.
     """
+    if sys.platform == "win32":
+        raise errors.no_shared_memory()
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("torchgen", os.MFD_CLOEXEC)
     else:
@@ -139,4 +146,4 @@ def _count_fork() -> None:
     _forks += 1
 
 
-os.register_at_fork(before=_count_fork)
+at_fork(before=_count_fork)

@@ -7,7 +7,6 @@ The record knows neither operators nor gradients. Generated code puts the operat
 from __future__ import annotations
 
 import builtins
-import os
 import threading
 from collections.abc import Iterable
 from functools import lru_cache
@@ -24,6 +23,7 @@ from torchgen_out._runtime.core import memory_format as memory_formats
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.forks import at_fork
 
 if TYPE_CHECKING:
     # Types only: a checker sees the methods that generated and hand-written code put on the class.
@@ -306,9 +306,7 @@ Tensor.__module__ = "torchgen_out"
 _new = object.__new__
 _is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
 _sharing = threading.RLock()  # what the garbage collector deletes meanwhile may ask, too
-os.register_at_fork(
-    before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release
-)
+at_fork(before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release)
 
 
 def build(

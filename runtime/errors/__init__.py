@@ -155,6 +155,7 @@ from torchgen_out._runtime.errors.exchange import (
     negative_numpy_stride,
     no_dtype_for,
     no_export_without_copy,
+    no_shared_memory,
     not_of_numpy,
     numpy_of_device,
     numpy_of_grad,

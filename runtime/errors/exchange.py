@@ -117,3 +117,11 @@ def no_export_without_copy(own: object, wanted: object) -> BufferError:
 def read_only_device_memory() -> TypeError:
     """Another library's memory on a device must not be written to."""
     return TypeError("the read only flag is not supported, should always be False")
+
+
+def no_shared_memory() -> RuntimeError:
+    """Processes are to share tensors, on Windows."""
+    return RuntimeError(
+        "sharing memory between processes is not provided on Windows: load data in this process "
+        "(num_workers=0), or hand arrays over by a file"
+    )

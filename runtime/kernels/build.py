@@ -18,7 +18,6 @@ import importlib.util
 import inspect
 import linecache
 import marshal
-import os
 import sys
 import textwrap
 import threading
@@ -29,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import compiling_once, interrupts, machine_code, native, store
 
 DECORATORS = """\
@@ -82,8 +82,7 @@ def _hold_locks() -> None:
         _held.enter_context(library._lock)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold_locks, after_in_parent=_held.close, after_in_child=_held.close)
+at_fork(before=_hold_locks, after_in_parent=_held.close, after_in_child=_held.close)
 
 
 def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from torchgen_out._runtime import config
+from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import native, openblas, workers
 
 GRAIN = 1 << 15
@@ -70,7 +71,7 @@ def _forget_pool() -> None:
     _pool = None
 
 
-os.register_at_fork(after_in_child=_forget_pool)
+at_fork(after_in_child=_forget_pool)
 
 
 def run_flat(

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import worker_loops
 from torchgen_out._runtime.kernels.native import Native
 from torchgen_out._runtime.kernels.worker_loops import (
@@ -108,7 +109,7 @@ def stop() -> None:
         _blocks = _blocks[:1]
 
 
-os.register_at_fork(after_in_child=forget)
+at_fork(after_in_child=forget)
 atexit.register(stop)
 
 

@@ -19,8 +19,8 @@ import pytest
 import torchgen_out as torch
 from codegen.emit import absent_modules, package
 
-INNER = ("operators", "kernels", "nodes", "functions", "as_torch")
-"""Modules that are generated for the library itself."""
+INNER = ("operators", "kernels", "nodes", "functions", "as_torch", "_runtime", "codegen")
+"""Modules that are for the library itself."""
 NEEDS_PACKAGES = ("utils.tensorboard",)
 
 

@@ -195,7 +195,7 @@ def test_the_place_in_own_code_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*arguments: Any) -> Any:
         raise ValueError("own words")
 
-    monkeypatch.setattr(calling, "_ROOT", Path("/nowhere"))
+    monkeypatch.setattr(calling, "_LIBRARY", Path("/nowhere"))
     wrong = calls_in_place_of(monkeypatch, record("mm"), broken)
     detail = checks.run(checks.check_values, wrong).detail
     said, place = detail.split("\n")

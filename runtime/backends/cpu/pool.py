@@ -19,6 +19,7 @@ import numpy as np
 
 from torchgen_out._runtime import config
 from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
 
 ALIGNED_BYTES = 1 << 19
@@ -137,7 +138,7 @@ def _renew_lock() -> None:
     _lock = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_renew_lock)
+at_fork(after_in_child=_renew_lock)
 
 
 def set_limit(nbytes: int) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import os
 import sys
 from functools import cache
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.forks import at_fork
 
 PACKAGES = {
     "numba_cuda": "numba-cuda[cu13]",
@@ -111,8 +111,7 @@ def _note_fork() -> None:
     _is_forked = _is_begun
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
+at_fork(after_in_child=_note_fork)
 
 
 @cache

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.cuda import availability
+from torchgen_out._runtime.forks import at_fork
 
 if TYPE_CHECKING:
     from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
@@ -276,8 +276,7 @@ def _close() -> None:
     _driver = None
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close)
+at_fork(after_in_child=_close)
 
 
 def use(driver: Driver | None) -> Driver | None:

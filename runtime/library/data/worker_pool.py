@@ -8,11 +8,14 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import time
 import weakref
 from collections.abc import Callable
 from typing import Any
 
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.library.data import worker
 from torchgen_out._runtime.library.data.fetching import Plan
 from torchgen_out._runtime.library.data.worker import Answer, Task
@@ -35,7 +38,7 @@ def _close_ends() -> None:
         end.close()
 
 
-os.register_at_fork(after_in_child=_close_ends)
+at_fork(after_in_child=_close_ends)
 
 
 class Crew:
@@ -49,6 +52,8 @@ class Crew:
         base_seed: int,
         worker_init_fn: Callable[[int], Any] | None,
     ) -> None:
+        if sys.platform == "win32":
+            raise errors.no_shared_memory()
         self._owner = os.getpid()
         self._processes: list[Any] = []
         self._channels: list[Channel] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-from mmap import MAP_SHARED
 from typing import Any, TypeAlias
 
 from torchgen_out._runtime.core import device as devices
@@ -54,14 +53,14 @@ def load(
         weights_only=not trusts,
         pickle_module=pickle_module or pickle,
         mmap=bool(mmap),
-        mmap_flags=options.get_default_mmap_options(),
+        mmap_is_shared=options.maps_for_all(),
         without_data=options.skips_data(),
         pickle_load_args=pickle_load_args,
     )
     if isinstance(f, (str, os.PathLike)):
         if os.fspath(f).endswith(".safetensors"):
             return safetensors_files.load_file(f, _device_of(map_location))
-        writes = chosen.mmap and chosen.mmap_flags == MAP_SHARED
+        writes = chosen.mmap and chosen.mmap_is_shared
         with open(f, "r+b" if writes else "rb") as file:
             return _load(Source(file), chosen)
     if mmap:

@@ -24,7 +24,7 @@ class Options:
     pickle_module: Any
     """Whose Unpickler reads the pickle, if the file is trusted."""
     mmap: bool
-    mmap_flags: int
+    mmap_is_shared: bool
     without_data: bool
     """Storages are made, but not read."""
     pickle_load_args: dict[str, Any] = field(default_factory=dict)
@@ -83,12 +83,20 @@ def skips_data() -> bool:
     return _settings.skip_data
 
 
-_mmap_flags = mmap.MAP_PRIVATE
+MAP_PRIVATE = getattr(mmap, "MAP_PRIVATE", None)
+MAP_SHARED = getattr(mmap, "MAP_SHARED", None)
+"""None on Windows, where files are mapped privately."""
+_mmap_flags = MAP_PRIVATE
 
 
-def get_default_mmap_options() -> int:
+def get_default_mmap_options() -> int | None:
     """Return how `load(mmap=True)` maps: privately, or for all who map the file."""
     return _mmap_flags
+
+
+def maps_for_all() -> bool:
+    """Whether what is written to mapped tensors goes to the file."""
+    return _mmap_flags is not None and _mmap_flags == MAP_SHARED
 
 
 class set_default_mmap_options:
@@ -96,7 +104,9 @@ class set_default_mmap_options:
 
     def __init__(self, flags: int) -> None:
         global _mmap_flags
-        if flags not in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):
+        if MAP_SHARED is None:
+            raise RuntimeError("Changing the default mmap options is not supported for Windows")
+        if flags not in (MAP_PRIVATE, MAP_SHARED):
             raise ValueError(
                 "Invalid argument in function set_default_mmap_options, expected "
                 f"mmap.MAP_PRIVATE or mmap.MAP_SHARED, but got {flags}"

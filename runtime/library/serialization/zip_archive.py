@@ -66,12 +66,8 @@ def _mapping(source: Source, options: Options) -> mmap.mmap | None:
     """The file in memory: what is written there stays in this process unless asked otherwise."""
     if not options.mmap:
         return None
-    return mmap.mmap(
-        source.file.fileno(),
-        source.size,
-        flags=options.mmap_flags,
-        prot=mmap.PROT_READ | mmap.PROT_WRITE,
-    )
+    access = mmap.ACCESS_WRITE if options.mmap_is_shared else mmap.ACCESS_COPY
+    return mmap.mmap(source.file.fileno(), source.size, access=access)
 
 
 class _Contents:
