@@ -297,7 +297,7 @@ class DimSecondTable(PlanTable):
 
 
 def make_planned_list_call(kernel: PlannedKernel, general: Call, prepare: Any) -> Call:
-    """A planned kernel over a list of dense tensors: run(out, arrays, number)."""
+    """A planned kernel over a list of dense tensors."""
     plans = PlanTable(kernel, prepare)
 
     def call(tensors: Sequence[Tensor], *plain: Any) -> Any:
@@ -321,7 +321,7 @@ def make_planned_list_call(kernel: PlannedKernel, general: Call, prepare: Any) -
         if run is None:
             return general(tensors, *plain)
         buffer = output.empty(output.numel, output.numpy)
-        run(buffer, arrays, number)
+        run(buffer, *arrays, *[0] * len(arrays), number)
         return build(output.key, output.sizes, output.strides, 0, None, buffer)
 
     return call

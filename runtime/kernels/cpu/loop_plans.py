@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from functools import cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,6 +100,44 @@ def plan_ranges(
         return threads.run_ranges(entry, count, work, *args, parts=parts(*args) if parts else 0)
 
     return LaunchPlan(run, numbers)
+
+
+def plan_call(
+    function: Callable[..., Any],
+    outs: Sequence[TensorSpec],
+    operands: Sequence[TensorSpec | None],
+    *arguments: Any,
+) -> LaunchPlan:
+    """The plan that calls a function of Python with arrays in place of views; None stays None.
+
+    For what takes long enough: loops that are made per call, and libraries.
+    """
+    given = [f"in{i}" for i, each in enumerate(operands) if each is not None]
+    names = [*[f"out{i}" for i in range(len(outs))], *given]
+    offsets = {name: len(names) + i for i, name in enumerate(given)}
+
+    def shaped(args: Sequence[Any], view: View) -> Array:
+        flat = args[names.index(view.name)]
+        if view.name in offsets:
+            start = args[offsets[view.name]]
+            flat = flat[start : start + prod(view.shape)]
+        return flat.reshape(view.shape)
+
+    def run(*args: Any) -> Any:
+        return function(*[shaped(args, a) if a.__class__ is View else a for a in arguments])
+
+    return LaunchPlan(run, None)
+
+
+def after_cast(plan: LaunchPlan, operand: TensorSpec, dtype: Any) -> LaunchPlan:
+    """The plan of one result and one operand, which is cast before if it is of another dtype."""
+    if operand.dtype == dtype:
+        return plan
+
+    def run(target: Array, x: Array, at: int, params: Any) -> None:
+        plan.run(target, x[at : at + operand.numel].astype(dtype), 0, params)
+
+    return LaunchPlan(run, plan.params)
 
 
 def _compiled(

@@ -57,31 +57,10 @@ class PlannedKernel:
         if self.any_strides or all(each.is_contiguous for each in specs_in(args[self.results :])):
             return self.planner(*args)
         given = *args[: self.results], *map(_contiguous_spec, args[self.results :])
-        plan = self.planner(*given)
-        return LaunchPlan(self._copying(plan.run, args), plan.params)
-
-    def _copying(self, run: Callable[..., Any], args: Sequence[Any]) -> Callable[..., Any]:
-        """`run` with contiguous copies of the operands that are not."""
-        numbered = [
-            (i, spec) for i in range(self.results, len(args)) for spec in specs_in(args[i : i + 1])
-        ]
-        first, count = self.results, len(numbered)
-        copied = [n for n, (_, spec) in enumerate(numbered) if not spec.is_contiguous]
-
-        def run_on_copies(*args: Any) -> Any:
-            given, updated = list(args), []
-            for n in copied:
-                argument, spec = numbered[n]
-                view = view_of(args[first + n], args[first + count + n], spec)
-                dense = contiguous(view)
-                given[first + n], given[first + count + n] = dense.reshape(-1), 0
-                if argument in self.updates:
-                    updated.append((view, dense))
-            found = run(*given)
-            copy_parts(*updated)
-            return found
-
-        return run_on_copies
+        numbered = [(i, spec) for i, each in enumerate(args) for spec in specs_in([each])]
+        specs = [spec for _, spec in numbered[self.results :]]
+        updated = [n for n, (i, _) in enumerate(numbered[self.results :]) if i in self.updates]
+        return on_copies(self.planner(*given), self.results, specs, updated)
 
     def __call__(self, *args: Any) -> Any:
         """Run the kernel on arrays, of any strides; results with gaps are copied back."""
@@ -109,24 +88,26 @@ class PlannedKernel:
         """What the plan depends on, and what it runs over; False if arrays have to be copied."""
         for each in args:
             kind = each.__class__
-            if kind is np.ndarray:
+            if isinstance(each, np.ndarray):
                 if each.flags.c_contiguous:
                     memory.append(each.reshape(-1))
-                elif self.any_strides or (self.any_order and len(memory) < self.results):
+                    key += each.dtype.num, each.shape
+                    continue
+                is_result = len(memory) < self.results
+                may_differ = self.any_order if is_result else self.any_strides
+                if may_differ and min(each.strides) >= 0:
                     memory.append(memory_of(each))
-                else:
-                    return False
-                key.append((each.dtype, each.shape, each.strides))
-            elif kind is list or kind is tuple:
+                    key += each.dtype.num, each.shape, each.strides
+                    continue
+                return False
+            if kind is list or kind is tuple:
                 key.append(len(each))
                 if not self._read(each, key, memory, sources):
                     return False
             elif kind is Generator:
                 sources.append(each)
-            elif each != 0:
-                key.append((kind, each))
             else:  # -0.0 equals 0.0
-                key.append((kind, repr(each)))
+                key += kind, repr(each) if each == 0 else each
         return True
 
     def _call_on_copies(self, args: Sequence[Any]) -> Any:
@@ -179,6 +160,28 @@ def _contiguous_spec(argument: Any) -> Any:
     if argument.__class__ in (list, tuple):
         return argument.__class__(map(_contiguous_spec, argument))
     return argument
+
+
+def on_copies(
+    plan: LaunchPlan, results: int, operands: Sequence[TensorSpec], updated: Sequence[int] = ()
+) -> LaunchPlan:
+    """The plan over contiguous copies of those operands that are not; some are copied back."""
+    count = len(operands)
+    copied = [n for n, spec in enumerate(operands) if not spec.is_contiguous]
+
+    def run_on_copies(*args: Any) -> Any:
+        given, changed = list(args), []
+        for n in copied:
+            view = view_of(args[results + n], args[results + count + n], operands[n])
+            dense = contiguous(view)
+            given[results + n], given[results + count + n] = dense.reshape(-1), 0
+            if n in updated:
+                changed.append((view, dense))
+        found = plan.run(*given)
+        copy_parts(*changed)
+        return found
+
+    return LaunchPlan(run_on_copies, plan.params) if copied else plan
 
 
 def view_of(flat: Array, at: int, spec: TensorSpec) -> Array:

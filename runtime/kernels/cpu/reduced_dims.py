@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.plan import TensorSpec
+
 Array = Any
 
 
@@ -35,6 +37,12 @@ def fold(array: Array, dim: Any, with_columns: bool = True) -> tuple[Array, Fold
     if plan.order is not None:
         array = array.transpose(plan.order)
     return np.ascontiguousarray(array).reshape(plan.shape), plan
+
+
+def permuted(spec: TensorSpec, order: tuple[int, ...]) -> TensorSpec:
+    """A tensor with its dims in another order."""
+    sizes, strides = ([each[dim] for dim in order] for each in (spec.sizes, spec.strides))
+    return TensorSpec(spec.dtype, tuple(sizes), tuple(strides))
 
 
 @lru_cache(maxsize=4096)

@@ -37,6 +37,27 @@ def is_dense(out: TensorSpec, *operands: TensorSpec) -> bool:
     )
 
 
+WORDS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: INT64}
+
+
+def as_words(spec: TensorSpec) -> TensorSpec:
+    """What is only moved: usual dtypes as they are, others as integers of their width."""
+    own = spec.dtype
+    return spec if own in DTYPES else spec._replace(dtype=WORDS.get(own.itemsize, own))
+
+
+def over_words(plan: LaunchPlan, spec: TensorSpec, count: int = 2) -> LaunchPlan:
+    """The plan of a kernel that moves elements, made for words. count: how many first arrays."""
+    words = as_words(spec).dtype
+    if words == spec.dtype:
+        return plan
+
+    def run(*args: Any) -> Any:
+        return plan.run(*[each.view(words) for each in args[:count]], *args[count:])
+
+    return LaunchPlan(run, plan.params)
+
+
 def agree_but_for(sizes: Sequence[int], others: Sequence[int], dim: int) -> bool:
     """Whether two shapes are the same but for one dim."""
     if len(sizes) != len(others) or not sizes:

@@ -6,7 +6,6 @@ blocks that stay in the cache.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_flat
 from torchgen_out._runtime.kernels.cpu.folding import as_bits
-from torchgen_out._runtime.kernels.cpu.planned import Cast, Elementwise, planned
+from torchgen_out._runtime.kernels.cpu.planned import Cast, Elementwise, planned, view_of
 from torchgen_out._runtime.kernels.cpu.small import INT64
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -154,19 +153,16 @@ def join_parts(out, real, imag, at, at_imag, count):
         out[i] = complex(real[at + i], imag[at_imag + i])
 
 
-def plan_complex(out: TensorSpec, real: TensorSpec, imag: TensorSpec) -> LaunchPlan | None:
-    """Plan `complex_` of parts of one shape."""
-    count = prod(out.sizes)
-    if not (real.sizes == imag.sizes == out.sizes and 0 < count <= threads.GRAIN):
-        return None
-    if not (real.is_contiguous and imag.is_contiguous and real.dtype == imag.dtype):
-        return None
-    entry = join_parts.entry_point((out.dtype, real.dtype, imag.dtype, int, int, INT64))
-    return LaunchPlan(entry, np.array([count]))
-
-
-@planned(plan_complex)
-def complex_(out: Array, real: Array, imag: Array) -> None:
+@planned(any_strides=True)
+def complex_(result: TensorSpec, real: TensorSpec, imag: TensorSpec) -> LaunchPlan:
     """Join real and imaginary parts."""
-    out.real = real
-    out.imag = imag
+    if real.sizes == imag.sizes == result.sizes and real.is_contiguous and imag.is_contiguous:
+        arrays = result.dtype, real.dtype, imag.dtype
+        entry = join_parts.entry_point((*arrays, int, int, INT64))
+        return LaunchPlan(entry, np.array([result.numel]))
+
+    def run(out: Array, a: Array, b: Array, at_a: int, at_b: int, params: Any) -> None:
+        joined = out.reshape(result.sizes)
+        joined.real, joined.imag = view_of(a, at_a, real), view_of(b, at_b, imag)
+
+    return LaunchPlan(run, None)

@@ -11,45 +11,85 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.copy import copy, moving_plans
-from torchgen_out._runtime.kernels.cpu.folding import (
-    as_bits,
-    buffer_of,
-    copy_parts,
-    fold,
-    rows_of,
-    settle,
-    start_from,
+from torchgen_out._runtime.kernels.cpu.copy import copy
+from torchgen_out._runtime.kernels.cpu.copy.moving_loops import (
+    flip_lines,
+    repeat_lines,
+    roll_elements,
+    spread,
+    triangle_lines,
 )
-from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.small import DTYPES
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
-from torchgen_out._runtime.kernels.typed import typed
+from torchgen_out._runtime.kernels.cpu.folding import copy_parts, folded_shape
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned, view_of
+from torchgen_out._runtime.kernels.cpu.small import (
+    DTYPES,
+    INT64,
+    as_words,
+    entry_for,
+    over_words,
+    plan_lines,
+)
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, element_places
+from torchgen_out._runtime.kernels.typed import TypedKernel, typed
 
 Array = Any
 
 
-def plan_join(out: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> LaunchPlan | None:
-    """Plan joining dense arrays: rows of `out` are rows of all arrays, one behind the other."""
-    count = prod(out.sizes)
-    outer = prod(out.sizes[: dim % len(out.sizes)])
-    if not count or not all(prod(each.sizes) for each in tensors):
-        return None
-    if len(tensors) == 2 and out.dtype in DTYPES and (outer > 1 or count < threads.GRAIN):
-        arguments = int, int, out.dtype, out.dtype, out.dtype, int
-        return LaunchPlan(_pair_runner(join_two.entry_point(out.dtype, arguments), count), outer)
-    if count < threads.GRAIN:
-        return LaunchPlan(_join if outer == 1 else _join_rows, outer)
-    return LaunchPlan(_join_large, outer) if outer == 1 else None
+@planned(any_strides=True)
+def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> LaunchPlan:
+    """Write the tensors one behind the other along `dim`; those of shape (0,) are left out."""
+    if not result.numel:
+        return NOTHING
+    outer, own = prod(result.sizes[: dim % len(result.sizes)]), result.dtype
+    are_dense = all(each.is_contiguous and each.numel for each in tensors)
+    is_split = outer > 1 or result.numel < threads.GRAIN
+    if are_dense and len(tensors) == 2 and own in DTYPES and is_split:
+        entry = join_two.entry_point(own, (int, int, own, own, own, int))
+        return LaunchPlan(_pair_runner(entry, outer, result.numel), None)
+    if are_dense and outer == 1:
+        join = _join if result.numel < threads.GRAIN else _join_large
+        return LaunchPlan(lambda out, *args: join(out, args[: len(tensors)]), None)
+    return _plan_slices(result, tensors, dim % len(result.sizes))
 
 
-def _pair_runner(entry: Any, work: int) -> Any:
-    def run(out: Array, arrays: Sequence[Array], outer: int) -> None:
-        first, second = arrays
+def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
+    """The plan that copies each tensor to its part of the result."""
+    before = (slice(None),) * dim
+    given = [(i, each) for i, each in enumerate(tensors) if len(each.sizes) == len(result.sizes)]
+
+    def run(out: Array, *args: Any) -> None:
+        placed, pairs, start = out.reshape(result.sizes), [], 0
+        views = [view_of(args[i], args[len(tensors) + i], each) for i, each in given]
+        if result.numel < threads.GRAIN:
+            np.concatenate(views, dim, out=placed)
+            return
+        for view in views:
+            stop = start + view.shape[dim]
+            pairs.append((placed[(*before, slice(start, stop))], view))
+            start = stop
+        copy_parts(*pairs)
+
+    return LaunchPlan(run, None)
+
+
+@planned(any_strides=True)
+def stack(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> LaunchPlan:
+    """Write the tensors one behind the other along the new dim `dim`."""
+    dim %= len(result.sizes)
+    wide = [
+        TensorSpec(dtype, (*sizes[:dim], 1, *sizes[dim:]), (*strides[:dim], 0, *strides[dim:]))
+        for dtype, sizes, strides in tensors
+    ]
+    return cat.planner(result, wide, dim)
+
+
+def _pair_runner(entry: Any, outer: int, work: int) -> Any:
+    def run(out: Array, first: Array, second: Array, *_: Any) -> None:
         entry(0, outer, out, first, second, outer)
 
-    def run_parts(out: Array, arrays: Sequence[Array], outer: int) -> None:
-        threads.run_ranges(entry, outer, work, out, *arrays, outer)
+    def run_parts(out: Array, first: Array, second: Array, *_: Any) -> None:
+        threads.run_ranges(entry, outer, work, out, first, second, outer)
 
     return run if work < 2 * threads.GRAIN else run_parts
 
@@ -74,125 +114,132 @@ def join_two(start, stop, out, first, second, outer):
             target[i] = source[i]
 
 
-def _join_large(out: Array, arrays: Sequence[Array], outer: int) -> None:
+def _join_large(out: Array, arrays: Sequence[Array]) -> None:
     start = 0
     for array in arrays:
         copy.assign(out[start : start + array.size], array)
         start += array.size
 
 
-def _join(out: Array, arrays: Sequence[Array], outer: int) -> None:
+def _join(out: Array, arrays: Sequence[Array]) -> None:
     np.concatenate(arrays, out=out)
 
 
-def _join_rows(out: Array, arrays: Sequence[Array], outer: int) -> None:
-    rows = [array.reshape(outer, -1) for array in arrays]
-    np.concatenate(rows, 1, out=out.reshape(outer, -1))
+def plan_moves(
+    loop: TypedKernel, result: TensorSpec, self: TensorSpec, lines: int, numbers: tuple[Any, ...]
+) -> LaunchPlan:
+    """The plan of kernel(start, stop, out, self, at, *numbers) that only moves elements."""
+    if not result.numel:
+        return NOTHING
+    return over_words(plan_lines(loop, as_words(result), as_words(self), lines, numbers), self)
 
 
-@planned(plan_join)
-def cat(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
-    """Write the arrays one behind the other along `dim`; those of shape (0,) are left out."""
-    if any(tensor.ndim != out.ndim for tensor in tensors):
-        tensors = [tensor for tensor in tensors if tensor.ndim == out.ndim]
-    if out.size < threads.GRAIN:
-        np.concatenate(tensors, dim, out=out)
-        return
-    before = (slice(None),) * (dim % out.ndim)
-    pairs, start = [], 0
-    for tensor in tensors:
-        stop = start + tensor.shape[dim]
-        pairs.append((out[(*before, slice(start, stop))], tensor))
-        start = stop
-    copy_parts(*pairs)
+def one_after_the_other(plans: Sequence[LaunchPlan], self: TensorSpec) -> LaunchPlan:
+    """Moves of all elements, each of what the one before has made."""
+    if len(plans) == 1:
+        return plans[0]
+
+    def run(target: Array, source: Array, at: int, params: Any) -> None:
+        for i, plan in enumerate(plans):
+            made = target if i == len(plans) - 1 else np.empty(self.numel, self.dtype)
+            plan.run(made, source, at, plan.params)
+            source, at = made, 0
+
+    return LaunchPlan(run, None)
 
 
-@planned(plan_join)
-def stack(out: Array, tensors: Sequence[Array], dim: int = 0) -> None:
-    """Write the arrays one behind the other along the new dim `dim`."""
-    before = (slice(None),) * (dim % out.ndim)
-    copy_parts(*[(out[(*before, i, ...)], tensor) for i, tensor in enumerate(tensors)])
+def plan_copy(result: TensorSpec, self: TensorSpec) -> LaunchPlan:
+    """Everything stays in its place."""
+    return plan_moves(roll_elements, result, self, result.numel, (max(result.numel, 1), 0))
 
 
-@planned(moving_plans.plan_flip)
-def flip(out: Array, self: Array, dims: Sequence[int]) -> None:
-    """Write self mirrored along each of `dims`."""
-    last = self.ndim - 1
-    mirrored = {dim % self.ndim for dim in dims} if self.ndim else set()
-    if last not in mirrored or not (out.flags.c_contiguous and self.flags.c_contiguous):
-        copy_parts((out, np.flip(self, tuple(mirrored))))
-        return
-    rows = rows_of(self)
-    order = np.arange(len(rows)).reshape(self.shape[:-1])
-    order = np.flip(order, tuple(mirrored - {last})).reshape(-1)
-    threads.run_rows(_reverse_rows, (rows_of(as_bits(out)), order), as_bits(rows))
+@planned()
+def flip(result: TensorSpec, self: TensorSpec, dims: Sequence[int]) -> LaunchPlan:
+    """Write self mirrored along each of `dims`; neighbouring ones are mirrored as one."""
+    ndim, plans = len(self.sizes), []
+    left = sorted({dim % ndim for dim in dims}) if ndim else []
+    while left:
+        stop = left[-1] + 1
+        start = left.pop()
+        while left and left[-1] == start - 1:
+            start = left.pop()
+        size, inner = prod(self.sizes[start:stop]), prod(self.sizes[stop:])
+        outer = prod(self.sizes[:start])
+        lines = outer if inner == 1 else outer * size
+        plans.append(plan_moves(flip_lines, result, self, lines, (size, inner)))
+    return one_after_the_other(plans or [plan_copy(result, self)], self)
 
 
-@kernel
-def _reverse_rows(out, order, self):
-    """Row r of the result is row order[r], backwards."""
-    last = self.shape[1] - 1
-    for row in range(order.size):
-        source, target = self[order[row]], out[row]
-        for i in range(target.size):
-            target[i] = source[np.uint64(last - i)]
-
-
-@planned(moving_plans.plan_repeat_interleave)
-def repeat_interleave_int(
-    out: Array, self: Array, repeats: int, dim: int | None = None, output_size: int | None = None
-) -> None:
-    """Write every slice along `dim` `repeats` times; without `dim` every element."""
-    if not out.size:
-        return
-    source = fold(self, 0 if dim is None else dim) if self.ndim else self.reshape(1, 1, 1)
-    if dim is None:
-        source = source.reshape(1, -1, 1)
-    buffer = buffer_of(out)
-    outer, size, inner = source.shape
-    if inner == 1:
-        arrays = as_bits(buffer).reshape(-1, repeats), as_bits(source).reshape(-1)
-        threads.run_rows(_repeat_elements, arrays)
-    else:
-        target = buffer.reshape(outer, size, repeats, inner)
-        copy_parts((target, source[:, :, None]))
-    settle(out, buffer)
-
-
-@kernel
-def _repeat_elements(out, self):
-    for row in range(self.size):
-        for i in range(out.shape[1]):
-            out[row, i] = self[row]
-
-
-@planned(moving_plans.plan_roll)
+@planned()
 def roll(
-    out: Array, self: Array, shifts: int | Sequence[int], dims: int | Sequence[int] = ()
-) -> None:
+    result: TensorSpec,
+    self: TensorSpec,
+    shifts: int | Sequence[int],
+    dims: int | Sequence[int] = (),
+) -> LaunchPlan:
     """Write self shifted along `dims`, or as if flat."""
-    if not self.size:
-        return
-    if isinstance(dims, (tuple, list)) and not dims:
-        shift = shifts[0] if isinstance(shifts, (tuple, list)) else shifts
-        buffer = buffer_of(out)
-        _copy_rolled(buffer.reshape(-1), self.reshape(-1), shift, 0)
-        settle(out, buffer)
-        return
-    shifts = list(shifts) if isinstance(shifts, (tuple, list)) else [shifts]
-    dims = list(dims) if isinstance(dims, (tuple, list)) else [dims]
-    for shift, dim in zip(shifts[:-1], dims[:-1], strict=True):
-        self = np.roll(self, shift, dim)
-    _copy_rolled(out, self, shifts[-1], dims[-1])
+    by = [shifts] if isinstance(shifts, int) else list(shifts)
+    along: list[int | None] = [dims] if isinstance(dims, int) else [*dims]
+    if not (result.numel and self.sizes and by):
+        return plan_copy(result, self)
+    plans = []
+    for shift, dim in zip(by, along or [None], strict=True):
+        _, size, inner = (1, self.numel, 1) if dim is None else folded_shape(self.sizes, dim)
+        numbers = size * inner, shift % size * inner
+        plans.append(plan_moves(roll_elements, result, self, self.numel, numbers))
+    return one_after_the_other(plans, self)
 
 
-def _copy_rolled(out: Array, self: Array, shift: int, dim: int) -> None:
-    size = self.shape[dim]
-    shift %= size
-    before = (slice(None),) * (dim % self.ndim)
-    behind, front = (*before, slice(shift, None)), (*before, slice(None, shift))
-    rest, end = (*before, slice(None, size - shift)), (*before, slice(size - shift, None))
-    copy_parts((out[behind], self[rest]), (out[front], self[end]))
+@planned()
+def repeat_interleave_int(
+    result: TensorSpec,
+    self: TensorSpec,
+    repeats: int,
+    dim: int | None = None,
+    output_size: int | None = None,
+) -> LaunchPlan:
+    """Write every slice along `dim` `repeats` times; without `dim` every element."""
+    outer, size, inner = folded_shape(self.sizes, dim) if dim is not None else (1, self.numel, 1)
+    return plan_moves(repeat_lines, result, self, outer * size, (inner, repeats))
+
+
+def triangle(is_upper: bool) -> PlannedKernel:
+    """The kernel of `triu` or `tril`."""
+
+    def plan(result: TensorSpec, self: TensorSpec, diagonal: int = 0) -> LaunchPlan:
+        """Write self with zeros on one side of the diagonal."""
+        rows, columns = self.sizes[-2:]
+        diagonal = min(max(diagonal, -rows), columns)
+        numbers = rows, columns, diagonal, int(is_upper)
+        return plan_moves(triangle_lines, result, self, self.numel // max(columns, 1), numbers)
+
+    return PlannedKernel(plan)
+
+
+tril = triangle(False)
+triu = triangle(True)
+
+
+@planned()
+def diag_embed(
+    result: TensorSpec, self: TensorSpec, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> LaunchPlan:
+    """Write the last dim of self onto the diagonal of dims `dim1` and `dim2`, zeros elsewhere."""
+    ndim = len(result.sizes)
+    dims, steps = (dim1 % ndim, dim2 % ndim), result.strides
+    others = [dim for dim in range(ndim) if dim not in dims]
+    starts = element_places(
+        (tuple([result.sizes[dim] for dim in others]), tuple([steps[dim] for dim in others]))
+    )
+    starts += max(-offset, 0) * steps[dims[0]] + max(offset, 0) * steps[dims[1]]
+    size, step = self.sizes[-1], steps[dims[0]] + steps[dims[1]]
+    own = as_words(result).dtype
+    entry = entry_for(spread, own, own, own, int, INT64, int, int)
+
+    def run(target: Array, a: Array, at: int, params: Any) -> None:
+        entry(target, a, at, starts, size, step)
+
+    return over_words(LaunchPlan(run, None), result)
 
 
 def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
@@ -204,48 +251,6 @@ def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
     source = padded[tuple(i for _ in repeats for i in (None, slice(None)))]
     target = out.reshape(interleaved)  # splitting dims never copies
     copy_parts((target, source))
-
-
-@planned(moving_plans.plan_triangle(False))
-def tril(out: Array, self: Array, diagonal: int = 0) -> None:
-    """Write self with zeros above the diagonal."""
-    _triangle(out, self, diagonal, False)
-
-
-@planned(moving_plans.plan_triangle(True))
-def triu(out: Array, self: Array, diagonal: int = 0) -> None:
-    """Write self with zeros below the diagonal."""
-    _triangle(out, self, diagonal, True)
-
-
-def _triangle(out: Array, self: Array, diagonal: int, upper: bool) -> None:
-    rows, columns = self.shape[-2:]
-    diagonal = min(max(diagonal, -rows), columns)
-    if out is not self and out.flags.c_contiguous and self.flags.c_contiguous:
-        flat = (-1, rows, columns)
-        if out.size:
-            source, target = as_bits(self).reshape(flat), as_bits(out).reshape(flat)
-            threads.run_rows(_copy_triangle, (target, source), diagonal, upper)
-        return
-    start_from(out, self)
-    for row in range(rows):
-        edge = min(max(row + diagonal + (not upper), 0), columns)
-        out[..., row, slice(None, edge) if upper else slice(edge, None)] = 0
-
-
-@kernel
-def _copy_triangle(out, self, diagonal, upper):
-    """Copy one side of each matrix and clear the other, row by row."""
-    matrices, rows, columns = self.shape
-    for m in range(matrices):
-        for row in range(rows):
-            edge = min(max(row + diagonal + (0 if upper else 1), 0), columns)
-            if upper:
-                out[m, row, :edge] = 0
-                out[m, row, edge:] = self[m, row, edge:]
-            else:
-                out[m, row, :edge] = self[m, row, :edge]
-                out[m, row, edge:] = 0
 
 
 def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:
@@ -295,13 +300,3 @@ def _fill_places(out, rows, columns, offset, upper):
             out[place] = row
             out[count + place] = column
             place += 1
-
-
-@planned(moving_plans.plan_diag_embed)
-def diag_embed(out: Array, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> None:
-    """Write the last dim of self onto the diagonal of dims `dim1` and `dim2`, zeros elsewhere."""
-    out[...] = 0
-    size = self.shape[-1]
-    matrices = np.moveaxis(out, (dim1, dim2), (-2, -1))
-    places = np.arange(size)
-    matrices[..., places + max(-offset, 0), places + max(offset, 0)] = self

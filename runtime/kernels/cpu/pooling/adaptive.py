@@ -6,19 +6,21 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.build import Kernel, kernel
 from torchgen_out._runtime.kernels.cpu.copy.copy import fill
-from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.pooling.fixed import planes
-from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import plan_adaptive
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, plan_ranges
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
+from torchgen_out._runtime.kernels.cpu.pooling.fixed import planes, views
+from torchgen_out._runtime.kernels.plan import LaunchPlan
 
 Array = Any
 WORK = 4  # how much more an element of a plane costs than in element-wise work
 
 
 @kernel
-def adaptive_max_windows(out, indices, x):
+def adaptive_max_windows(start, stop, out, indices, x):
     """As max_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
+    out, indices, x = out[start:stop], indices[start:stop], x[start:stop]
     depth, height, width = x.shape[1], x.shape[2], x.shape[3]
     for p in range(out.shape[0]):
         for od in range(out.shape[1]):
@@ -43,8 +45,9 @@ def adaptive_max_windows(out, indices, x):
 
 
 @kernel
-def adaptive_mean_windows(out, x):
+def adaptive_mean_windows(start, stop, out, x):
     """As mean_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
+    out, x = out[start:stop], x[start:stop]
     depth, height, width = x.shape[1], x.shape[2], x.shape[3]
     for p in range(out.shape[0]):
         for od in range(out.shape[1]):
@@ -96,34 +99,24 @@ def window_end(i, count, size):
     return ((i + 1) * size + count - 1) // count
 
 
-def _run(kernel: Any, x: Array, *outs: Array) -> None:
-    """kernel(*outs, x), planes shared by the threads."""
-    if x.size and outs[0].size:
-        threads.run_rows(kernel, (*outs, x), work=WORK * x.size // outs[0].size)
+def adaptive(loop: Kernel, count: int, results: int = 1) -> PlannedKernel:
+    """The kernel of a loop over windows that cover planes of `count` dims evenly."""
+
+    def plan(*args: Any) -> LaunchPlan:
+        *outs, self, _ = args
+        if not (self.numel and outs[0].numel):
+            return NOTHING
+        seen, work = views(outs, self, count), WORK * self.numel
+        return plan_ranges(loop, seen[0].shape[0], work, outs, [self], *seen)
+
+    plan.__doc__ = loop.__doc__
+    return PlannedKernel(plan, results)
 
 
-@planned(plan_adaptive(adaptive_max_windows, 2))
-def adaptive_max_pool2d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    _run(adaptive_max_windows, planes(self, 2), planes(out, 2), planes(indices, 2))
-
-
-@planned(plan_adaptive(adaptive_max_windows, 3))
-def adaptive_max_pool3d(out: Array, indices: Array, self: Array, output_size: Any) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    _run(adaptive_max_windows, planes(self, 3), planes(out, 3), planes(indices, 3))
-
-
-@planned(plan_adaptive(adaptive_mean_windows, 2))
-def adaptive_avg_pool2d(out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    _run(adaptive_mean_windows, planes(self, 2), planes(out, 2))
-
-
-@planned(plan_adaptive(adaptive_mean_windows, 3))
-def adaptive_avg_pool3d(out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    _run(adaptive_mean_windows, planes(self, 3), planes(out, 3))
+adaptive_max_pool2d = adaptive(adaptive_max_windows, 2, results=2)
+adaptive_max_pool3d = adaptive(adaptive_max_windows, 3, results=2)
+adaptive_avg_pool2d = adaptive(adaptive_mean_windows, 2)
+adaptive_avg_pool3d = adaptive(adaptive_mean_windows, 3)
 
 
 def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:

@@ -6,6 +6,7 @@ small windows, `unrolled.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -14,22 +15,35 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.copy.copy import fill
-from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.pooling import pooling_plans, unrolled
+from torchgen_out._runtime.kernels.cpu.loop_plans import (
+    NOTHING,
+    View,
+    operand,
+    out,
+    plan_call,
+    plan_ranges,
+)
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
+from torchgen_out._runtime.kernels.cpu.pooling import unrolled
 from torchgen_out._runtime.kernels.cpu.pooling.pooling_loops import (
+    greatest_windows,
     max_windows,
-    mean_windows,
+    mean_of_windows,
     scatter_windows,
     spread_windows,
 )
 from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import (
     Triple,
+    empty_windows,
     plane_sizes,
     triple,
     windows,
 )
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
+MOST_PLACES = 1 << 13
+"""Places of all windows together; for more, loops written out for a size of window vectorise."""
 
 
 def planes(array: Array, count: int) -> Array:
@@ -37,86 +51,71 @@ def planes(array: Array, count: int) -> Array:
     return np.ascontiguousarray(array).reshape(plane_sizes(array.shape, count))
 
 
+def views(results: Sequence[TensorSpec], self: TensorSpec, count: int) -> list[View]:
+    """Results and operand as planes."""
+    made = [out(i, *plane_sizes(each.sizes, count)) for i, each in enumerate(results)]
+    return [*made, operand(0, *plane_sizes(self.sizes, count))]
+
+
 # Maximum.
 
 
-@planned(pooling_plans.plan_max_pool(2))
-def max_pool2d(
-    out: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-) -> None:
-    """Write the largest element of each window."""
-    size, step, pad = windows(2, kernel_size, stride, padding)
-    results = planes(out, 2)
-    has_places = not unrolled.suits(size)
-    indices = np.empty(results.shape if has_places else (1, 0, 0, 0), np.int64)
-    _max_pool((results, indices, planes(self, 2)), size, step, pad, triple(dilation, 2, 1))
+def max_pool(count: int, results: int) -> PlannedKernel:
+    """The kernel of the largest element of each window in `count` dims.
+
+    With two results it writes, too, where in its plane that element stands.
+    """
+
+    def plan(*args: Any) -> LaunchPlan:
+        """Write the largest element of each window, and with two results where it stands."""
+        *outs, self, kernel_size, stride, padding, dilation, _ = args
+        size, step, pad = windows(count, kernel_size, stride, padding)
+        spread = triple(dilation, count, 1)
+        work, seen = 4 * outs[0].numel, views(outs, self, count)
+        counts, lengths = seen[0].shape[1:], seen[-1].shape[1:]
+        holes = empty_windows(counts, lengths, size, step, pad, spread)
+        if not outs[0].numel:
+            return NOTHING
+        if unrolled.suits(size) and outs[0].numel * prod(size) > MOST_PLACES:
+            loop = unrolled.max_kernel(size, step[2], spread[2], results == 2)
+            places = seen[1] if results == 2 else NO_PLACES
+            numbers = map(as_array, (step, pad, spread))
+            found = plan_call(run_max, outs, [self], loop, seen[0], places, seen[-1], *numbers)
+        else:
+            loop = max_windows if results == 2 else greatest_windows
+            numbers = size, step, pad, spread
+            found = plan_ranges(loop, seen[0].shape[0], work, outs, [self], *seen, *numbers)
+        return found if holes is None else _with_holes(found, seen[:-1], holes)
+
+    return PlannedKernel(plan, results)
 
 
-@planned(pooling_plans.plan_max_pool(2))
-def max_pool2d_with_indices(
-    out: Array,
-    indices: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-) -> None:
-    """Write the largest element of each window and where in its plane it stands."""
-    size, step, pad = windows(2, kernel_size, stride, padding)
-    spread = triple(dilation, 2, 1)
-    _max_pool((planes(out, 2), planes(indices, 2), planes(self, 2)), size, step, pad, spread)
+NO_PLACES = np.empty((1, 0, 0, 0), np.int64)
 
 
-@planned(pooling_plans.plan_max_pool(3))
-def max_pool3d_with_indices(
-    out: Array,
-    indices: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-) -> None:
-    """Write the largest element of each window and where in its volume it stands."""
-    size, step, pad = windows(3, kernel_size, stride, padding)
-    spread = triple(dilation, 3, 1)
-    _max_pool((planes(out, 3), planes(indices, 3), planes(self, 3)), size, step, pad, spread)
+def run_max(loop: Any, out: Array, indices: Array, x: Array, *numbers: Array) -> None:
+    """Share planes among the threads."""
+    threads.run_rows(loop, (out, indices, x), *numbers, work=4)
 
 
-def _max_pool(
-    arrays: tuple[Array, ...], size: Triple, step: Triple, pad: Triple, spread: Triple
-) -> None:
-    """arrays: the result, the places and the input; places that are not asked for are empty."""
-    if not arrays[0].size:
-        return
-    _run_max(arrays, size, step, pad, spread)
-    result, indices, x = arrays
-    empty = pooling_plans.empty_windows(result.shape[1:], x.shape[1:], size, step, pad, spread)
-    if empty is not None:
-        windows_, places = empty
-        result[:, windows_] = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        if indices.size:
-            indices[:, windows_] = places
+def _with_holes(plan: LaunchPlan, results: Sequence[View], holes: tuple[Any, Any]) -> LaunchPlan:
+    """The plan with windows that see padding alone put right."""
+    empty, places = holes
+
+    def run(*args: Any) -> None:
+        plan.run(*args)
+        found = [flat.reshape(view.shape) for flat, view in zip(args, results, strict=False)]
+        dtype = found[0].dtype
+        found[0][:, empty] = -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+        if len(found) == 2:
+            found[1][:, empty] = places
+
+    return LaunchPlan(run, plan.params)
 
 
-def _run_max(
-    arrays: tuple[Array, ...], size: Triple, step: Triple, pad: Triple, spread: Triple
-) -> None:
-    numbers = as_array(step), as_array(pad), as_array(spread)
-    if unrolled.suits(size):
-        written_out = unrolled.max_kernel(size, step[2], spread[2], bool(arrays[1].size))
-        threads.run_rows(written_out, arrays, *numbers, work=4)
-    else:
-        threads.run_rows(max_windows, arrays, as_array(size), *numbers, work=4)
+max_pool2d = max_pool(2, 1)
+max_pool2d_with_indices = max_pool(2, 2)
+max_pool3d_with_indices = max_pool(3, 2)
 
 
 @lru_cache(maxsize=1024)
@@ -144,59 +143,45 @@ def max_pool_backward(
 # Mean.
 
 
-@planned(pooling_plans.plan_avg_pool(2))
-def avg_pool2d(
-    out: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> None:
-    """Write the mean of each window."""
-    _avg_pool(2, out, self, kernel_size, stride, padding, count_include_pad, divisor_override)
+def avg_pool(count: int) -> PlannedKernel:
+    """The kernel of the mean of each window in `count` dims."""
+
+    def plan(
+        mean: TensorSpec,
+        self: TensorSpec,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> LaunchPlan:
+        """Write the mean of each window; integers are divided towards zero."""
+        size, step, pad = windows(count, kernel_size, stride, padding)
+        result, x = views([mean], self, count)
+        is_float = mean.dtype.kind == "f"
+        if is_float and unrolled.suits(size) and mean.numel * prod(size) > MOST_PLACES:
+            lengths = result.shape[1:], x.shape[1:]
+            counts = window_sizes(*lengths, size, step, pad, bool(count_include_pad))
+            numbers = as_array(step), as_array(pad), *counts, divisor_override or 0
+            loop = unrolled.mean_kernel(size, step[2])
+            return plan_call(run_mean, [mean], [self], loop, result, x, *numbers)
+        numbers = size, step, pad, bool(count_include_pad), divisor_override or 0
+        work = 2 * mean.numel
+        return plan_ranges(
+            mean_of_windows, result.shape[0], work, [mean], [self], result, x, *numbers
+        )
+
+    return PlannedKernel(plan)
 
 
-@planned(pooling_plans.plan_avg_pool(3))
-def avg_pool3d(
-    out: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> None:
-    """Write the mean of each window."""
-    _avg_pool(3, out, self, kernel_size, stride, padding, count_include_pad, divisor_override)
+def run_mean(loop: Any, out: Array, x: Array, *numbers: Any) -> None:
+    """Share planes among the threads."""
+    threads.run_rows(loop, (out, x), *numbers, work=2)
 
 
-def _avg_pool(
-    count: int,
-    out: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> None:
-    size, step, pad = windows(count, kernel_size, stride, padding)
-    divisor = divisor_override or 0
-    x, y = planes(self, count), planes(out, count)
-    if out.dtype.kind == "i":
-        _sum_integers(y, x, size, step, pad, count_include_pad, divisor)
-    else:
-        counts = window_sizes(y.shape[1:], x.shape[1:], size, step, pad, count_include_pad)
-        numbers = as_array(step), as_array(pad), *counts, divisor
-        if unrolled.suits(size):
-            written_out = unrolled.mean_kernel(size, step[2])
-            threads.run_rows(written_out, (y, x), *numbers, work=2)
-        else:
-            threads.run_rows(mean_windows, (y, x), as_array(size), *numbers, work=2)
+avg_pool2d = avg_pool(2)
+avg_pool3d = avg_pool(3)
 
 
 def avg_pool_backward(
@@ -234,15 +219,3 @@ def window_sizes(
             start, end = np.maximum(start, 0), np.minimum(end, length)
         counts.append((end - start).astype(np.float64))
     return tuple(counts)
-
-
-def _sum_integers(
-    out: Array, x: Array, size: Triple, step: Triple, pad: Triple, include_pad: bool, divisor: int
-) -> None:
-    """Integers are summed exactly and divided towards zero."""
-    counts = window_sizes(out.shape[1:], x.shape[1:], size, step, pad, include_pad)
-    sums = np.empty(out.shape, np.float64)
-    mean_windows(sums, x, size, step, pad, *counts, 1)
-    deep, high, wide = counts
-    size_of_each = deep[:, None, None] * high[:, None] * wide
-    out[...] = np.trunc(sums / (divisor if divisor else size_of_each))

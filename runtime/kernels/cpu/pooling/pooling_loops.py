@@ -13,8 +13,12 @@ from torchgen_out._runtime.kernels.build import kernel
 
 
 @kernel
-def max_windows(out, indices, x, size, step, pad, spread):
-    """out[p, od, oh, ow] = the largest of its window; NaN wins. Padding is never chosen."""
+def max_windows(start, stop, out, indices, x, size, step, pad, spread):
+    """out[p, od, oh, ow] = the largest of its window, for planes start to stop; NaN wins.
+
+    Padding is never chosen. indices: empty if nobody asks for the places.
+    """
+    out, indices, x = out[start:stop], indices[start:stop], x[start:stop]
     depth, height, width = x.shape[1], x.shape[2], x.shape[3]
     for p in range(out.shape[0]):
         plane = x[p]
@@ -43,13 +47,14 @@ def max_windows(out, indices, x, size, step, pad, spread):
                                     best = value
                                     place = (d * height + h) * width + w
                     out[p, od, oh, ow] = best
-                    indices[p, od, oh, ow] = place
+                    if indices.size:
+                        indices[p, od, oh, ow] = place
 
 
 @kernel
-def greatest_windows(out, x, size, step, pad, spread):
+def greatest_windows(start, stop, out, x, size, step, pad, spread):
     """max_windows where nobody asks for the places."""
-    max_windows(out, np.empty(out.shape, np.int64), x, size, step, pad, spread)
+    max_windows(start, stop, out, np.empty((0, 0, 0, 0), np.int64), x, size, step, pad, spread)
 
 
 @kernel
@@ -87,11 +92,12 @@ def mean_windows(out, x, size, step, pad, deep, high, wide, divisor):
 
 
 @kernel
-def mean_of_windows(out, x, size, step, pad, include_pad, divisor):
-    """mean_windows, with the lengths of the windows found here."""
+def mean_of_windows(start, stop, out, x, size, step, pad, include_pad, divisor):
+    """mean_windows of planes start to stop, with the lengths of the windows found here."""
     deep = window_lengths(out.shape[1], x.shape[1], size[0], step[0], pad[0], include_pad)
     high = window_lengths(out.shape[2], x.shape[2], size[1], step[1], pad[1], include_pad)
     wide = window_lengths(out.shape[3], x.shape[3], size[2], step[2], pad[2], include_pad)
+    out, x = out[start:stop], x[start:stop]
     mean_windows(out, x, size, step, pad, deep, high, wide, divisor)
 
 

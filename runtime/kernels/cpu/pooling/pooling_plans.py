@@ -1,4 +1,4 @@
-"""Plans of pooling over small planes, by the loops for windows of any size."""
+"""Geometry of pooling: windows and planes in three dims, of which some have size 1."""
 
 from __future__ import annotations
 
@@ -8,19 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cpu.loop_plans import (
-    View,
-    leading_operands,
-    operand,
-    out,
-    plan_loop,
-)
-from torchgen_out._runtime.kernels.cpu.planned import Planner
-from torchgen_out._runtime.kernels.cpu.pooling import pooling_loops
-from torchgen_out._runtime.kernels.cpu.small import is_small
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
-
-MOST_PLACES = 1 << 13  # of all windows together; more are worth a loop that vectorises
 Triple = tuple[int, int, int]
 
 
@@ -67,66 +54,3 @@ def empty_windows(
         return None
     first_d, first_h, first_w = np.ix_(*firsts)
     return mask, ((first_d * lengths[1] + first_h) * lengths[2] + first_w)[mask]
-
-
-def _views(outs: list[TensorSpec], self: TensorSpec, count: int) -> list[View]:
-    """Results and operand as planes."""
-    results = [out(i, *plane_sizes(each.sizes, count)) for i, each in enumerate(outs)]
-    return [*results, operand(0, *plane_sizes(self.sizes, count))]
-
-
-def plan_max_pool(count: int) -> Planner:
-    """The planner of the maximum over windows in `count` dims, with or without its places."""
-
-    def plan(*args: Any) -> LaunchPlan | None:
-        operands = leading_operands(args)
-        *outs, self = args[:operands]
-        kernel_size, stride, padding, dilation, _ = args[operands:]
-        size, step, pad = windows(count, kernel_size, stride, padding)
-        if not is_small(outs[0], self) or prod(outs[0].sizes) * prod(size) > MOST_PLACES:
-            return None
-        counts, lengths = (plane_sizes(each.sizes, count)[1:] for each in (outs[0], self))
-        if empty_windows(counts, lengths, size, step, pad, triple(dilation, count, 1)):
-            return None
-        loop = pooling_loops.max_windows if len(outs) == 2 else pooling_loops.greatest_windows
-        numbers = size, step, pad, triple(dilation, count, 1)
-        return plan_loop(loop, outs, [self], *_views(outs, self, count), *numbers)
-
-    return plan
-
-
-def plan_avg_pool(count: int) -> Planner:
-    """The planner of the mean over windows in `count` dims."""
-
-    def plan(
-        mean: TensorSpec,
-        self: TensorSpec,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        ceil_mode: bool,
-        count_include_pad: bool,
-        divisor_override: int | None,
-    ) -> LaunchPlan | None:
-        size, step, pad = windows(count, kernel_size, stride, padding)
-        is_float = mean.dtype.kind == "f"
-        if not (is_small(mean, self) and is_float) or prod(mean.sizes) * prod(size) > MOST_PLACES:
-            return None
-        numbers = size, step, pad, bool(count_include_pad), divisor_override or 0
-        views = _views([mean], self, count)
-        return plan_loop(pooling_loops.mean_of_windows, [mean], [self], *views, *numbers)
-
-    return plan
-
-
-def plan_adaptive(loop: Any, count: int) -> Planner:
-    """The planner of a loop over windows that cover planes of `count` dims evenly."""
-
-    def plan(*args: Any) -> LaunchPlan | None:
-        operands = leading_operands(args)
-        *outs, self = args[:operands]
-        if not is_small(outs[0], self) or prod(self.sizes) > MOST_PLACES:
-            return None
-        return plan_loop(loop, outs, [self], *_views(outs, self, count))
-
-    return plan

@@ -2,65 +2,81 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.core import shape
-from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.folding import (
-    buffer_of,
-    fold,
-    folded_shape,
-    is_last,
-    rows_of,
-    settle,
-)
+from torchgen_out._runtime.kernels.cpu.folding import folded_shape
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans
-from torchgen_out._runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
-from torchgen_out._runtime.kernels.cpu.planned import Planner, planned
-from torchgen_out._runtime.kernels.cpu.small import DTYPES, is_small
+from torchgen_out._runtime.kernels.cpu.loop_plans import (
+    NOTHING,
+    operand,
+    out,
+    plan_call,
+    plan_ranges,
+)
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned
+from torchgen_out._runtime.kernels.cpu.small import DTYPES, SMALL
 from torchgen_out._runtime.kernels.plan import LaunchPlan
 
 Array = Any
 
 
-LONGEST = 256
-"""Elements of a row that a plan compares one by one; NumPy's search is faster beyond."""
-SEARCHED = 48
-"""From how many elements on a row of a large array is searched by NumPy."""
+LONGEST, SEARCHED = 256, 48
+"""Elements of a row beyond which NumPy's search is faster, and so many that begin a long row in a
+large array."""
 SIDE_BY_SIDE, SHORTEST = 8, 16
 """How many rows go together, and from how many elements on that is faster."""
 
 
-def plan_best(is_greatest: bool) -> Planner:
-    """The planner of what picks an element along a dim, or of all: its place, or both."""
+def _best(is_greatest: bool, results: int) -> PlannedKernel:
+    """The kernel of what picks an element along a dim, or of all: its place, or value and place."""
 
-    def plan(*args: Any) -> LaunchPlan | None:
-        count = leading_operands(args)
-        *outs, self = args[:count]
-        dim, sizes = args[count], self.sizes
-        if not is_small(outs[0], self) or self.dtype not in DTYPES:
-            return None
-        shape = (1, prod(sizes), 1) if dim is None else folded_shape(sizes, dim)
-        if shape[2] == 1 and shape[1] > LONGEST:
-            return None
-        results = [out(i, shape[0], shape[2]) for i in range(len(outs))]
-        loop = best_places if len(outs) == 1 else best_values
-        return plan_loop(loop, outs, [self], *results, operand(0, *shape), is_greatest)
+    def plan(*args: Any) -> LaunchPlan:
+        """Write the greatest or the smallest element along `dim`, or its first place; NaN wins."""
+        outs, (self, dim, *_) = args[:results], args[results:]
+        if not outs[0].numel:
+            return NOTHING
+        shape = (1, self.numel, 1) if dim is None else folded_shape(self.sizes, dim)
+        outer, size, inner = shape
+        longest = LONGEST if self.numel <= SMALL else SEARCHED - 1
+        if inner == 1 and (size > longest or self.dtype not in DTYPES):
+            views = *(out(i, outer) for i in range(results)), operand(0, outer, size)
+            return plan_call(search_rows, outs, [self], is_greatest, *views)
+        views = *(out(i, outer, inner) for i in range(results)), operand(0, *shape)
+        loop = best_places if results == 1 else best_values
+        return plan_ranges(loop, outer, self.numel, outs, [self], *views, is_greatest)
 
-    return plan
+    return PlannedKernel(plan, results)
+
+
+def search_rows(is_greatest: bool, *arrays: Array) -> None:
+    """Search long rows by NumPy."""
+    *values, places, rows = arrays
+    (np.argmax if is_greatest else np.argmin)(rows, axis=1, out=places)
+    for each in values:
+        each[...] = rows[np.arange(len(rows)), places]
+
+
+argmax = _best(True, 1)
+argmin = _best(False, 1)
+max_dim = _best(True, 2)
+min_dim = _best(False, 2)
 
 
 @kernel
-def best_values(values, indices, self, is_greatest):
-    """The greatest or smallest of the middle dim of folded arrays, and its first place."""
+def best_values(start, stop, values, indices, self, is_greatest):
+    """The greatest or smallest of the middle dim of folded arrays, and its first place.
+
+    start, stop: of the outer dim.
+    """
+    values, indices, self = values[start:stop], indices[start:stop], self[start:stop]
     if self.shape[2] > 1:
         best_columns(values, indices, self, is_greatest)
     else:
-        best_places(indices, self, is_greatest)
+        best_places(0, len(indices), indices, self, is_greatest)
         for o in range(self.shape[0]):
             values[o, 0] = self[o, indices[o, 0], 0]
 
@@ -83,8 +99,9 @@ def best_columns(values, indices, self, is_greatest):
 
 
 @kernel
-def best_places(indices, self, is_greatest):
+def best_places(start, stop, indices, self, is_greatest):
     """Where it stands first."""
+    indices, self = indices[start:stop], self[start:stop]
     if self.shape[2] > 1:
         best_columns(np.empty(indices.shape, self.dtype), indices, self, is_greatest)
         return
@@ -117,88 +134,6 @@ def best_side_by_side(indices, self, count, is_greatest):
                 places[i] = j if better else places[i]
         for i in range(SIDE_BY_SIDE):
             indices[o + i, 0] = places[i]
-
-
-@planned(plan_best(is_greatest=True))
-def argmax(out: Array, self: Array, dim: int | None = None, keepdim: bool = False) -> None:
-    """Write the first place of the greatest element."""
-    _arg(out, self, dim, np.argmax, True)
-
-
-@planned(plan_best(is_greatest=False))
-def argmin(out: Array, self: Array, dim: int | None = None, keepdim: bool = False) -> None:
-    """Write the first place of the smallest element; NaN wins here too."""
-    _arg(out, self, dim, np.argmin, False)
-
-
-def _arg(out: Array, self: Array, dim: int | None, search: Any, is_greatest: bool) -> None:
-    if dim is None or self.ndim == 0:
-        out[...] = search(self)
-    elif is_last(self, dim):
-        out[...] = _places_in_rows(rows_of(self), search, is_greatest).reshape(out.shape)
-    else:
-        values = np.empty(out.shape, self.dtype)
-        _select_columns(values, out, self, dim, is_greatest)
-
-
-def _places_in_rows(rows: Array, search: Any, is_greatest: bool) -> Array:
-    """The first place of the greatest or smallest of each row."""
-    if rows.shape[1] >= SEARCHED or rows.dtype not in DTYPES:
-        return search(rows, axis=1)
-    places = np.empty(len(rows), np.int64)
-    arrays = places.reshape(-1, 1), rows[:, :, None]
-    threads.run_items(best_places, arrays, len(rows), is_greatest, work=rows.size)
-    return places
-
-
-@planned(plan_best(is_greatest=True))
-def max_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
-    """Write the greatest value along `dim` and its first place."""
-    _value_and_index(values, indices, self, dim, np.argmax, True)
-
-
-@planned(plan_best(is_greatest=False))
-def min_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
-    """Write the smallest value along `dim` and its first place."""
-    _value_and_index(values, indices, self, dim, np.argmin, False)
-
-
-def _value_and_index(
-    values: Array, indices: Array, self: Array, dim: int, search: Any, is_greatest: bool
-) -> None:
-    if not values.size:
-        return
-    if self.ndim == 0:
-        values[...], indices[...] = self, 0
-    elif is_last(self, dim):
-        rows = rows_of(self)
-        places = _places_in_rows(rows, search, is_greatest)
-        found = np.empty(places.size, self.dtype)
-        _pick(found, rows, places)
-        indices[...] = places.reshape(indices.shape)
-        values[...] = found.reshape(values.shape)
-    else:
-        _select_columns(values, indices, self, dim, is_greatest)
-
-
-@kernel
-def _pick(values, rows, places):
-    for row in range(places.size):
-        values[row] = rows[row, places[row]]
-
-
-def _select_columns(
-    values: Array, indices: Array, self: Array, dim: int, is_greatest: bool
-) -> None:
-    if not values.size:
-        return
-    folded = fold(self, dim)
-    shape = folded.shape[0], folded.shape[2]
-    value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
-    arrays = value_buffer.reshape(shape), index_buffer.reshape(shape), folded
-    threads.run_items(best_columns, arrays, shape[0], is_greatest, work=folded.size)
-    settle(values, value_buffer)
-    settle(indices, index_buffer)
 
 
 @planned(listing_plans.plan_bincount)

@@ -7,65 +7,49 @@ the difference of two large sums is not.
 from __future__ import annotations
 
 import math
-from math import prod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
-from torchgen_out._runtime.kernels.cpu.planned import Planner, planned
-from torchgen_out._runtime.kernels.cpu.reduced_dims import fold, plan_fold
-from torchgen_out._runtime.kernels.cpu.small import is_small
-from torchgen_out._runtime.kernels.plan import LaunchPlan
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_loop
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, on_copies, view_of
+from torchgen_out._runtime.kernels.cpu.reduced_dims import permuted, plan_fold
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed_sum
 
 Array = Any
 
 
-def plan_moments(is_root: bool) -> Planner:
-    """The planner of a variance, or of its root, with or without the mean."""
+def _moments(is_root: bool, results: int) -> PlannedKernel:
+    """The kernel of a variance, or of its root, with or without the mean."""
 
-    def plan(*args: Any) -> LaunchPlan | None:
-        count = leading_operands(args)
-        *outs, self = args[:count]
-        dim, correction, _ = args[count:]
+    def plan(*args: Any) -> LaunchPlan:
+        """Write the variance or the standard deviation over `dim`, and the mean if asked for."""
+        *outs, self, dim, correction, _ = args
+        if not outs[0].numel:
+            return NOTHING
+        if self.dtype.kind == "c":
+            return _plan_complex(outs, self, dim, correction, is_root)
+        dim = tuple(dim) if dim.__class__ is list else dim
         order, shape, inner, size = plan_fold(self.sizes, dim, True)
-        if not is_small(outs[0], self) or order is not None or self.dtype != outs[0].dtype:
-            return None
-        loop = row_moments if inner == 1 else column_moments
-        results = [out(i, prod(outs[0].sizes)) for i in (0, len(outs) - 1)]
-        freedom = degrees_of_freedom(size, correction)
-        return plan_loop(loop, outs, [self], operand(0, *shape), *results, freedom, is_root)
+        folded = self if order is None else permuted(self, order)
+        count = outs[0].numel
+        plan = plan_loop(
+            row_moments if inner == 1 else column_moments,
+            *(outs, [self], operand(0, *shape), out(0, count)),
+            out(1, count) if results == 2 else None,
+            *(degrees_of_freedom(size, correction), is_root),
+        )
+        return on_copies(plan, results, [folded])
 
-    return plan
-
-
-@planned(plan_moments(is_root=False))
-def var(out: Array, self: Array, dim: Any, correction: Any, keepdim: bool) -> None:
-    """Write the variance over `dim`."""
-    moments(out, np.empty(out.shape, self.dtype), self, dim, correction, False)
+    return PlannedKernel(plan, results, any_strides=True)
 
 
-@planned(plan_moments(is_root=True))
-def std(out: Array, self: Array, dim: Any, correction: Any, keepdim: bool) -> None:
-    """Write the standard deviation over `dim`."""
-    moments(out, np.empty(out.shape, self.dtype), self, dim, correction, True)
-
-
-@planned(plan_moments(is_root=False))
-def var_mean(
-    out0: Array, out1: Array, self: Array, dim: Any, correction: Any, keepdim: bool
-) -> None:
-    """Write the variance and the mean over `dim`."""
-    moments(out0, out1, self, dim, correction, False)
-
-
-@planned(plan_moments(is_root=True))
-def std_mean(
-    out0: Array, out1: Array, self: Array, dim: Any, correction: Any, keepdim: bool
-) -> None:
-    """Write the standard deviation and the mean over `dim`."""
-    moments(out0, out1, self, dim, correction, True)
+var = _moments(False, 1)
+std = _moments(True, 1)
+var_mean = _moments(False, 2)
+std_mean = _moments(True, 2)
 
 
 def degrees_of_freedom(count: int, correction: Any) -> float:
@@ -73,27 +57,25 @@ def degrees_of_freedom(count: int, correction: Any) -> float:
     return float(max(count - (1 if correction is None else correction), 0))
 
 
-def moments(
-    variance: Array, mean: Array, x: Array, dim: Any, correction: Any, is_root: bool
-) -> None:
-    """Write both moments; those of a complex array are of its parts, variances added."""
-    if x.dtype.kind == "c":
-        parts = [np.empty(mean.shape, variance.dtype) for _ in range(2)]
-        imaginary = np.empty_like(variance)
-        moments(variance, parts[0], np.ascontiguousarray(x.real), dim, correction, False)
-        moments(imaginary, parts[1], np.ascontiguousarray(x.imag), dim, correction, False)
-        variance += imaginary
-        if is_root:
-            with np.errstate(invalid="ignore"):
-                np.sqrt(variance, out=variance)
-        mean.real, mean.imag = parts
-        return
-    if not mean.size:
-        return
-    block, plan = fold(x, dim)
-    kernel = row_moments if plan.inner == 1 else column_moments
-    results = variance.reshape(-1), mean.reshape(-1)
-    kernel(block, *results, degrees_of_freedom(plan.count, correction), is_root)
+def _plan_complex(
+    outs: Sequence[TensorSpec], self: TensorSpec, dim: Any, correction: Any, is_root: bool
+) -> LaunchPlan:
+    """The moments of complex numbers are those of their parts, the variances added."""
+    sizes, real = outs[0].sizes, outs[0].dtype
+
+    def run(variance: Array, *args: Any) -> None:
+        *means, x, at, _ = args
+        view, total = view_of(x, at, self), np.zeros(sizes, real)
+        for name in ("real", "imag"):
+            part, mean = np.empty(sizes, real), np.empty(sizes, real)
+            var_mean(part, mean, np.ascontiguousarray(getattr(view, name)), dim, correction, True)
+            total += part
+            for each in means:
+                setattr(each, name, mean.reshape(-1))
+        with np.errstate(invalid="ignore"):
+            variance[:] = (np.sqrt(total) if is_root else total).reshape(-1)
+
+    return LaunchPlan(run, None)
 
 
 @typed_sum
@@ -117,13 +99,11 @@ def squared_distances(row, center):
 
 @typed_sum
 def row_moments(x, variance, mean, freedom, is_root):
-    """Both moments of each row, or the root of the first.
-
-    Each mean is written before its variance: whoever wants no means gives one array for both.
-    """
+    """Both moments of each row, or the root of the first. mean: empty if nobody asks for it."""
     for r in range(x.shape[0]):
         center = row_mean(x[r])
-        mean[r] = center
+        if mean.size:
+            mean[r] = center
         found = squared_distances(x[r], center) / freedom
         variance[r] = math.sqrt(found) if is_root else found
 
@@ -149,5 +129,6 @@ def column_moments(x, variance, mean, freedom, is_root):
                 squares[j] += distance * distance
         for j in range(inner):
             found = squares[j] / freedom
-            mean[o * inner + j] = center[j]
             variance[o * inner + j] = math.sqrt(found) if is_root else found
+        if mean.size:
+            mean[o * inner : (o + 1) * inner] = center

@@ -1,157 +1,125 @@
 """Cumulative operators. Sums and products of floats accumulate in double precision, as PyTorch's.
 
-Every kernel takes folded arrays; rows run along the last dim, columns side by side otherwise.
+Every loop takes folded arrays; rows run along the last dim, columns side by side otherwise.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import Kernel, kernel
-from torchgen_out._runtime.kernels.cpu.copy import moving_plans
-from torchgen_out._runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
-from torchgen_out._runtime.kernels.cpu.loop_plans import leading_operands, operand, out, plan_loop
-from torchgen_out._runtime.kernels.cpu.planned import Planner, planned
-from torchgen_out._runtime.kernels.cpu.small import is_small
-from torchgen_out._runtime.kernels.plan import LaunchPlan
+from torchgen_out._runtime.kernels.cpu.folding import folded_shape
+from torchgen_out._runtime.kernels.cpu.loop_plans import (
+    NOTHING,
+    after_cast,
+    operand,
+    out,
+    plan_call,
+    plan_ranges,
+)
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 
-# The type in which a scan accumulates.
-_ACCUMULATE = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.int64, "b": np.int64}
 
-
-def plan_scan(loop: Kernel, *numbers: float) -> Planner:
-    """The planner of a scan whose loop takes folded arrays."""
-
-    def plan(*args: Any) -> LaunchPlan | None:
-        count = leading_operands(args)
-        *outs, self = args[:count]
-        if not is_small(outs[0], self) or outs[0].dtype != self.dtype:
-            return None
-        shape = folded_shape(self.sizes, args[count])
-        results = [out(i, *shape) for i in range(len(outs))]
-        kind = float if self.dtype.kind == "f" else int
-        return plan_loop(loop, outs, [self], *results, operand(0, *shape), *map(kind, numbers))
-
-    return plan
-
-
-@kernel
-def multiply_up(out, self, start):
-    """Products of folded arrays in the type of `start`, one line after the other."""
-    outer, count, inner = self.shape
-    for o in range(outer):
-        for i in range(inner):
-            acc = start
-            for j in range(count):
-                acc *= self[o, j, i]
-                out[o, j, i] = acc
-
-
-@planned(moving_plans.plan_cumsum)
-def cumsum(out: Array, self: Array, dim: int, dtype: Any = None) -> None:
+@planned()
+def cumsum(result: TensorSpec, self: TensorSpec, dim: int, dtype: Any = None) -> LaunchPlan:
     """Write the sums of what stands up to each place."""
-    _scan(out, self, dim, _sum_rows, _sum_columns, 0)
+    return _plan_scan(result, self, dim, (sum_rows, sum_columns), 0)
 
 
-@planned(plan_scan(multiply_up, 1))
-def cumprod(out: Array, self: Array, dim: int, dtype: Any = None) -> None:
+@planned()
+def cumprod(result: TensorSpec, self: TensorSpec, dim: int, dtype: Any = None) -> LaunchPlan:
     """Write the products of what stands up to each place."""
-    _scan(out, self, dim, _multiply_rows, _multiply_columns, 1)
+    return _plan_scan(result, self, dim, (multiply_rows, multiply_columns), 1)
 
 
-def _scan(out: Array, self: Array, dim: int, rows: Any, columns: Any, start: int) -> None:
-    if not out.size:
-        return
-    source = fold(self.astype(out.dtype, copy=False), dim)
-    buffer = buffer_of(out)
-    target = buffer.reshape(source.shape)
-    accumulate = _ACCUMULATE[out.dtype.kind]
-    if source.shape[2] == 1:
-        shape = source.shape[:2]
-        threads.run_rows(rows, (target.reshape(shape), source.reshape(shape)), accumulate(start))
-    else:
-        carry = np.empty(source.shape[2], accumulate)
-        columns(target, source, carry, start)
-    settle(out, buffer)
+def _plan_scan(
+    result: TensorSpec, self: TensorSpec, dim: int, loops: tuple[Any, Any], start: int
+) -> LaunchPlan:
+    """loops: over rows and over columns; start: of each scan, in the type that accumulates."""
+    if not result.numel:
+        return NOTHING
+    outer, size, inner = folded_shape(result.sizes, dim)
+    shape = (outer, size) if inner == 1 else (outer, size, inner)
+    initial = (float if result.dtype.kind in "fc" else int)(start)
+    plan = plan_ranges(
+        *(loops[inner > 1], outer, result.numel, [result], [self._replace(dtype=result.dtype)]),
+        *(out(0, *shape), operand(0, *shape), initial),
+    )
+    return after_cast(plan, self, result.dtype)
 
 
 @kernel
-def _sum_rows(out, self, start):
-    """Four rows at a time: one sum waits for itself, four do not wait for each other."""
+def scan_rows(start, stop, out, self, initial, is_sum):
+    """out[r, i] = the sum, or product, of self[r, : i + 1], in the type of `initial`.
+
+    Four rows at a time: one sum waits for itself, four do not wait for each other.
+    """
+    out, self = out[start:stop], self[start:stop]
     rows, count = self.shape
     whole = rows - rows % 4
     for row in range(0, whole, 4):
-        a, b, c, d = start, start, start, start
+        a, b, c, d = initial, initial, initial, initial
         for i in range(count):
-            a += self[row, i]
-            b += self[row + 1, i]
-            c += self[row + 2, i]
-            d += self[row + 3, i]
-            out[row, i] = a
-            out[row + 1, i] = b
-            out[row + 2, i] = c
-            out[row + 3, i] = d
+            p, q, s, t = self[row, i], self[row + 1, i], self[row + 2, i], self[row + 3, i]
+            a, b = (a + p, b + q) if is_sum else (a * p, b * q)
+            c, d = (c + s, d + t) if is_sum else (c * s, d * t)
+            out[row, i], out[row + 1, i] = a, b
+            out[row + 2, i], out[row + 3, i] = c, d
     for row in range(whole, rows):
-        acc = start
+        acc = initial
         for i in range(count):
-            acc += self[row, i]
+            acc = acc + self[row, i] if is_sum else acc * self[row, i]
             out[row, i] = acc
 
 
 @kernel
-def _multiply_rows(out, self, start):
-    """The same for products."""
-    rows, count = self.shape
-    whole = rows - rows % 4
-    for row in range(0, whole, 4):
-        a, b, c, d = start, start, start, start
-        for i in range(count):
-            a *= self[row, i]
-            b *= self[row + 1, i]
-            c *= self[row + 2, i]
-            d *= self[row + 3, i]
-            out[row, i] = a
-            out[row + 1, i] = b
-            out[row + 2, i] = c
-            out[row + 3, i] = d
-    for row in range(whole, rows):
-        acc = start
-        for i in range(count):
-            acc *= self[row, i]
-            out[row, i] = acc
+def sum_rows(start, stop, out, self, initial):
+    """`scan_rows`, compiled for sums."""
+    scan_rows(start, stop, out, self, initial, True)
 
 
 @kernel
-def _sum_columns(out, self, carry, start):
-    """`carry` holds a sum for each column: the inner loop vectorises."""
+def multiply_rows(start, stop, out, self, initial):
+    """`scan_rows`, compiled for products."""
+    scan_rows(start, stop, out, self, initial, False)
+
+
+@kernel
+def scan_columns(start, stop, out, self, initial, is_sum):
+    """The same over the middle dim of (outer, n, inner): the inner loop vectorises."""
+    out, self = out[start:stop], self[start:stop]
+    carry = np.full(self.shape[2], initial + 0 * self[0, 0, 0])
     for o in range(self.shape[0]):
-        carry[:] = start
+        carry[:] = initial
         for j in range(self.shape[1]):
             for i in range(self.shape[2]):
-                carry[i] += self[o, j, i]
+                carry[i] = carry[i] + self[o, j, i] if is_sum else carry[i] * self[o, j, i]
                 out[o, j, i] = carry[i]
 
 
 @kernel
-def _multiply_columns(out, self, carry, start):
-    """The same for products."""
-    for o in range(self.shape[0]):
-        carry[:] = start
-        for j in range(self.shape[1]):
-            for i in range(self.shape[2]):
-                carry[i] *= self[o, j, i]
-                out[o, j, i] = carry[i]
+def sum_columns(start, stop, out, self, initial):
+    """`scan_columns`, compiled for sums."""
+    scan_columns(start, stop, out, self, initial, True)
 
 
 @kernel
-def _log_sum_exp(out, self):
+def multiply_columns(start, stop, out, self, initial):
+    """`scan_columns`, compiled for products."""
+    scan_columns(start, stop, out, self, initial, False)
+
+
+@kernel
+def log_sum_exp(start, stop, out, self):
     """log(e^a + e^b) = max + log1p(e^(min - max)): the exponent is never positive."""
+    out, self = out[start:stop], self[start:stop]
     for o in range(self.shape[0]):
         for i in range(self.shape[2]):
             acc = np.float64(self[o, 0, i])
@@ -168,21 +136,22 @@ def _log_sum_exp(out, self):
                 out[o, j, i] = acc
 
 
-@planned(plan_scan(_log_sum_exp))
-def logcumsumexp(out: Array, self: Array, dim: int) -> None:
+@planned()
+def logcumsumexp(result: TensorSpec, self: TensorSpec, dim: int) -> LaunchPlan:
     """Write the logarithm of the sums of exponentials up to each place."""
-    if not out.size:
-        return
-    if out.dtype.kind == "c":
-        _log_sum_exp_complex(np.moveaxis(np.atleast_1d(out), dim, 0), self, dim)
-        return
-    buffer = buffer_of(out)
-    threads.run_rows(_log_sum_exp, (buffer.reshape(folded_shape(out.shape, dim)), fold(self, dim)))
-    settle(out, buffer)
+    if not result.numel:
+        return NOTHING
+    if result.dtype.kind == "c":
+        views = out(0, *result.sizes), operand(0, *result.sizes)
+        return plan_call(_log_sum_exp_complex, [result], [self], *views, dim)
+    shape = folded_shape(result.sizes, dim)
+    views = out(0, *shape), operand(0, *shape)
+    return plan_ranges(log_sum_exp, shape[0], result.numel, [result], [self], *views)
 
 
 def _log_sum_exp_complex(out: Array, self: Array, dim: int) -> None:
-    """The same step by step along the dim, which is first in `out`; the larger real part leads."""
+    """The same step by step along the dim; the larger real part leads."""
+    out = np.moveaxis(np.atleast_1d(out), dim, 0)
     steps = np.moveaxis(np.atleast_1d(self), dim, 0)
     out[0] = acc = steps[0]
     with np.errstate(all="ignore"):
@@ -194,15 +163,16 @@ def _log_sum_exp_complex(out: Array, self: Array, dim: int) -> None:
 
 
 @kernel
-def _max_so_far(values, indices, self):
-    """Until a NaN comes any value that is not smaller takes the place; then only NaN does."""
+def best_so_far(start, stop, values, indices, self, is_greatest):
+    """Until a NaN comes any value that is not worse takes the place; then only NaN does."""
+    values, indices, self = values[start:stop], indices[start:stop], self[start:stop]
     count = self.shape[1]
     for o in range(self.shape[0]):
         for i in range(self.shape[2]):
             best, place, j = self[o, 0, i], 0, 0
             while j < count:
                 value = self[o, j, i]
-                if not value < best:
+                if not (value < best if is_greatest else value > best):
                     best, place = value, j
                     if value != value:
                         break
@@ -217,47 +187,28 @@ def _max_so_far(values, indices, self):
 
 
 @kernel
-def _min_so_far(values, indices, self):
-    """The same for the smallest."""
-    count = self.shape[1]
-    for o in range(self.shape[0]):
-        for i in range(self.shape[2]):
-            best, place, j = self[o, 0, i], 0, 0
-            while j < count:
-                value = self[o, j, i]
-                if not value > best:
-                    best, place = value, j
-                    if value != value:
-                        break
-                values[o, j, i] = best
-                indices[o, j, i] = place
-                j += 1
-            while j < count:
-                place = j if self[o, j, i] != self[o, j, i] else place
-                values[o, j, i] = best
-                indices[o, j, i] = place
-                j += 1
+def max_so_far(start, stop, values, indices, self):
+    """`best_so_far`, compiled for the greatest."""
+    best_so_far(start, stop, values, indices, self, True)
 
 
-@planned(plan_scan(_max_so_far))
-def cummax(values: Array, indices: Array, self: Array, dim: int) -> None:
-    """Write the greatest value so far and its latest place."""
-    _best(values, indices, self, dim, _max_so_far)
+@kernel
+def min_so_far(start, stop, values, indices, self):
+    """`best_so_far`, compiled for the smallest."""
+    best_so_far(start, stop, values, indices, self, False)
 
 
-@planned(plan_scan(_min_so_far))
-def cummin(values: Array, indices: Array, self: Array, dim: int) -> None:
-    """Write the smallest value so far and its latest place."""
-    _best(values, indices, self, dim, _min_so_far)
+def _plan_best(loop: Kernel) -> Callable[..., LaunchPlan]:
+    def plan(values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int) -> LaunchPlan:
+        """Write the best value so far and its latest place."""
+        if not values.numel:
+            return NOTHING
+        shape, outs = folded_shape(self.sizes, dim), [values, indices]
+        views = out(0, *shape), out(1, *shape), operand(0, *shape)
+        return plan_ranges(loop, shape[0], values.numel, outs, [self], *views)
+
+    return plan
 
 
-def _best(values: Array, indices: Array, self: Array, dim: int, scan: Any) -> None:
-    if not values.size:
-        return
-    folded = fold(self, dim)
-    value_buffer, index_buffer = buffer_of(values), buffer_of(indices)
-    threads.run_rows(
-        scan, (value_buffer.reshape(folded.shape), index_buffer.reshape(folded.shape), folded)
-    )
-    settle(values, value_buffer)
-    settle(indices, index_buffer)
+cummax = planned(results=2)(_plan_best(max_so_far))
+cummin = planned(results=2)(_plan_best(min_so_far))

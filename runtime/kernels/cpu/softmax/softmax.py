@@ -15,7 +15,13 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.folding import folded_shape
-from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.loop_plans import (
+    NOTHING,
+    after_cast,
+    operand,
+    out,
+    plan_ranges,
+)
 from torchgen_out._runtime.kernels.cpu.planned import planned
 from torchgen_out._runtime.kernels.cpu.reduced_dims import fold
 from torchgen_out._runtime.kernels.cpu.softmax.softmax_columns import (
@@ -54,13 +60,7 @@ def plan_cast(
 ) -> LaunchPlan:
     """The same of one operand, which is cast to the result's dtype first."""
     plan = plan_softmax(loops, result, [self._replace(dtype=result.dtype)], dim)
-    if self.dtype == result.dtype:
-        return plan
-
-    def run(target: Array, x: Array, at: int, params: Any) -> None:
-        plan.run(target, x[at : at + target.size].astype(target.dtype), 0, params)
-
-    return LaunchPlan(run, plan.params)
+    return after_cast(plan, self, result.dtype)
 
 
 @planned()

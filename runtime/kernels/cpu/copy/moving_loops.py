@@ -1,0 +1,112 @@
+"""Loops that move, repeat or surround elements: over lines of flat memory.
+
+Typed for words: numbers of another dtype than the usual ones are moved as integers of their width.
+"""
+
+# ruff: noqa: F821 - T is a name of the compiled text.
+
+from __future__ import annotations
+
+import numpy as np
+
+from torchgen_out._runtime.kernels.typed import typed
+
+
+@typed
+def flip_lines(start, stop, out, self, at, size, inner):
+    """out[o, j, i] = self[o, size - 1 - j, i]: rows, or lines of more than one element."""
+    for line in range(start, stop):
+        if inner == 1:
+            target = out[line * size : (line + 1) * size]
+            source = self[at + line * size : at + (line + 1) * size]
+            for j in range(size):
+                target[j] = source[np.uint64(size - 1 - j)]
+        else:
+            o, j = divmod(line, size)
+            other = at + (o * size + size - 1 - j) * inner
+            target, source = out[line * inner : (line + 1) * inner], self[other : other + inner]
+            for i in range(inner):
+                target[i] = source[i]
+
+
+@typed
+def roll_elements(start, stop, out, self, at, width, shift):
+    """out[o, shift:] = self[o, :-shift], and what is left comes to the front, for elements start
+    to stop."""
+    place = start
+    while place < stop:
+        row, column = divmod(place, width)
+        if column < shift:
+            count, source = shift - column, column + width - shift
+        else:
+            count, source = width - column, column - shift
+        count, source = min(count, stop - place), at + row * width + source
+        target, run = out[place : place + count], self[source : source + count]
+        for i in range(count):
+            target[i] = run[i]
+        place += count
+
+
+@typed
+def repeat_lines(start, stop, out, self, at, inner, repeats):
+    """Every line of `inner` elements, `repeats` times."""
+    if inner == 1 and repeats == 2:
+        source, pairs = self[at + start : at + stop], out[2 * start : 2 * stop]
+        for i in range(source.size):
+            value = source[i]
+            pairs[np.uint64(2 * i)] = value
+            pairs[np.uint64(2 * i + 1)] = value
+        return
+    place = start * inner * repeats
+    for first in range(at + start * inner, at + stop * inner, inner):
+        source = self[first : first + inner]
+        for _ in range(repeats):
+            target = out[place : place + inner]
+            for i in range(inner):
+                target[i] = source[i]
+            place += inner
+
+
+@typed
+def pad_lines(start, stop, out, self, at, rows, columns, left, right, top, bottom, value):
+    """Lines of planes of `rows` by `columns` elements, surrounded by `value`."""
+    width, height, filler = left + columns + right, top + rows + bottom, T(value)
+    for line in range(start, stop):
+        target = out[line * width : (line + 1) * width]
+        plane, row = divmod(line, height)
+        row -= top
+        if row < 0 or row >= rows:
+            for i in range(width):
+                target[i] = filler
+            continue
+        first = at + (plane * rows + row) * columns
+        middle, source = target[left : left + columns], self[first : first + columns]
+        for i in range(left):
+            target[i] = filler
+        for i in range(columns):
+            middle[i] = source[i]
+        for i in range(left + columns, width):
+            target[i] = filler
+
+
+@typed
+def triangle_lines(start, stop, out, self, at, rows, columns, diagonal, upper):
+    """One side of each matrix, the rest being zero."""
+    for line in range(start, stop):
+        edge = min(max(line % rows + diagonal + 1 - upper, 0), columns)
+        target = out[line * columns : (line + 1) * columns]
+        source = self[at + line * columns : at + (line + 1) * columns]
+        for i in range(columns):
+            kept = (i >= edge) if upper else (i < edge)
+            target[i] = source[i] if kept else T(0)
+
+
+@typed
+def spread(out, self, at, starts, size, step):
+    """Zeros, and each row of `self` at distances `step` from a start on."""
+    for i in range(out.size):
+        out[i] = T(0)
+    for row in range(starts.size):
+        place, first = starts[row], at + row * size
+        for i in range(size):
+            out[place + i * step] = self[first + i]
