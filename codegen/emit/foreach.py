@@ -84,7 +84,7 @@ def _item(program: Program, name: str, entries: list[Operator], is_inplace: bool
         parameters=_parameters(first),
         kinds=", ".join(kinds) + ("," if len(kinds) == 1 else ""),
         operands=", ".join(names),
-        row=", ".join(names) if len(names) > 1 else f"({names[0]},)",
+        row=", ".join(names) if len(names) > 1 else translate.tuple_of(names),
         call=", ".join(given),
         is_inplace=is_inplace,
         synonyms=", ".join(f'"{word}": "{name}"' for word, name in _synonyms(operands)),

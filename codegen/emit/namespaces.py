@@ -143,13 +143,7 @@ def _exports(program: Program, module: str) -> Iterator[Export]:
                     and module in ("torch", "nn.functional")
                 ):
                     seen.add(f"{name}_")
-                    target = home_inplace(program, operator)
-                    yield Export(f"{name}_", target, f"{operator.base_name}_")
-
-
-def home_inplace(program: Program, operator: Operator) -> str:
-    """The functions module of the in-place variant."""
-    return home(program, operator)
+                    yield Export(f"{name}_", source, f"{operator.base_name}_")
 
 
 def _public_names(operator: Operator, module: str) -> Iterator[str]:

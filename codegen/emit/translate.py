@@ -76,13 +76,18 @@ def literal(value: object) -> str:
     if isinstance(value, Symbol):
         return _SYMBOLS.get(value.name, value.name)
     if isinstance(value, tuple):
-        inner = ", ".join(literal(each) for each in value)
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
+        return tuple_of(map(literal, value))
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)
+
+
+def tuple_of(items: Iterable[str]) -> str:
+    """A tuple of expressions; of one, with its comma."""
+    listed = list(items)
+    return f"({listed[0]},)" if len(listed) == 1 else f"({', '.join(listed)})"
 
 
 def parameter(argument: Argument) -> str:
@@ -143,14 +148,9 @@ def docstring(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"""', "'''")
 
 
-def parameter_text(name: str) -> str:
-    """A schema name as a Python variable."""
-    return name + "_" if keyword.iskeyword(name) else name
-
-
 def locals_of(operator: Operator) -> dict[str, str]:
     """What arguments are called in the code of nodes, where they must not hide anything."""
-    names = {argument.name: parameter_text(argument.name) for argument in operator.arguments}
+    names = {argument.name: parameter(argument) for argument in operator.arguments}
     own = {f"{what}_{each}" for each in names for what in ("grad", "needs")}
     return collisions.renamed(names, collisions.in_nodes() | own)
 

@@ -16,7 +16,6 @@ from .primitives import PRIMITIVES
 
 ZERO = Constant(0)
 ONE = Constant(1)
-HALF = Constant(0.5)
 TRUE = Constant(True)
 FALSE = Constant(False)
 

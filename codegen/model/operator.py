@@ -293,11 +293,6 @@ class Operator:
         return tuple(a for a in self.schema.arguments if a.type.is_tensor and not a.is_out)
 
     @property
-    def tensor_list_arguments(self) -> tuple[Argument, ...]:
-        """Arguments that are lists of tensors."""
-        return tuple(a for a in self.schema.arguments if a.type.is_tensor_list)
-
-    @property
     def differentiable_arguments(self) -> tuple[Argument, ...]:
         """Arguments that may hold tensors, out arguments excluded."""
         return tuple(a for a in self.schema.arguments if a.type.holds_tensors and not a.is_out)

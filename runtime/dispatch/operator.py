@@ -359,8 +359,9 @@ class Reduction(Operator):
     """A fold over some or all dims.
 
     parts: the functions (identity, reduce, combine, project) as the generated kernels module has
-    them. dim: 'none', 'one' or 'many', how the schema takes dims; has_dtype: whether it takes
-    dtype=. empty_dim_keeps: whether `dim=[]` folds no dim.
+    them. arguments: for each argument of the call in order, what it is to the kernel. promotion:
+    the dtype rule. dtypes: the compute dtypes accepted. empty_dim_keeps: whether `dim=[]` reduces
+    no dim.
     """
 
     kind = "reduction"
