@@ -182,10 +182,55 @@ NOT_SMOOTH: dict[str, str] = {
 WITHOUT_GRADIENT: dict[str, tuple[str, ...]] = {
     "batch_norm": ("running_mean", "running_var"),
     "cross_entropy": ("weight",),
+    "linalg_pinv.atol_rtol_tensor": ("atol", "rtol"),
+    "linalg_pinv.rcond_tensor": ("rcond",),
     "nll_loss": ("weight",),
     "special_zeta.other_scalar": ("self",),
 }
 """Composite -> arguments that take no gradient, in PyTorch neither."""
+
+_POLYNOMIALS = (
+    *(f"chebyshev_polynomial_{kind}" for kind in "tuvw"),
+    *(f"shifted_chebyshev_polynomial_{kind}" for kind in "tuvw"),
+    *("hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l"),
+    "legendre_polynomial_p",
+)
+
+CONSTANT: dict[str, str] = {
+    **dict.fromkeys(
+        ("fill", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"),
+        "the values are not the tensor's",
+    ),
+    **dict.fromkeys(("isreal", "isclose"), "truth values"),
+    **dict.fromkeys(
+        (
+            *("argsort", "argsort.stable", "nonzero_static", "masked_argmax", "masked_argmin"),
+            *("hash_tensor", "linalg_matrix_rank", "linalg_matrix_rank.tol_tensor"),
+            *("linalg_matrix_rank.atol_rtol_tensor", "linalg_matrix_rank.atol_rtol_float"),
+            "type_as-1",
+        ),
+        "integers",
+    ),
+    **dict.fromkeys(
+        (
+            *(f"histogram.bin_ct-{case}" for case in (0, 2, 3)),
+            *("histogramdd-0", "histogramdd.int_bins"),
+        ),
+        "counts, and edges of bins",
+    ),
+    **dict.fromkeys(
+        ("_polynomial", *(f"special_{name}" for name in _POLYNOMIALS)),
+        "no derivative, as in PyTorch",
+    ),
+    "special_zeta.other_scalar": "no derivative by self, as in PyTorch",
+    "view_copy.dtype": "bits read in another way",
+    "detach_copy": "detached",
+    "lu_unpack-2": "the pivots alone",
+    "linalg_matrix_power-2": "the power of 0",
+    "vander-2": "no columns",
+    "combinations-3": "of no elements",
+}
+"""Operator, or one of its cases -> why its results require no grad though a float input does."""
 
 UNCHECKED: dict[str, str] = {
     "native_batch_norm": "PyTorch checks no shapes here: it reads beyond them, or crashes",

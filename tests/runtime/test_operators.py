@@ -160,10 +160,15 @@ def differentiable_arguments(case: Case) -> frozenset[str]:
 
 
 def gradient_function(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
-    """A function of the case's floating-point leaves, and these; None if nothing requires grad."""
+    """A function of the case's floating-point leaves, and these.
+
+    None if all inputs are integers, or the results constant: that these are is asserted, too.
+    """
     call = OURS.arguments(case, "float64", requires_grad=differentiable_arguments(case))
     wanted = [i for i, leaf in enumerate(call.leaves) if leaf.requires_grad]
+    is_constant = {case.operator.name, str(case)} & op_samples.CONSTANT.keys()
     if not wanted:
+        assert is_constant or not any(leaf.dtype.is_floating_point for leaf in call.leaves)
         return None
 
     def function(*leaves: Any) -> Any:
@@ -174,7 +179,11 @@ def gradient_function(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...]] 
         return tuple(each for each in found if hasattr(each, "grad_fn") and each.requires_grad)
 
     leaves = tuple(call.leaves[i] for i in wanted)
-    return (function, leaves) if function(*leaves) else None
+    if is_constant:
+        assert not function(*leaves)
+        return None
+    assert function(*leaves), f"{case}: no result requires grad"
+    return function, leaves
 
 
 def is_smooth(case: Case) -> bool:
