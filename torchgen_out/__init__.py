@@ -4,38 +4,211 @@
 """A PyTorch-compatible tensor and autograd library whose operators are data."""
 
 import importlib
+from typing import TYPE_CHECKING
 
 from torchgen_out._runtime import interpreters as _interpreters  # noqa: F401  # isort: skip
 from torchgen_out import methods as _methods  # noqa: F401
 from torchgen_out import registrations as _registrations  # noqa: F401
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import tensor_attributes as _tensor_attributes  # noqa: F401
-from torchgen_out._runtime.autograd.autocast_mode import (  # noqa: F401
-    autocast,
-    get_autocast_dtype,
-    is_autocast_enabled,
-    set_autocast_dtype,
+from torchgen_out._runtime.autograd.autocast_mode import (
+    autocast as autocast,
+    get_autocast_dtype as get_autocast_dtype,
+    is_autocast_enabled as is_autocast_enabled,
+    set_autocast_dtype as set_autocast_dtype,
 )
-from torchgen_out._runtime.autograd.namespace import (  # noqa: F401
-    enable_grad,
-    inference_mode,
-    is_anomaly_enabled,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
+from torchgen_out._runtime.autograd.namespace import (
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_anomaly_enabled as is_anomaly_enabled,
+    is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
 )
 from torchgen_out._runtime.backends import cpu as _cpu  # noqa: F401
 from torchgen_out._runtime.backends import cuda as _cuda  # noqa: F401
 from torchgen_out._runtime.backends import meta as _meta  # noqa: F401
-from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.core.version import __version__  # noqa: F401
-from torchgen_out._runtime.kernels.threads import get_num_threads, set_num_threads  # noqa: F401
+from torchgen_out._runtime.core.tensor import Tensor as Tensor
+from torchgen_out._runtime.core.version import __version__ as __version__
+from torchgen_out._runtime.kernels.threads import (
+    get_num_threads as get_num_threads,
+    set_num_threads as set_num_threads,
+)
 from torchgen_out._runtime.tensor_api import methods as _tensor_api
 from torchgen_out.functions.torch import *  # noqa: F403
 
 # After the operators: the top level's `bool`, `float`, `int` are dtypes.
 from torchgen_out._runtime.namespaces.top_level import *  # noqa: F403  # isort: skip
+
+if TYPE_CHECKING:
+    # What loads when it is first used.
+    from torchgen_out import (
+        _C as _C,
+        __config__ as __config__,
+        _custom_ops as _custom_ops,
+        _dynamo as _dynamo,
+        _jit_internal as _jit_internal,
+        _subclasses as _subclasses,
+        _tensor_str as _tensor_str,
+        _utils as _utils,
+        absent_names as absent_names,
+        accelerator as accelerator,
+        amp as amp,
+        ao as ao,
+        autograd as autograd,
+        backends as backends,
+        compiler as compiler,
+        cpu as cpu,
+        cuda as cuda,
+        distributed as distributed,
+        distributions as distributions,
+        export as export,
+        fft as fft,
+        func as func,
+        functional as functional,
+        futures as futures,
+        fx as fx,
+        hub as hub,
+        jit as jit,
+        library as library,
+        linalg as linalg,
+        masked as masked,
+        mps as mps,
+        mtia as mtia,
+        multiprocessing as multiprocessing,
+        nested as nested,
+        nn as nn,
+        onnx as onnx,
+        ops as ops,
+        optim as optim,
+        overrides as overrides,
+        private_names as private_names,
+        profiler as profiler,
+        quantization as quantization,
+        quasirandom as quasirandom,
+        random as random,
+        serialization as serialization,
+        signal as signal,
+        sparse as sparse,
+        special as special,
+        storage as storage,
+        testing as testing,
+        torch_names as torch_names,
+        torch_version as torch_version,
+        types as types,
+        utils as utils,
+        version as version,
+        xpu as xpu,
+    )
+    from torchgen_out.absent_names import (
+        CompilationUnit as CompilationUnit,
+        Event as Event,
+        PyTorchFileReader as PyTorchFileReader,
+        PyTorchFileWriter as PyTorchFileWriter,
+        QInt8Storage as QInt8Storage,
+        QInt32Storage as QInt32Storage,
+        QUInt8Storage as QUInt8Storage,
+        ScriptFunction as ScriptFunction,
+        Stream as Stream,
+        SymBool as SymBool,
+        SymFloat as SymFloat,
+        SymInt as SymInt,
+        compiled_with_cxx11_abi as compiled_with_cxx11_abi,
+        dequantize as dequantize,
+        dsmm as dsmm,
+        empty_quantized as empty_quantized,
+        has_lapack as has_lapack,
+        has_mkl as has_mkl,
+        has_mkldnn as has_mkldnn,
+        has_openmp as has_openmp,
+        has_spectral as has_spectral,
+        hsmm as hsmm,
+        hspmm as hspmm,
+        import_ir_module as import_ir_module,
+        init_num_threads as init_num_threads,
+        is_autocast_ipu_enabled as is_autocast_ipu_enabled,
+        is_autocast_xla_enabled as is_autocast_xla_enabled,
+        is_distributed as is_distributed,
+        is_vulkan_available as is_vulkan_available,
+        qscheme as qscheme,
+        quantize_per_channel as quantize_per_channel,
+        quantize_per_tensor as quantize_per_tensor,
+        quantize_per_tensor_dynamic as quantize_per_tensor_dynamic,
+        resize_as_sparse_ as resize_as_sparse_,
+        saddmm as saddmm,
+        set_flush_denormal as set_flush_denormal,
+        smm as smm,
+        sparse_bsc_tensor as sparse_bsc_tensor,
+        sparse_bsr_tensor as sparse_bsr_tensor,
+        sparse_compressed_tensor as sparse_compressed_tensor,
+        sparse_coo_tensor as sparse_coo_tensor,
+        sparse_csc_tensor as sparse_csc_tensor,
+        sparse_csr_tensor as sparse_csr_tensor,
+        spmm as spmm,
+        sspaddmm as sspaddmm,
+        while_loop as while_loop,
+    )
+    from torchgen_out.amp import (
+        GradScaler as GradScaler,
+    )
+    from torchgen_out.private_names import (
+        _assert_async as _assert_async,
+        _assert_scalar as _assert_scalar,
+        _check as _check,
+        _check_index as _check_index,
+        _check_is_size as _check_is_size,
+        _check_not_implemented as _check_not_implemented,
+        _check_tensor_all as _check_tensor_all,
+        _check_tensor_all_with as _check_tensor_all_with,
+        _check_type as _check_type,
+        _check_value as _check_value,
+        _check_with as _check_with,
+        _convert_indices_from_coo_to_csr as _convert_indices_from_coo_to_csr,
+        _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo,
+        _segment_reduce as _segment_reduce,
+        _shape_as_tensor as _shape_as_tensor,
+    )
+    from torchgen_out.serialization import (
+        load as load,
+        save as save,
+    )
+    from torchgen_out.torch_names import (
+        Future as Future,
+        ScriptModule as ScriptModule,
+        _assert as _assert,
+        autocast_decrement_nesting as autocast_decrement_nesting,
+        autocast_increment_nesting as autocast_increment_nesting,
+        classproperty as classproperty,
+        clear_autocast_cache as clear_autocast_cache,
+        compile as compile,
+        cond as cond,
+        fork as fork,
+        get_autocast_cpu_dtype as get_autocast_cpu_dtype,
+        get_autocast_gpu_dtype as get_autocast_gpu_dtype,
+        get_device_module as get_device_module,
+        get_file_path as get_file_path,
+        get_num_interop_threads as get_num_interop_threads,
+        is_autocast_cache_enabled as is_autocast_cache_enabled,
+        is_autocast_cpu_enabled as is_autocast_cpu_enabled,
+        is_inference as is_inference,
+        is_warn_always_enabled as is_warn_always_enabled,
+        set_autocast_cpu_dtype as set_autocast_cpu_dtype,
+        set_autocast_gpu_dtype as set_autocast_gpu_dtype,
+        set_num_interop_threads as set_num_interop_threads,
+        set_warn_always as set_warn_always,
+        sym_float as sym_float,
+        sym_int as sym_int,
+        sym_ite as sym_ite,
+        sym_max as sym_max,
+        sym_min as sym_min,
+        sym_not as sym_not,
+        sym_sqrt as sym_sqrt,
+        torch as torch,
+        vmap as vmap,
+        wait as wait,
+    )
+
 
 _tensor_api.install(Tensor)
 

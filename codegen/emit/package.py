@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .. import library
 from ..model.program import Program
 from ..write import File
-from . import absent_modules, namespaces, public_modules
+from . import absent_modules, imports, namespaces, public_modules
 from .environment import render
 
 
@@ -456,6 +456,17 @@ def lazy_modules(package: str = "") -> list[str]:
     return sorted({path.partition(".")[0] for path in below} - {"__init__"})
 
 
+def names_by_module() -> list[tuple[str, list[str]]]:
+    """Return the modules that `NAMES` load with, and which of them each holds."""
+    return [
+        (
+            module,
+            sorted((name for name in NAMES if NAMES[name] == module), key=imports.member_order),
+        )
+        for module in sorted(set(NAMES.values()))
+    ]
+
+
 def emit(program: Program) -> Iterable[File]:
     """Emit `__init__.py`, the library's facades, and `py.typed`."""
     yield from _library() if program.is_library else _outside(program)
@@ -468,6 +479,7 @@ def _library() -> Iterator[File]:
         "init.py.jinja",
         modules=lazy_modules(),
         names=sorted(NAMES.items(), key=lambda item: (item[1], item[0])),
+        names_by_module=names_by_module(),
     )
     yield from public_modules.emit()
     yield from absent_modules.emit()

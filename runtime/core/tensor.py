@@ -28,8 +28,7 @@ from torchgen_out._runtime.forks import at_fork
 if TYPE_CHECKING:
     # Types only: a checker sees the methods that generated and hand-written code put on the class.
     from torchgen_out._runtime.core.autograd_members import AutogradMembers
-    from torchgen_out._runtime.tensor_api.methods import TensorAPI
-    from torchgen_out.tensor_methods import TensorMethods
+    from torchgen_out._runtime.core.tensor_api import TensorAPI, TensorMethods
 
     class _Methods(TensorMethods, TensorAPI, AutogradMembers): ...
 

@@ -189,7 +189,7 @@ def isreal(input: Tensor) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("isreal", ("self", 0, "tensor", input))
-    return input.imag == 0 if input.is_complex() else ops.ones_like(input, dtype=bool)
+    return queries_bodies.isreal(input)
 
 
 def is_signed(input: Tensor) -> bool:
@@ -4457,7 +4457,7 @@ def where__default(condition: Tensor) -> tuple[Tensor, ...]:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("where", ("condition", 0, "tensor", condition))
-    return ops.nonzero(condition, as_tuple=True)
+    return tuple(indexing_bodies.nonzero_vectors(condition))
 
 
 def argwhere(input: Tensor) -> Tensor:

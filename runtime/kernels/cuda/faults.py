@@ -4,8 +4,6 @@ A kernel stops for none of them: what is outside reads as zero and is not writte
 first one in a record of the host's memory, where whoever waits next finds it and raises.
 """
 
-# ruff: noqa: F821 - I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function

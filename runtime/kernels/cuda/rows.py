@@ -6,8 +6,6 @@ a warp, or for long rows a block. A kernel over rows is one text for all three: 
 many threads own a row.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple

@@ -47,12 +47,20 @@ def nonzero(self: Any, as_tuple: bool = False, out: Any = None) -> Any:
         raise errors.out_expected("nonzero", out)
     if as_tuple and out is not None:
         raise errors.out_with_as_tuple()
-    mask = self if self.dtype is dtypes.bool else self.ne(0)
-    if not as_tuple:
-        found = ops._nonzero(mask)
-        return found if out is None else store_out("nonzero", out, found, "exact", apart=[self])
-    places = ops._nonzero(mask if mask.ndim else mask.unsqueeze(0))
-    return tuple(places.unbind(1))
+    if as_tuple:
+        return nonzero_vectors(self)
+    found = ops._nonzero(_nonzero_mask(self))
+    return found if out is None else store_out("nonzero", out, found, "exact", apart=[self])
+
+
+def nonzero_vectors(self: Tensor) -> tuple[Tensor, ...]:
+    """The places of nonzero elements: a vector per dim, one for a tensor of none."""
+    mask = _nonzero_mask(self)
+    return tuple(ops._nonzero(mask if mask.ndim else mask.unsqueeze(0)).unbind(1))
+
+
+def _nonzero_mask(self: Tensor) -> Tensor:
+    return self if self.dtype is dtypes.bool else self.ne(0)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:

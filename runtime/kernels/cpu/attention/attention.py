@@ -6,8 +6,6 @@ their rows, and the product with the values. The gradients compute the weights a
 logarithms of the sums that the softmax divided by.
 """
 
-# ruff: noqa: F821 - names of the compiled text: ROWS, SIZE, T, WIDTH, exp, log, multiply, pack, put.
-
 from __future__ import annotations
 
 from functools import cache

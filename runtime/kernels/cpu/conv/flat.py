@@ -6,8 +6,6 @@ weights in all lanes. `implicit.py`, whose vectors hold the results of one place
 leave most lanes empty.
 """
 
-# ruff: noqa: F821 - names of the compiled text: LANES, ROWS, SIZE, T, VECTORS, WIDTH, element, ir.
-
 from __future__ import annotations
 
 from functools import cache

@@ -4,8 +4,6 @@
 itself, few at a time, so that they are still in its second cache when it multiplies them.
 """
 
-# ruff: noqa: F821 - names of the compiled text: DEPTH, LONG_DEPTH, ROWS, WIDTH, multiply_tile ...
-
 from __future__ import annotations
 
 from functools import cache

@@ -3,8 +3,6 @@
 Typed for words: numbers of another dtype than the usual ones are moved as integers of their width.
 """
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers at equal distances."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """Sums, means and maxima of bags of a table's rows."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -3,8 +3,6 @@
 An element is two lines of LANES numbers, the real parts and the imaginary ones.
 """
 
-# ruff: noqa: F821 - names of the compiled text: CONTRACT, LANES, SIZE, T, from_dtype, ir, types.
-
 from __future__ import annotations
 
 from typing import Any

@@ -7,8 +7,6 @@ size, whose transform is split by its symmetry. For sizes that are powers of two
 (`benchmarks/cases/linalg.py`).
 """
 
-# ruff: noqa: F821 - names of the compiled text: LANES, SIZE, T, put, step_of_four, transpose.
-
 from __future__ import annotations
 
 from functools import cache

@@ -4,8 +4,6 @@ Shapes were checked by `runtime.ops.shapes.linalg`, which also says in which ord
 results are stored. Failures are numbers in `info`, as LAPACK reports them.
 """
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from functools import lru_cache

@@ -9,8 +9,6 @@ front. Mirrored in `runtime.kernels.cuda.loss.ctc_loss`.
 Source: A. Graves et al., "Connectionist temporal classification" (2006).
 """
 
-# ruff: noqa: F821 - T and the primitives are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

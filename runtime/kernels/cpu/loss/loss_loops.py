@@ -3,8 +3,6 @@
 Sums are float64.
 """
 
-# ruff: noqa: F821 - T and exp are names of the compiled text.
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Plans of matrix products that are added to something: `addmm` and its kin."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

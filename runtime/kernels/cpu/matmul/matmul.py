@@ -4,8 +4,6 @@ Transposes arrive as strided arrays and reach BLAS as flags. Shapes and dtypes w
 `runtime.ops.shapes.matmul`.
 """
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 import math

@@ -8,8 +8,6 @@ With 8 x 32 sums of float32 on AVX-512 the product runs at 95 % of oneDNN's spee
 (`benchmarks/cases/convolution.py`).
 """
 
-# ruff: noqa: F821 - names of the compiled text: LANES, ROWS, VECTORS, WIDTH, ir, types.
-
 from __future__ import annotations
 
 import platform

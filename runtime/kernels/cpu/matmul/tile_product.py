@@ -6,8 +6,6 @@ convolutions: rows at one distance need fewer addresses than rows anywhere, and 
 hold sums. 12 x 32 sums of float32 on AVX-512 run as fast as MKL's (`benchmarks/cases/linalg.py`).
 """
 
-# ruff: noqa: F821 - names of the compiled text: LANES, REST, ROWS, SIZE, T, VECTORS, WIDTH, ir.
-
 from __future__ import annotations
 
 from functools import cache

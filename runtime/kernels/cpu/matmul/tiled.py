@@ -4,8 +4,6 @@ They read operands of any strides: only a panel of the second one is copied at a
 first cache. `runtime.kernels.cpu.matmul.matrix_plans` asks whether a product suits.
 """
 
-# ruff: noqa: F821 - names of the compiled text: DEPTH, ROWS, SIZE, T, WIDTH, multiply_panel.
-
 from __future__ import annotations
 
 from functools import cache, partial

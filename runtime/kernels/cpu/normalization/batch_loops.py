@@ -3,8 +3,6 @@
 Statistics are summed in float64, elements then take one multiply-add.
 """
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 import math

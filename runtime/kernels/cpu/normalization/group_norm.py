@@ -1,7 +1,5 @@
 """Group normalisation: each channel of each sample is a channel of one sample."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 import math

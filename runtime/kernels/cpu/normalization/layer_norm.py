@@ -1,7 +1,5 @@
 """Layer normalisation of rows: sums in the element type over blocks, then in float64."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 import math

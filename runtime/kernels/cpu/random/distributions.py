@@ -5,8 +5,6 @@ blocks, then for each run of numbers its part of the output, as far as it goes (
 cut off). `start` is where the draw begins in the stream.
 """
 
-# ruff: noqa: F821 - T and the primitives are names of the compiled text.
-
 from __future__ import annotations
 
 import math

@@ -5,8 +5,6 @@ through all time steps. Loops over one row write one array each, so that LLVM ca
 writes apart.
 """
 
-# ruff: noqa: F821 - names of the compiled text: ROWS, SIZE, T, WIDTH, exp, multiply, sigmoid, tanh.
-
 from __future__ import annotations
 
 from functools import cache

@@ -6,8 +6,6 @@ in a padding of zeros has place -1. A point's first coordinate goes along the la
 Mirrored in `runtime.kernels.cuda.sampling.grid_sample`.
 """
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 import math

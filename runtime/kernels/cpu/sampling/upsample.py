@@ -4,8 +4,6 @@ Which rows and columns, and their weights, comes in tables over (taps, results),
 result in ascending order; an absent table leaves its dim as it is. A weight of 0 takes no part.
 """
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

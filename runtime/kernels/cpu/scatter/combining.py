@@ -1,7 +1,5 @@
 """Combining values into flat places, where a place may be named several times."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

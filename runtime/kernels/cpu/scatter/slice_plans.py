@@ -1,7 +1,5 @@
 """Plans of small kernels that write whole slices, or to places of the flattened tensor."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

@@ -1,7 +1,5 @@
 """Plans of scatters whose index covers a part of the tensor: element by element, by coordinates."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

@@ -1,7 +1,5 @@
 """Plans of small kernels that write to places given by index tensors, or under a mask."""
 
-# ruff: noqa: F821 - T is a name of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

@@ -4,8 +4,6 @@ The rows here are contiguous along the dim; where it is not innermost, those of
 `softmax_columns.py` advance together.
 """
 
-# ruff: noqa: F821 - T and the primitives are names of the compiled text.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

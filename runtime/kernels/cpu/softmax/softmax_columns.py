@@ -3,8 +3,6 @@
 `inner` neighbouring columns of an (outer, n, inner) array advance together: loops vectorise.
 """
 
-# ruff: noqa: F821 - T and the primitives are names of the compiled text.
-
 from __future__ import annotations
 
 import numpy as np

@@ -6,8 +6,6 @@ and added up in float32; scores and softmax are float32, and the weights are rou
 multiplied.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes

@@ -1,7 +1,5 @@
 """Sliding blocks: unfold lays patches out as columns, fold adds columns up as patches."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

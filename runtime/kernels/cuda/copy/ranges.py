@@ -1,7 +1,5 @@
 """Numbers at equal distances."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

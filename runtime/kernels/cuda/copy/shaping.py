@@ -3,8 +3,6 @@
 These walk strides: what they are given is copied once, into place.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Sums, means and maxima of bags of a table's rows."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes

@@ -1,7 +1,5 @@
 """Which elements are wanted, in order: flags are summed up, and each wanted one knows its place."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes

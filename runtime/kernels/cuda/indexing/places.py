@@ -1,8 +1,6 @@
 """Index tensors made plain: masks turned into numbers, negative ones counted from the end, several
 made one. An index outside is noted (`faults`) and becomes -1: nothing is read or written there."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Nothing waits for an index to be looked at: what one outside names is read as ze
 (`faults`).
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

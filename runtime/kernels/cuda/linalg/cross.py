@@ -1,7 +1,5 @@
 """Products of vectors of three elements."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements

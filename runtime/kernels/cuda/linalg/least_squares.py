@@ -3,8 +3,6 @@
 Shapes were checked by `runtime.ops.shapes.linalg`.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import NamedTuple

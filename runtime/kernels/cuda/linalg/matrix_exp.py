@@ -5,8 +5,6 @@ system, of which each matrix would have its own. Each matrix has its own number 
 than are needed would cost digits.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from math import factorial

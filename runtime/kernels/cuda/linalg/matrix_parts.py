@@ -1,7 +1,5 @@
 """Device kernels around factorisations: triangles, permutations, determinants."""
 
-# ruff: noqa: F821 - I, T, X, UPPER and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

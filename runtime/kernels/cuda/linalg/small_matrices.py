@@ -3,8 +3,6 @@
 Their functions take the addresses of the matrices, in the device's memory.
 """
 
-# ruff: noqa: F821 - I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

@@ -4,8 +4,6 @@ A block owns a sequence: its threads own states and go through time together. Th
 CPU's, where the states and ways are explained.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (

@@ -4,8 +4,6 @@
 nothing on a device: its loss is NaN, and it has no gradient.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,7 +1,5 @@
 """Probabilities that are looked at without waiting for what is seen."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements

@@ -3,8 +3,6 @@
 Sums wrap around, as on the CPU.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run

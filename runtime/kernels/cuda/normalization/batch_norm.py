@@ -5,8 +5,6 @@ float32 for 16-bit floats. The groups of a sample are channels too (`group_norm.
 normalisation goes by rows (`layer_norm.py`).
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

@@ -4,8 +4,6 @@ An input is seen as contiguous (batch, channels, places). Few channels with many
 into slices, whose results are joined: a card has more processors than a network has channels.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (

@@ -1,7 +1,5 @@
 """Group normalisation: each channel of each sample is a channel of one sample."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

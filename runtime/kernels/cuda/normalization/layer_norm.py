@@ -1,7 +1,5 @@
 """Layer normalisation: one kernel per pass over rows, and the parameters' gradients by columns."""
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

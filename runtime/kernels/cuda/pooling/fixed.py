@@ -5,8 +5,6 @@ gradients are gathered from the windows that saw an element, in their order, so 
 equal bits.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -3,8 +3,6 @@
 Kernels name these functions; ADAPTIVE and INCLUDE_PAD are constants of theirs.
 """
 
-# ruff: noqa: F821 - I, ADAPTIVE and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -4,8 +4,6 @@ In float32 a word makes a number, in float64 two words do. The formulas are the 
 results are equal but for log, cos and sin, which are libdevice's here.
 """
 
-# ruff: noqa: F821 - T and the primitives are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function

@@ -4,8 +4,6 @@
 Probabilities and weights are not looked at on the host: a kernel notes one that is none (`faults`).
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 import math

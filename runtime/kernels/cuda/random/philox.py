@@ -7,8 +7,6 @@ threads write side by side.
 Source: J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011).
 """
 
-# ruff: noqa: F821 - np and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple

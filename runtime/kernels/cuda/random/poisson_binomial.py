@@ -3,8 +3,6 @@
 Results differ where exp, log or lgamma, libdevice's here, round otherwise at a border.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -3,8 +3,6 @@
 Few long rows are cut into slices, whose results are joined by the same kernel.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from math import inf

@@ -1,7 +1,5 @@
 """Reductions that pick an element (the first of the greatest, NaN above all), and counting."""
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 import math

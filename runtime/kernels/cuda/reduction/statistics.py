@@ -5,8 +5,6 @@ rounding small. Few long rows are cut into slices, whose moments are joined; equ
 bits.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -3,8 +3,6 @@
 A row of gates holds those of one kind behind those of another, as many as there are states.
 """
 
-# ruff: noqa: F821 - T and the primitives are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel

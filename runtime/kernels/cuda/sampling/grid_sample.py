@@ -4,8 +4,6 @@ The taps of all points are worked out first, then read for every channel. Gradie
 summed tap by tap in order, so equal calls give equal bits. The formulas are the CPU's.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from math import prod

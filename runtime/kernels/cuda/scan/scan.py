@@ -5,8 +5,6 @@ slices: the slices' totals are scanned first and carried in. The order of operat
 sizes alone.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -5,8 +5,6 @@ place in their order: so results are those of a loop over the values, and equal 
 bits. 16-bit floats combine in float32 and are rounded once.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (

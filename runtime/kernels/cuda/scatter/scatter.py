@@ -6,8 +6,6 @@ and values only replace each other, any of them may win, as in PyTorch. A place 
 and noted (`faults`).
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 16-bit floats are computed in float32 and rounded once, at the end.
 """
 
-# ruff: noqa: F821 - T, GROUP and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

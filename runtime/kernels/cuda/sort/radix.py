@@ -10,8 +10,6 @@ comes before its own key.
 Source: D. Merrill, A. Grimshaw, "High performance and scalable radix sorting" (2011), for the plan.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes

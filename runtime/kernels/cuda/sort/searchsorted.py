@@ -1,7 +1,5 @@
 """Searching: places in sorted sequences, and membership."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

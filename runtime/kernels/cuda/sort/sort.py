@@ -4,8 +4,6 @@ Elements become whole numbers of the same order, whose positions are sorted digi
 (`radix.py`): always stable, in a number of passes that depends on the dtype alone.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import NamedTuple

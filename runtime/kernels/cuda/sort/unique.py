@@ -1,7 +1,5 @@
 """Distinct values, distinct slices, and runs of equal neighbours. Every NaN is distinct."""
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Device functions: the Airy function Ai, in float64."""
 
-# ruff: noqa: F821 - math is a name of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function

@@ -3,8 +3,6 @@
 The first kind of order 0 and 1 in the type of the elements, the second kind in float64.
 """
 
-# ruff: noqa: F821 - T, ORDER and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function

@@ -4,8 +4,6 @@ Libdevice's where it has them; formulas for others stand in `bessel_functions` a
 `gamma_functions`.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from typing import Any

@@ -4,8 +4,6 @@ They compute in float64, as SciPy does on the CPU: prefactors like `x^a e^-x` ta
 of large numbers, so in float32 few digits would be left.
 """
 
-# ruff: noqa: F821 - UPPER and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function

@@ -4,8 +4,6 @@ Where the recurrence's coefficients are constant (Chebyshev's polynomials), high
 closed form; elsewhere degrees end at MOST, which takes a thread seconds.
 """
 
-# ruff: noqa: F821 - T, I and the like are names of the compiled text.
-
 from __future__ import annotations
 
 from collections.abc import Sequence

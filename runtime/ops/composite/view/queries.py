@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 
 def is_floating_point(self: Tensor) -> bool:
@@ -13,6 +15,11 @@ def is_floating_point(self: Tensor) -> bool:
 def is_complex(self: Tensor) -> bool:
     """Whether the dtype is complex."""
     return self.dtype.is_complex
+
+
+def isreal(self: Tensor) -> Tensor:
+    """Which elements have no imaginary part."""
+    return self.imag == 0 if self.is_complex() else ops.ones_like(self, dtype=dtypes.bool)
 
 
 def is_signed(self: Tensor) -> bool:
