@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.common import pointwise_signature
+from torchgen_out._runtime.backends.common.reduction_plan import plan_dims
 from torchgen_out._runtime.backends.cpu.dispatch import common_dtype
 from torchgen_out._runtime.backends.cpu.reduction import reduction_types
-from torchgen_out._runtime.backends.cpu.reduction_plan import plan_dims
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import promotion

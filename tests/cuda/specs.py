@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import torchgen_out  # noqa: F401 - registers the operators
-from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.common import pointwise_signature
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.dispatch.operator import Pointwise, operators

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.common import pointwise_signature
 from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.backends.cpu import memory
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
     PLANS_KEPT,
@@ -15,7 +16,6 @@ from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
     make_runner,
     typed_buffer,
 )
-from torchgen_out._runtime.backends.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import promotion

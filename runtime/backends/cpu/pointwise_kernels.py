@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.common import pointwise_signature
+from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.backends.cpu import pool
-from torchgen_out._runtime.backends.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.tensor import Tensor

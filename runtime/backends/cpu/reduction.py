@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common.reduction_plan import DimPlan, plan_dims, plan_memory
 from torchgen_out._runtime.backends.cpu import casting, memory
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, Runner, typed_buffer
-from torchgen_out._runtime.backends.cpu.reduction_plan import DimPlan, plan_dims, plan_memory
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import promotion

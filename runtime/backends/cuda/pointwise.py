@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends import pointwise_signature
+from torchgen_out._runtime.backends.common import pointwise_signature
+from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.backends.cpu.pointwise_into import check_overlap
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import PointwiseKernels
 from torchgen_out._runtime.backends.cuda import memory, resizing, transfer
 from torchgen_out._runtime.backends.cuda.launching import Loops, address_of, device_index
-from torchgen_out._runtime.backends.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common.reduction_plan import DimPlan, plan_dims
 from torchgen_out._runtime.backends.cpu.reduction import reduction_types
-from torchgen_out._runtime.backends.cpu.reduction_plan import DimPlan, plan_dims
 from torchgen_out._runtime.backends.cuda import launching, memory, resizing
 from torchgen_out._runtime.backends.cuda.launching import address_of
 from torchgen_out._runtime.core import dtype as dtypes

@@ -14,11 +14,11 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.common.reduced_dims import fold, plan_fold
 from torchgen_out._runtime.kernels.cpu import small
 from torchgen_out._runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from torchgen_out._runtime.kernels.cpu.matmul import adding_plans, blas, matrix_plans
 from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.reduced_dims import fold, plan_fold
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed_sum
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.common.reduced_dims import permuted, plan_fold
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_loop
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, on_copies, view_of
-from torchgen_out._runtime.kernels.cpu.reduced_dims import permuted, plan_fold
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed_sum
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.reduced_dims import fold
 from torchgen_out._runtime.kernels.cpu.folding import folded_shape
 from torchgen_out._runtime.kernels.cpu.loop_plans import (
     NOTHING,
@@ -21,7 +22,6 @@ from torchgen_out._runtime.kernels.cpu.loop_plans import (
     plan_ranges,
 )
 from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.reduced_dims import fold
 from torchgen_out._runtime.kernels.cpu.softmax.softmax_columns import (
     log_softmax_backward_columns,
     log_softmax_columns,

@@ -1,0 +1,1 @@
+"""What backends share: rules of dtypes and dims, the choice of a kernel, results that are given."""
