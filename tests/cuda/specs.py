@@ -10,7 +10,7 @@ from torchgen_out._runtime.backends.common import pointwise_signature
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.dispatch.operator import Pointwise, operators
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 
 
 def pointwise_operators() -> list[Pointwise]:

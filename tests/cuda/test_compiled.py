@@ -15,7 +15,7 @@ from tests.cuda.compiling import CAPABILITY, check, needs_extra
 from torchgen_out._runtime import config
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch.operator import Pointwise, operators
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling import compiler
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import pointwise

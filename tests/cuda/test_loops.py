@@ -13,7 +13,7 @@ from tests.cuda.emulated_memory import OutOfBounds, Pointer
 from tests.cuda.emulator import run
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import plan as plans
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling import vectors
 from torchgen_out._runtime.kernels.cuda.loops import pointwise
 

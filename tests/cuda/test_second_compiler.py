@@ -10,7 +10,7 @@ import torchgen_out  # noqa: F401 - registers the operators
 from tests.cuda.compiling import CAPABILITY
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch.operator import operators
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling import compiler
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.conv import lattice_product

@@ -27,7 +27,7 @@ from torchgen_out._runtime.dispatch.operator import Call
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.planned import Cast
 
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)

@@ -18,12 +18,13 @@ from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.loops.pointwise import (
-    PointwiseSpec,
     contiguous_kernel,
     inplace_kernel,
     strided_kernel,
     tiled_kernel,
+    work_of,
 )
 
 PLANS_KEPT = 1024
@@ -42,7 +43,7 @@ class LoopKernels:
         self._contiguous: dict[Any, Any] = {}
         self._inplace: dict[bool, Any] = {}
         self._strided: dict[Any, Any] = {}
-        self.work = spec.work
+        self.work = work_of(spec)
         self.serial_below = -(-2 * threads.GRAIN // self.work)
         """Elements that are not worth a second thread."""
         self.runners: dict[Any, Runner] = {}

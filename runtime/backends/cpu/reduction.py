@@ -21,8 +21,8 @@ from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 from torchgen_out._runtime.kernels.cpu.loops.reduction import (
-    ReductionSpec,
     column_type,
     columns_kernel,
     columns_module,

@@ -13,7 +13,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch
 from torchgen_out._runtime.kernels import plan as plans
-from torchgen_out._runtime.kernels.cpu.copy.copy import warn_of_discarding
+from torchgen_out._runtime.kernels.common.copy import warn_of_discarding
 from torchgen_out._runtime.kernels.cuda.copy import copy
 from torchgen_out._runtime.kernels.cuda.copy.copy import Copy, CopyInto, Fill
 

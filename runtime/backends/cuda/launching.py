@@ -13,7 +13,7 @@ from torchgen_out._runtime.backends.cuda.driver import Grid
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.kernels import plan as plans
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling import vectors
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import pointwise, transpose

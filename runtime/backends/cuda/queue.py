@@ -18,7 +18,7 @@ from torchgen_out._runtime.backends.cuda.libraries.cusolver import Solver
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import plan as plans
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.queue import Array
 
 products = lru_cache(maxsize=None)(Products)

@@ -18,7 +18,7 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
-from torchgen_out._runtime.kernels.cpu.loops.reduction import ReductionSpec
+from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import reduction
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import divisor

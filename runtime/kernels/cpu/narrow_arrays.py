@@ -14,7 +14,8 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec, contiguous_kernel
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cpu.loops.pointwise import contiguous_kernel
 from torchgen_out._runtime.kernels.vecmath import half
 
 SMALL = 256  # elements up to which NumPy's calls cost no more than the kernel's

@@ -7,11 +7,11 @@ gradients are convolutions, so that three products serve all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
 from torchgen_out._runtime.kernels.cpu.conv import columns, direct, flat, implicit, pointwise
 from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
 
@@ -19,15 +19,6 @@ Array = Any
 Triple = tuple[int, int, int]
 FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
 quiet = np.errstate(all="ignore")
-
-
-class Geometry(NamedTuple):
-    """How a kernel slides: three numbers each."""
-
-    stride: Triple
-    padding: Triple
-    dilation: Triple
-    groups: int
 
 
 @quiet
@@ -94,32 +85,6 @@ def convolution_grad_weight(
     if transposed:
         dy, x = x, dy
     product_weight(dw, dy, x, geometry)
-
-
-FAR = 1 << 16
-"""From here on a stride is 1 where there is one window: kernels make room for what lies between."""
-
-
-def geometry_of(
-    windows: Sequence[int], stride: Any, padding: Any, dilation: Any, groups: int
-) -> Geometry:
-    """Fill the numbers up to three spatial dims; one number stands for all.
-
-    windows: how many there are along each spatial dim.
-    """
-    count = len(windows)
-    steps = _triple(stride, count, 1)
-    if max(steps) >= FAR:
-        pairs = zip((1, 1, 1)[count:] + tuple(windows), steps, strict=True)
-        steps = tuple([1 if each == 1 else step for each, step in pairs])  # type: ignore[assignment]
-    return Geometry(steps, _triple(padding, count, 0), _triple(dilation, count, 1), groups)
-
-
-def _triple(value: Any, count: int, missing: int) -> Triple:
-    values = (value,) * count if isinstance(value, int) else tuple(value)
-    if len(values) == 1:
-        values *= count
-    return (missing,) * (3 - count) + values  # type: ignore[return-value]
 
 
 def spatial(array: Array) -> Array:

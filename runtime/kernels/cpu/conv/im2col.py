@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.common.conv import block_counts, pair
 
 Array = Any
 
@@ -16,7 +17,7 @@ def im2col(
 ) -> None:
     """Write the patches as columns (N, C * KH * KW, OH * OW)."""
     x = self if self.ndim == 4 else self[None]
-    kernel_h, kernel_w = _pair(kernel_size)
+    kernel_h, kernel_w = pair(kernel_size)
     sizes = block_counts(x.shape[2:], kernel_size, dilation, padding, stride)
     steps = [_triple(value, m) for value, m in ((stride, 1), (padding, 0), (dilation, 1))]
     patches = out.reshape(x.shape[0], x.shape[1], 1, kernel_h, kernel_w, 1, *sizes)
@@ -35,7 +36,7 @@ def col2im(
 ) -> None:
     """Write the sum of the columns, each at the places of its patch."""
     x = out if out.ndim == 4 else out[None]
-    kernel_h, kernel_w = _pair(kernel_size)
+    kernel_h, kernel_w = pair(kernel_size)
     sizes = block_counts(x.shape[2:], kernel_size, dilation, padding, stride)
     steps = [_triple(value, m) for value, m in ((stride, 1), (padding, 0), (dilation, 1))]
     columns = np.ascontiguousarray(self)
@@ -44,28 +45,9 @@ def col2im(
     add_patches(x[:, :, None], patches, *steps)
 
 
-def _pair(value: Any) -> tuple[int, int]:
-    if isinstance(value, int):
-        return (value, value)
-    return (value[0], value[-1])
-
-
-def block_counts(
-    sizes: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> tuple[int, int]:
-    """How many places a kernel has in each of two dims."""
-    counts = [
-        (size + 2 * p - d * (k - 1) - 1) // s + 1
-        for size, k, d, p, s in zip(
-            sizes, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride), strict=True
-        )
-    ]
-    return (counts[0], counts[1])
-
-
 def _triple(value: Any, missing: int) -> tuple[int, int, int]:
     """The numbers of two dims, seen as three."""
-    return (missing, *_pair(value))
+    return (missing, *pair(value))
 
 
 @kernel

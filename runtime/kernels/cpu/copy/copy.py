@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.common.copy import warn_of_discarding
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_flat
 from torchgen_out._runtime.kernels.cpu.folding import as_bits
 from torchgen_out._runtime.kernels.cpu.planned import Cast, Elementwise, planned, view_of
@@ -101,11 +101,6 @@ def _is_widening(own: Any, wanted: Any) -> bool:
 def _real_part(source: Array) -> Array:
     warn_of_discarding()
     return source.real
-
-
-def warn_of_discarding() -> None:
-    """Warn that a cast leaves out imaginary parts."""
-    warn("Casting complex values to real discards the imaginary part", UserWarning)
 
 
 @Cast

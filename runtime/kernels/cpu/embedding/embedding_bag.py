@@ -8,12 +8,11 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.embedding import MAX, MEAN
 from torchgen_out._runtime.kernels.cpu.indexing.places import as_int64, check_range
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
-
-SUM, MEAN, MAX = 0, 1, 2
 
 
 def embedding_bag(

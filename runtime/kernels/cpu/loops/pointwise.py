@@ -7,7 +7,6 @@ choice among the loops is the plan's (`runtime.kernels.plan`), allocation the ba
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,11 +14,10 @@ import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.common.pointwise import INPUT_NAMES, PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.loops import runs, steps
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near
 
-INPUT_NAMES = "abcdefgh"
-SCALAR_TYPES = {"b": bool, "i": int, "f": float, "c": complex}
 ANY = 2
 """An inner stride that is neither 1 nor 0."""
 TILE_ROWS, TILE_COLUMNS = 64, 128
@@ -29,50 +27,11 @@ LIGHT = 30
 """Lines of vector mathematics up to which not a formula's arithmetic takes the time, but memory."""
 
 
-@dataclass(frozen=True)
-class PointwiseSpec:
-    """One formula for one signature.
-
-    formula: the scalar function. arguments: what each of its arguments is, in order: 'tensor',
-    'scalar' (converted to the compute type), 'raw' (left as it is) or 'absent' (None).
-    inputs, outputs: the dtypes of the tensors read and written. compute: the type the formula
-    computes in; for half types their opmath type.
-    """
-
-    formula: Any
-    arguments: tuple[str, ...]
-    inputs: tuple[dtypes.dtype, ...]
-    outputs: tuple[dtypes.dtype, ...]
-    compute: dtypes.dtype
-
-    @property
-    def name(self) -> str:
-        """The formula's name."""
-        return str(self.formula.__name__)
-
-    @property
-    def work(self) -> int:
-        """How much more an element costs than moving it, at least: by the steps of the formula, of
-        its version near 0 where it has one."""
-        source = _near_source(self) or _source(self)
-        return steps.moves(compose.compose(source, self.compute.name) + source)
-
-    def result(self, value: str, output: dtypes.dtype) -> str:
-        """The expression of a result as an element of the type it was computed in.
-
-        Short integers, and bools, of which the compiler makes longer ones, wrap around before they
-        become elements of another type.
-        """
-        is_wrapped = self.compute.kind == "b" or (
-            self.compute.kind == "i" and self.compute is not dtypes.int64
-        )
-        is_other = output is not self.compute and output.kind != "b"
-        return f"T({value})" if is_wrapped and is_other else value
-
-    @property
-    def scalar_type(self) -> type:
-        """The Python type that a 'scalar' has in the call of a kernel."""
-        return SCALAR_TYPES[self.compute.kind]
+def work_of(spec: PointwiseSpec) -> int:
+    """How much more an element costs than moving it, at least: by the steps of the formula, of
+    its version near 0 where it has one."""
+    source = _near_source(spec) or _source(spec)
+    return steps.moves(compose.compose(source, spec.compute.name) + source)
 
 
 def contiguous_kernel(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> Any:

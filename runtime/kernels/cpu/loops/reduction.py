@@ -8,12 +8,12 @@ are sliced first: of an index into a slice LLVM knows that it is not negative, a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.loops.rows import (
     FOLD_FROM_FIRST,
@@ -105,24 +105,6 @@ def finish(out, parts, n, count):
             acc = combine(acc, parts[part * width + i])
         out[i] = {project}
 '''
-
-
-@dataclass(frozen=True)
-class ReductionSpec:
-    """The four parts for one signature.
-
-    name: the operator's. parts: functions (identity or None, reduce, combine, project or None).
-    input, output: dtypes read and written. compute: the type elements are read as. acc: the type
-    of the accumulator. scalars: how many scalar arguments the parts take.
-    """
-
-    name: str
-    parts: tuple[Any, Any, Any, Any]
-    input: dtypes.dtype
-    output: dtypes.dtype
-    compute: dtypes.dtype
-    acc: dtypes.dtype
-    scalars: int = 0
 
 
 def rows_module(spec: ReductionSpec) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.pooling import Triple, triple, windows_of
 from torchgen_out._runtime.kernels.cpu.copy.copy import fill
 from torchgen_out._runtime.kernels.cpu.loop_plans import (
     NOTHING,
@@ -32,13 +33,7 @@ from torchgen_out._runtime.kernels.cpu.pooling.pooling_loops import (
     scatter_windows,
     spread_windows,
 )
-from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import (
-    Triple,
-    empty_windows,
-    plane_sizes,
-    triple,
-    windows,
-)
+from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import empty_windows, plane_sizes
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -69,7 +64,7 @@ def max_pool(count: int, results: int) -> PlannedKernel:
     def plan(*args: Any) -> LaunchPlan:
         """Write the largest element of each window, and with two results where it stands."""
         *outs, self, kernel_size, stride, padding, dilation, _ = args
-        size, step, pad = windows(count, kernel_size, stride, padding)
+        size, step, pad = windows_of(count, kernel_size, stride, padding)
         spread = triple(dilation, count, 1)
         work, seen = 4 * outs[0].numel, views(outs, self, count)
         counts, lengths = seen[0].shape[1:], seen[-1].shape[1:]
@@ -157,7 +152,7 @@ def avg_pool(count: int) -> PlannedKernel:
         divisor_override: int | None,
     ) -> LaunchPlan:
         """Write the mean of each window; integers are divided towards zero."""
-        size, step, pad = windows(count, kernel_size, stride, padding)
+        size, step, pad = windows_of(count, kernel_size, stride, padding)
         result, x = views([mean], self, count)
         is_float = mean.dtype.kind == "f"
         if is_float and unrolled.suits(size) and mean.numel * prod(size) > MOST_PLACES:
@@ -197,7 +192,7 @@ def avg_pool_backward(
     count: int,
 ) -> None:
     """Add to every element of a window its part of the window's gradient."""
-    size, step, pad = windows(count, kernel_size, stride, padding)
+    size, step, pad = windows_of(count, kernel_size, stride, padding)
     fill(out, 0)
     arrays = (planes(out, count), planes(grad_output, count))
     lengths = (arrays[1].shape[1:], arrays[0].shape[1:])

@@ -8,22 +8,7 @@ from typing import Any
 
 import numpy as np
 
-Triple = tuple[int, int, int]
-
-
-def triple(value: Any, count: int, missing: int) -> Triple:
-    """Three numbers of one or `count`; `missing` for the dims in front."""
-    values = (value,) if isinstance(value, int) else tuple(value)
-    if len(values) == 1:
-        values *= count
-    return (missing,) * (3 - count) + values  # type: ignore[return-value]
-
-
-def windows(count: int, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, Any, Any]:
-    """Size, step and padding in three dims."""
-    size = triple(kernel_size, count, 1)
-    step = size if stride is None or stride == [] or stride == () else triple(stride, count, 1)
-    return size, step, triple(padding, count, 0)
+from torchgen_out._runtime.kernels.common.pooling import Triple
 
 
 def plane_sizes(sizes: tuple[int, ...], count: int) -> tuple[int, ...]:

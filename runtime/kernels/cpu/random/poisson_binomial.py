@@ -17,15 +17,12 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.common.random import FEW, TRIES
 from torchgen_out._runtime.kernels.cpu.folding import broadcast
 from torchgen_out._runtime.kernels.cpu.random.philox import fill_words, reserve
 
 Array = Any
 
-TRIES = 64
-"""Blocks of the stream for a number; fewer than one try in five is in vain."""
-FEW = 10.0
-"""Expected events up to which they are counted up."""
 WORK = 40
 """How much more a number costs than an element of element-wise work."""
 

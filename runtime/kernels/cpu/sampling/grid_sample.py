@@ -14,23 +14,20 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.sampling import (
+    BICUBIC,
+    BORDER,
+    NEAREST,
+    REFLECTION,
+    SHARPNESS,
+    taps_per_dim,
+)
 from torchgen_out._runtime.kernels.typed import TypedKernel, typed
 
 Array = Any
 
-NEAREST, BICUBIC = 1, 2
-"""`interpolation_mode` besides 0, bilinear."""
-BORDER, REFLECTION = 1, 2
-"""`padding_mode` besides 0, zeros."""
 CHUNK = 256
 """Points whose taps are kept at a time."""
-SHARPNESS = -0.75
-"""The parameter of the cubic convolution."""
-
-
-def taps_per_dim(interpolation_mode: int) -> int:
-    """How many elements take part along every dim."""
-    return {NEAREST: 1, BICUBIC: 4}.get(interpolation_mode, 2)
 
 
 def grid_sampler(

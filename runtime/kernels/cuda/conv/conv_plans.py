@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.kernels.cpu.conv.convolution import Geometry
+from torchgen_out._runtime.kernels.common.conv import Geometry
 from torchgen_out._runtime.kernels.cuda.queue import Array
 
 FORWARD, INPUT, WEIGHT = "forward", "input", "weight"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from torchgen_out._runtime.kernels.cpu.conv.convolution import Geometry, geometry_of
+from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
 from torchgen_out._runtime.kernels.cuda.conv import lattice_product
 from torchgen_out._runtime.kernels.cuda.conv.conv_plans import (
     FORWARD,

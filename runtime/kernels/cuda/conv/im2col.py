@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.kernels.cpu.conv.im2col import block_counts
+from torchgen_out._runtime.kernels.common.conv import block_counts
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     DeviceKernel,
     device_kernel,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.queue import MOVED_AS, Array, Queue
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cpu.embedding.embedding_bag import MAX, MEAN
+from torchgen_out._runtime.kernels.common.embedding import MAX, MEAN
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted

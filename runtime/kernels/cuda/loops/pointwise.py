@@ -11,7 +11,7 @@ from functools import cache
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import build, narrow
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import INPUT_NAMES, PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import INPUT_NAMES, PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling import primitives, vectors
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.vecmath import complex_source

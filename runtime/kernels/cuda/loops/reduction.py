@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import build, narrow
-from torchgen_out._runtime.kernels.cpu.loops.reduction import ReductionSpec
+from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 from torchgen_out._runtime.kernels.cuda.compiling import primitives
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from torchgen_out._runtime.kernels.cpu.loops.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
     DIVIDE,

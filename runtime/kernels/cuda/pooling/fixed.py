@@ -9,21 +9,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.kernels.cpu.pooling.fixed import triple
+from torchgen_out._runtime.kernels.common.pooling import Triple, triple, windows_of
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     device_kernel,
     run_elements,
 )
 from torchgen_out._runtime.kernels.cuda.pooling.windows import (
-    Triple,
     first_window,
     last_window,
     spatial,
     window_end,
     window_size,
     window_start,
-    windows_of,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
@@ -284,7 +282,7 @@ def _mean(
     out: Array,
     x: Array,
     count: int,
-    windows: list[Triple] | None,
+    windows: tuple[Triple, ...] | None,
     include_pad: bool = False,
     divisor: int | None = None,
 ) -> None:

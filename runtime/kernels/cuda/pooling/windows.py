@@ -7,17 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import triple
+from torchgen_out._runtime.kernels.common.pooling import Triple
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
-
-Triple = tuple[int, int, int]
-
-
-def windows_of(count: int, kernel_size: Any, stride: Any, padding: Any) -> list[Triple]:
-    """Sizes, steps and paddings of windows over three dims."""
-    size = triple(kernel_size, count, 1)
-    step = size if stride is None or stride == [] or stride == () else triple(stride, count, 1)
-    return [size, step, triple(padding, count, 0)]
 
 
 def spatial(sizes: Any, count: int) -> Triple:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cpu.random.poisson_binomial import FEW, TRIES
+from torchgen_out._runtime.kernels.common.random import FEW, TRIES
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     device_kernel,

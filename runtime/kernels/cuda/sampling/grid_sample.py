@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cpu.sampling.grid_sample import (
+from torchgen_out._runtime.kernels.common.sampling import (
     BICUBIC,
     NEAREST,
     REFLECTION,

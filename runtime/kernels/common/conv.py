@@ -1,0 +1,56 @@
+"""How a kernel slides over an input: the numbers of convolutions and of sliding blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from torchgen_out._runtime.kernels.common.pooling import Triple, triple
+
+
+class Geometry(NamedTuple):
+    """How a kernel slides: three numbers each."""
+
+    stride: Triple
+    padding: Triple
+    dilation: Triple
+    groups: int
+
+
+FAR = 1 << 16
+"""From here on a stride is 1 where there is one window: kernels make room for what lies between."""
+
+
+def geometry_of(
+    windows: Sequence[int], stride: Any, padding: Any, dilation: Any, groups: int
+) -> Geometry:
+    """Fill the numbers up to three spatial dims; one number stands for all.
+
+    windows: how many there are along each spatial dim.
+    """
+    count = len(windows)
+    steps = triple(stride, count, 1)
+    if max(steps) >= FAR:
+        pairs = zip((1, 1, 1)[count:] + tuple(windows), steps, strict=True)
+        steps = tuple([1 if each == 1 else step for each, step in pairs])  # type: ignore[assignment]
+    return Geometry(steps, triple(padding, count, 0), triple(dilation, count, 1), groups)
+
+
+def pair(value: Any) -> tuple[int, int]:
+    """The numbers of two dims; one stands for both."""
+    if isinstance(value, int):
+        return (value, value)
+    return (value[0], value[-1])
+
+
+def block_counts(
+    sizes: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> tuple[int, int]:
+    """How many places a kernel has in each of two dims."""
+    counts = [
+        (size + 2 * p - d * (k - 1) - 1) // s + 1
+        for size, k, d, p, s in zip(
+            sizes, pair(kernel_size), pair(dilation), pair(padding), pair(stride), strict=True
+        )
+    ]
+    return (counts[0], counts[1])
