@@ -239,6 +239,26 @@ def test_generator_tests_need_no_numpy() -> None:
     assert "\n".join(found) == ""
 
 
+def _forbidden(package: str, other: str) -> list[str]:
+    """The imports of one package by another."""
+    return [
+        each.told(f"{each.module} may not import {each.name}")
+        for each in imports("runtime")
+        if f"{each.module}.".startswith(f"{RUNTIME}.{package}.")
+        and f"{each.name}.".startswith(f"{RUNTIME}.{other}.")
+    ]
+
+
+@pytest.mark.parametrize("floor", ["backends", "kernels"])
+@pytest.mark.parametrize(
+    ("package", "other"),
+    [("cuda", "cpu"), ("cpu", "cuda"), ("common", "cpu"), ("common", "cuda"), ("meta", "cpu")],
+)
+def test_backends_do_not_know_each_other(floor: str, package: str, other: str) -> None:
+    """What two of them need stands in `common`."""
+    assert "\n".join(_forbidden(f"{floor}.{package}", f"{floor}.{other}")) == ""
+
+
 @pytest.mark.parametrize(
     ("module", "name"),
     [

@@ -6,12 +6,12 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common import pointwise_signature
-from torchgen_out._runtime.backends.common.reduction_plan import plan_dims
-from torchgen_out._runtime.backends.cpu.dispatch import common_dtype
-from torchgen_out._runtime.backends.cpu.reduction import reduction_types
+from torchgen_out._runtime.backends.common.dispatch import common_dtype
+from torchgen_out._runtime.backends.common.reduction_plan import plan_dims, reduction_types
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, make_tensor
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.backends import register_backend
@@ -94,6 +94,9 @@ class MetaBackend:
             return operator.wrap(*results) if operator.wrap else tuple(results)
 
         return _variant(operator, call, variant)
+
+    def grow(self, storage: Storage, count: int, dtype: dtypes.dtype) -> None:
+        """There is no memory."""
 
 
 def _described(spec: Any, common: dtypes.dtype | None) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import grad_mode
-from torchgen_out._runtime.backends.cpu import memory
+from torchgen_out._runtime.backends.common import resizing
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import overlap, promotion
@@ -213,7 +213,7 @@ def ready_out(name: str, out: Any, sizes: Sequence[int], *inputs: Any) -> Tensor
     if grad_mode.state.enabled and any(each._key & keys.GRAD for each in tensors):
         raise errors.out_with_grad(name)
     if tuple(out._sizes) != tuple(sizes):
-        memory.warn_of_resizing(name, out, sizes)
+        resizing.warn_of_resizing(name, out, sizes)
         out.resize_(sizes)
     return out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -28,6 +28,21 @@ def check_whole(name: str, out: Tensor, operand: Any) -> None:
     """As `check_apart`; but `out` may be the operand, or show just its elements in their order."""
     if _shows_part(out, operand):
         raise errors.partly_overlapping(name)
+
+
+def check_operands(name: str, out: Tensor, inputs: Sequence[Tensor]) -> None:
+    """Raises: RuntimeError if `out` overlaps itself, or an input in part."""
+    check_self(name, out)
+    for each in inputs:
+        if (
+            each is not out
+            and each._storage is out._storage
+            and shapes.partly_overlap(
+                (out._sizes, out._strides, out._offset),
+                (each._sizes, each._strides, each._offset),
+            )
+        ):
+            raise errors.partly_overlapping(name)
 
 
 def shows(out: Tensor, operand: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common import resizing
 from torchgen_out._runtime.backends.cpu import memory
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import memory_format as formats
@@ -32,10 +33,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: memory_format | None = Non
     if self._key & keys.GRAD:
         raise errors.resize_of_grad()
     wanted = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-    if self.is_cpu or self.is_meta:
-        memory.resize(self, creation.sizes_of(wanted))
-    else:
-        backend_of(self.device.type_index).resize(self, creation.sizes_of(wanted))
+    resizing.resize(self, creation.sizes_of(wanted))
     if memory_format is not None:
         self._strides = _strides_in(self._sizes, memory_format)
         self._flat = None
@@ -126,8 +124,9 @@ def _fit(storage: Storage, sizes: Size, strides: Any, offset: int, self: Tensor)
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     shapes.check_countable(sizes)
     extent = shapes.extent_of(sizes, strides)
-    if extent and storage.buffer is not None and self.is_cpu:
-        memory.grow(storage, offset + extent, self.dtype)
+    if extent and storage.buffer is not None:
+        backend = backend_of(self._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK)
+        backend.grow(storage, offset + extent, self.dtype)
 
 
 def _forget(self: Tensor, storage: Storage) -> None:

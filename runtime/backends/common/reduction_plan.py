@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
 
@@ -102,3 +104,17 @@ def plan_memory(sizes: Size, strides: tuple[int, ...], dim: Any) -> DimPlan | No
     kept = [d for d in order if d not in reduced]
     found = plan_dims(dense_sizes, tuple([order.index(d) for d in reduced]), False)
     return found if found.width and kept == sorted(kept) else None
+
+
+def reduction_types(
+    rule: str, own: dtypes.dtype, requested: dtypes.dtype | None
+) -> tuple[dtypes.dtype, dtypes.dtype]:
+    """(dtype elements are read as, dtype of the result)."""
+    if requested is not None:
+        return requested, requested
+    if rule == "bool_to_long":
+        lifted = dtypes.int64 if own.kind in "bi" else own
+        return lifted, lifted
+    if rule == "always_bool" and own is dtypes.uint8:
+        return own, own  # PyTorch keeps uint8, its bool of old, for any and all
+    return promotion.element_types(rule, [(own, promotion.DIMENSIONED)])

@@ -5,42 +5,16 @@ New results are made in `dispatch_new.py`, given ones written in `dispatch_into.
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
-from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common.dispatch import common_dtype, find_kernel
+from torchgen_out._runtime.backends.common.given_results import make_copying_call, make_out_call
 from torchgen_out._runtime.backends.cpu.converters import argument_converters
-from torchgen_out._runtime.backends.cpu.dispatch_into import (
-    make_aliasing_call,
-    make_copying_call,
-    make_mutating_call,
-    make_out_call,
-)
+from torchgen_out._runtime.backends.cpu.dispatch_into import make_aliasing_call, make_mutating_call
 from torchgen_out._runtime.backends.cpu.dispatch_new import make_dynamic_call, make_static_call
-from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import promotion
-from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 
 CPU = 0
-
-
-def find_kernel(operator: Dispatch, backend: str, device_index: int, folder: str) -> Any:
-    """The kernel registered from outside, or the one that native_functions.yaml names.
-
-    Raises: NotImplementedError if there is neither.
-    """
-    registered = operator.kernels.get(device_index)
-    if registered is not None:
-        return registered
-    name = operator.kernel_names.get(backend)
-    if name is None:
-        raise errors.no_kernel(operator.base_name, backend)
-    if ":" in name:
-        module, _, function = name.partition(":")
-    else:
-        module, _, function = f"{folder}.{name}".rpartition(".")
-    return getattr(importlib.import_module(module), function)
 
 
 def make_call(operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
@@ -59,39 +33,3 @@ def make_call(operator: Dispatch, signature: tuple[Any, ...], variant: str) -> C
     if variant == INPLACE:
         return make_copying_call(operator, call)
     return make_out_call(operator, call) if variant == OUT else call
-
-
-def common_dtype(operator: Dispatch, signature: tuple[Any, ...]) -> dtypes.dtype | None:
-    """The dtype that the rule gives, None without a rule.
-
-    Raises: RuntimeError if dtypes that must agree differ; NotImplementedError for one outside
-    the operator's set.
-    """
-    entries = dict(zip(operator.operands, signature, strict=True))
-    promoted = [entries[name] for name in operator.promoted if entries[name] is not None]
-    if operator.promotion == "none":
-        first = next(iter(signatures.tensor_keys(signature)), None)
-        if first is not None:
-            _check_dtype(operator, signatures.dtype_of(first))
-        return None
-    if operator.promotion == "same":
-        found = [signatures.dtype_of(key) for key in signatures.tensor_keys(promoted)]
-        for other in found[1:]:
-            if other is not found[0]:
-                raise errors.dtypes_differ(operator.base_name, found[0], other)
-        if not found:
-            return None
-        _check_dtype(operator, found[0])
-        return found[0]
-    ranked = signatures.promotion_entries(promoted)
-    if not ranked:
-        return None
-    compute, _ = promotion.element_types(operator.promotion, ranked)
-    _check_dtype(operator, compute)
-    return compute
-
-
-def _check_dtype(operator: Dispatch, dtype: dtypes.dtype) -> None:
-    if dtype.name not in operator.dtypes:
-        accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
-        raise errors.dtype_not_supported(operator.base_name, dtype, accepted)

@@ -12,13 +12,10 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core import shared_memory
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
-from torchgen_out._runtime.core.user_warnings import warn
 
 
 def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
@@ -27,24 +24,6 @@ def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     buffer = pool.empty(layout.numel, dtype.numpy)
     key = dtype.index | layout.zero_dim
     return build(key, layout.sizes, layout.strides, 0, None, buffer)
-
-
-def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
-    """Give a tensor other sizes, contiguous; its memory grows if it must and keeps its values.
-
-    Raises: RuntimeError for sizes that cannot be, or memory that is somebody else's.
-    """
-    sizes = dense_layout(tuple(sizes)).sizes
-    if tuple(sizes) == tuple(tensor._sizes):
-        return
-    storage = tensor._storage
-    if storage.buffer is not None:
-        grow(storage, tensor._offset + shapes.numel(sizes), tensor.dtype)
-    storage.version += 1
-    tensor._sizes = sizes
-    tensor._strides = shapes.contiguous_strides(sizes)
-    tensor._flat = None
-    tensor._key = tensor._key & ~keys.ZERO_DIM | (0 if sizes else keys.ZERO_DIM)
 
 
 def grow(storage: Storage, count: int, dtype: dtypes.dtype) -> None:
@@ -87,19 +66,3 @@ def share(tensor: Tensor) -> None:
 
 _REFERENCES_OF_ONE = 2
 """To a storage that one tensor has, counted while it is asked for."""
-
-
-def resize_out(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
-    """Resize a tensor given as out=; warn if it held elements."""
-    warn_of_resizing(operator, out, sizes)
-    resize(out, sizes)
-
-
-def warn_of_resizing(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
-    """Warn if a tensor that is given as out= and has other sizes holds elements."""
-    if out.numel():
-        warn(
-            "An output with one or more elements was resized since it had shape "
-            f"{list(out._sizes)}, which does not match the required output shape {list(sizes)}. "
-            f"Pass {operator}() an empty tensor, or one of the required shape.",
-        )

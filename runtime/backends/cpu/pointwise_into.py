@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common import resizing
 from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
-from torchgen_out._runtime.backends.cpu import memory
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
     PLANS_KEPT,
     PointwiseKernels,
@@ -18,7 +18,7 @@ from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
 )
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import overlap, promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import Call
@@ -43,7 +43,7 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
         else:
             for other in tensors:
                 if other is not self and other._storage is self._storage:
-                    check_overlap(name, self, tensors)
+                    overlap.check_operands(name, self, tensors)
             kernel = kernels.inplace_kernel()
             threads.run_flat(kernel, tuple(flat), tuple(scalars), work=kernels.work)
         self._storage.version += 1
@@ -131,7 +131,7 @@ def make_out_call(special: PointwiseSignature) -> Call:
             return out
         sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))
         if tuple(out._sizes) != tuple(sizes):
-            memory.resize_out(operator.base_name, out, sizes)
+            resizing.resize_out(operator.base_name, out, sizes)
         write(kernels, operator.base_name, out, tensors, scalars)
         out._storage.version += 1
         return out
@@ -221,7 +221,7 @@ def _find_runner(
     sizes = shapes.broadcast_shapes(out._sizes, *(t._sizes for t in tensors))
     if tuple(sizes) != tuple(out._sizes):
         raise errors.inplace_shape(name, out._sizes, sizes)
-    check_overlap(name, out, tensors)
+    overlap.check_operands(name, out, tensors)
     plan = plans.plan_pointwise(
         tuple([(t._sizes, t._strides) for t in tensors]),
         (out._sizes, out._strides),
@@ -244,19 +244,3 @@ def _dense_arrays(tensors: Sequence[Tensor]) -> list[Any] | None:
 def _share(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors have one storage; one that nobody asked for is not shared."""
     return a._shared is not None and a._shared is b._shared
-
-
-def check_overlap(name: str, out: Tensor, inputs: Sequence[Tensor]) -> None:
-    """Raises: RuntimeError if `out` overlaps itself, or an input in part."""
-    if 0 in out._strides and shapes.repeats(out._sizes, out._strides):
-        raise errors.overlapping_write(name)
-    for each in inputs:
-        if (
-            each is not out
-            and each._storage is out._storage
-            and shapes.partly_overlap(
-                (out._sizes, out._strides, out._offset),
-                (each._sizes, each._strides, each._offset),
-            )
-        ):
-            raise errors.partly_overlapping(name)

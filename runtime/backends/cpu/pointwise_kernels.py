@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.backends.common import pointwise_signature
+from torchgen_out._runtime.backends.common.pointwise_formula import PointwiseFormula
 from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import dtype as dtypes
@@ -78,85 +78,20 @@ class LoopKernels:
         return found
 
 
-class PointwiseKernels(LoopKernels):
+class PointwiseKernels(LoopKernels, PointwiseFormula):
     """The kernels of one formula for one signature and result dtype, built when first used."""
 
     def __init__(self, special: PointwiseSignature, outputs: tuple[dtypes.dtype, ...]) -> None:
-        self.operator = special.operator
-        self.arguments = special.arguments
-        self.outputs = outputs
-        self.compute = special.compute
-        self.converters = pointwise_signature.scalar_converters(special)
-        self.convert = _all_converted(self.converters)
-        kinds = list(enumerate(special.arguments))
-        self._tensor_places = [place for place, kind in kinds if kind == "tensor"]
-        converters = iter(self.converters)
-        self._scalar_places = [
-            (place, next(converters) if kind == "scalar" else None)
-            for place, kind in kinds
-            if kind in ("scalar", "raw")
-        ]
+        PointwiseFormula.__init__(self, special, outputs)
+        LoopKernels.__init__(self, self.spec, self.at_defaults)
         self.storage_dtype = outputs[0].numpy
-        self.defaults, at_defaults = self._simpler(special)
-        compute = special.compute.opmath
-        spec = PointwiseSpec(special.formula, special.arguments, special.inputs, outputs, compute)
-        super().__init__(spec, at_defaults)
         self.small = min(self.serial_below, pool.ALIGNED_BYTES // self.storage_dtype.itemsize)
         """Elements below which a result needs neither a second thread nor memory that is aligned.
         """
 
-    def _simpler(self, special: PointwiseSignature) -> tuple[tuple[Any, ...], Any]:
-        """The default values of the scalars, and the spec of the formula with these put in.
-
-        ((), None) where the formula gains nothing from it.
-        """
-        operator = special.operator
-        if special.formula is not operator.formulas.get(()) or operator.at_defaults is None:
-            return (), None  # a formula without scalars, too, has nothing to gain
-        arguments = tuple(
-            kind
-            for name, kind in zip(operator.arguments, special.arguments, strict=True)
-            if name not in operator.defaults
-        )
-        spec = PointwiseSpec(
-            operator.at_defaults,
-            arguments,
-            special.inputs,
-            self.outputs,
-            special.compute.opmath,
-        )
-        return tuple(operator.defaults.values()), spec
-
     def result_key(self, zero_dim: bool) -> int:
         """The key of a new result."""
         return keys.pack(self.outputs[0].index, 0, 0, zero_dim)
-
-    def split(self, args: tuple[Any, ...]) -> tuple[list[Tensor], list[Any]]:
-        """The tensors among a call's arguments, and its scalars, converted."""
-        tensors = [args[place] for place in self._tensor_places]
-        if not self._scalar_places:
-            return tensors, []
-        return tensors, [
-            args[place] if convert is None else convert(args[place])
-            for place, convert in self._scalar_places
-        ]
-
-
-def _all_converted(converters: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
-    """What converts the scalars of a call, given in order."""
-    if len(set(converters)) == 1:
-        return partial(map, converters[0])
-    if len(converters) == 2:
-        first, second = converters
-
-        def convert_pair(scalars: tuple[Any, ...]) -> tuple[Any, Any]:
-            a, b = scalars
-            return first(a), second(b)
-
-        return convert_pair
-    return lambda scalars: [
-        convert(scalar) for convert, scalar in zip(converters, scalars, strict=True)
-    ]
 
 
 def common_flat(tensors: Sequence[Tensor]) -> list[Any] | None:

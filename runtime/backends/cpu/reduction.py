@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.common.reduction_plan import DimPlan, plan_dims, plan_memory
-from torchgen_out._runtime.backends.cpu import casting, memory
+from torchgen_out._runtime.backends.common.given_results import make_reduction_out_call
+from torchgen_out._runtime.backends.common.reduction_plan import (
+    DimPlan,
+    plan_dims,
+    plan_memory,
+    reduction_types,
+)
+from torchgen_out._runtime.backends.cpu import casting
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, Runner, typed_buffer
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor, alias
@@ -82,16 +87,7 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
 
     call = call_usual if names == USUAL_ARGUMENTS[: len(names)] else call_any
 
-    def call_out(out: Tensor, *args: Any) -> Tensor:
-        result = call(*args)
-        is_asked_for = dtype_at is not None and args[dtype_at] is not None
-        rule = "exact" if is_asked_for else operator.out_rule
-        promotion.check_out(result.dtype, out.dtype, rule)
-        if tuple(out._sizes) != tuple(result._sizes):
-            memory.resize_out(operator.base_name, out, result._sizes)
-        return ops.copy_(out, result)  # type: ignore[no-any-return]
-
-    return call_out if variant == OUT else call
+    return make_reduction_out_call(operator, call) if variant == OUT else call
 
 
 def _accepts(operator: Reduction, own: dtypes.dtype) -> bool:
@@ -299,17 +295,3 @@ def memory_of(x: Tensor, plan: DimPlan, dim: Any) -> tuple[Any, DimPlan]:
     if walk is None:
         return x._dense(), plan
     return typed_buffer(x)[x._offset : x._offset + plan.work], walk
-
-
-def reduction_types(
-    rule: str, own: dtypes.dtype, requested: dtypes.dtype | None
-) -> tuple[dtypes.dtype, dtypes.dtype]:
-    """(dtype elements are read as, dtype of the result)."""
-    if requested is not None:
-        return requested, requested
-    if rule == "bool_to_long":
-        lifted = dtypes.int64 if own.kind in "bi" else own
-        return lifted, lifted
-    if rule == "always_bool" and own is dtypes.uint8:
-        return own, own  # PyTorch keeps uint8, its bool of old, for any and all
-    return promotion.element_types(rule, [(own, promotion.DIMENSIONED)])

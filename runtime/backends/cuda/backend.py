@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Sequence
 from typing import Any
 
-from torchgen_out._runtime.backends.cpu.dispatch import find_kernel
+from torchgen_out._runtime.backends.common.dispatch import find_kernel
 from torchgen_out._runtime.backends.cuda import (
     copying,
     current,
@@ -19,13 +18,13 @@ from torchgen_out._runtime.backends.cuda import (
     pinned,
     pointwise,
     reduction,
-    resizing,
     transfer,
 )
 from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
 from torchgen_out._runtime.backends.cuda.streams import Stream
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 from torchgen_out._runtime.kernels.cuda.copy import ranges
@@ -79,9 +78,9 @@ class CUDABackend:
         queue = dispatch.DeviceQueue(copying.index_of(tensor), operator)
         probabilities.note_outside_unit(queue, dispatch.array_of(tensor))
 
-    def resize(self, tensor: Tensor, sizes: Sequence[int]) -> None:
-        """Give a tensor other sizes, its memory growing if it must."""
-        resizing.resize(tensor, sizes)
+    def grow(self, storage: Storage, count: int, dtype: dtypes.dtype) -> None:
+        """Have memory for at least so many elements, which keeps what it holds."""
+        memory.grow(storage, count, dtype)
 
     def pin(self, tensor: Tensor) -> Tensor:
         """A copy of a host tensor in page-locked memory."""

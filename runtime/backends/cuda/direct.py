@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.cpu.dispatch import common_dtype
-from torchgen_out._runtime.backends.cuda import copying, memory, pointwise, resizing
+from torchgen_out._runtime.backends.common import resizing
+from torchgen_out._runtime.backends.common.dispatch import common_dtype
+from torchgen_out._runtime.backends.cuda import copying, memory, pointwise
 from torchgen_out._runtime.backends.cuda.dispatch import allocate, array_of, finish, stages_of
 from torchgen_out._runtime.backends.cuda.queue import LibraryQueue
 from torchgen_out._runtime.core import dtype as dtypes

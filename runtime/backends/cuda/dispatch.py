@@ -12,24 +12,26 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.cpu.dispatch import common_dtype, make_copying_call
-from torchgen_out._runtime.backends.cpu.dispatch_into import check_out, keep_apart
+from torchgen_out._runtime.backends.common.dispatch import common_dtype
+from torchgen_out._runtime.backends.common.given_results import (
+    keep_apart,
+    make_copying_call,
+    make_out_call,
+)
 from torchgen_out._runtime.backends.cuda import (
     captured_draws,
     copying,
     faults,
     launching,
     memory,
-    resizing,
     streams,
     transfer,
 )
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import overlap, promotion
+from torchgen_out._runtime.core import overlap
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.tensor import Tensor, build
-from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels.cuda.queue import Array
@@ -206,31 +208,6 @@ def make_aliasing_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
         return self
 
     return keep_apart(operator, call)
-
-
-def make_out_call(operator: Dispatch, call: Call) -> Call:
-    """out= by computing the result and copying it."""
-
-    def call_out(out: Any, *args: Any) -> Any:
-        results = call(*args)
-        if isinstance(results, Tensor):
-            return store(operator, out, results, args)
-        pairs = zip(out, results, strict=True)
-        stored = [store(operator, each, result, args) for each, result in pairs]
-        return operator.wrap(*stored) if operator.wrap else tuple(stored)
-
-    return call_out
-
-
-def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
-    """Copy a result into a tensor given as out=, which is resized if need be."""
-    promotion.check_out(result.dtype, out.dtype, operator.out_rule)
-    if operator.out_overlap != "anything":
-        overlap.check_self(operator.base_name, out)
-    if tuple(out._sizes) != tuple(result._sizes):
-        resizing.resize_out(operator.base_name, out, result._sizes)
-    check_out(operator, out, args)
-    return ops.copy_(out, result)  # type: ignore[no-any-return]
 
 
 def allocate(spec: Any, common: dtypes.dtype | None, index: int) -> Tensor:

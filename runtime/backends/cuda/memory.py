@@ -11,6 +11,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.device import CUDA
+from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 
 _allocators: dict[int, Allocator] = {}
@@ -38,6 +39,18 @@ def empty(sizes: tuple[int, ...], dtype: dtypes.dtype, index: int) -> Tensor:
     buffer = allocator(index).buffer(layout.numel, dtype.numpy, stream)
     key = dtype.index | CUDA << keys.DEVICE_SHIFT | layout.zero_dim
     return build(key, layout.sizes, layout.strides, 0, None, buffer)
+
+
+def grow(storage: Storage, count: int, dtype: dtypes.dtype) -> None:
+    """Have memory for at least so many elements, which keeps what it holds."""
+    if count * dtype.itemsize <= storage.nbytes():
+        return
+    old = storage.buffer
+    stream = streams.current_handle(old.device_index)
+    grown = allocator(old.device_index).buffer(count, dtype.numpy, stream)
+    if old.nbytes:
+        driver.current().copy(old.device_index, grown.address, old.address, old.nbytes, stream)
+    storage.buffer = grown
 
 
 def record_stream(tensor: Tensor, stream: streams.Stream) -> None:

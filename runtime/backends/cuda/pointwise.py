@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.common import pointwise_signature
+from torchgen_out._runtime.backends.common import pointwise_signature, resizing
+from torchgen_out._runtime.backends.common.pointwise_formula import PointwiseFormula
 from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
-from torchgen_out._runtime.backends.cpu.pointwise_into import check_overlap
-from torchgen_out._runtime.backends.cpu.pointwise_kernels import PointwiseKernels
-from torchgen_out._runtime.backends.cuda import memory, resizing, transfer
+from torchgen_out._runtime.backends.cuda import memory, transfer
 from torchgen_out._runtime.backends.cuda.launching import Loops, address_of, device_index
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import overlap, promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
@@ -46,7 +45,7 @@ def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> 
     return call
 
 
-class Formula(PointwiseKernels):
+class Formula(PointwiseFormula):
     """One formula for one signature and result dtypes; its loops are made per device."""
 
     def __init__(self, special: PointwiseSignature, outputs: tuple[dtypes.dtype, ...]) -> None:
@@ -150,6 +149,6 @@ def write(
         raise errors.inplace_shape(name, out._sizes, sizes)
     if out._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK != devices.CUDA:
         raise errors.same_device_expected(tensors[0].device, out.device)
-    check_overlap(name, out, tensors)
+    overlap.check_operands(name, out, tensors)
     index, (_, *inputs) = on_one_device([out, *tensors])
     formula.run(index, plan_of(inputs, out), [out], inputs, scalars)

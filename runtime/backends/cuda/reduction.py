@@ -8,14 +8,12 @@ from functools import cache, lru_cache
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.common.reduction_plan import DimPlan, plan_dims
-from torchgen_out._runtime.backends.cpu.reduction import reduction_types
-from torchgen_out._runtime.backends.cuda import launching, memory, resizing
+from torchgen_out._runtime.backends.common.given_results import make_reduction_out_call
+from torchgen_out._runtime.backends.common.reduction_plan import DimPlan, plan_dims, reduction_types
+from torchgen_out._runtime.backends.cuda import launching, memory
 from torchgen_out._runtime.backends.cuda.launching import address_of
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
@@ -56,16 +54,7 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
         scalars = [given[name] for name in names if operator.arguments[name] == "scalar"]
         return fold.run(args[0], given.get("dim"), bool(given.get("keepdim")), scalars)
 
-    def call_out(out: Tensor, *args: Any) -> Tensor:
-        result = call(*args)
-        is_asked_for = dict(zip(names, args, strict=True)).get("dtype") is not None
-        rule = "exact" if is_asked_for else operator.out_rule
-        promotion.check_out(result.dtype, out.dtype, rule)
-        if tuple(out._sizes) != tuple(result._sizes):
-            resizing.resize_out(operator.base_name, out, result._sizes)
-        return ops.copy_(out, result)  # type: ignore[no-any-return]
-
-    return call_out if variant == OUT else call
+    return make_reduction_out_call(operator, call) if variant == OUT else call
 
 
 @dataclass(frozen=True)

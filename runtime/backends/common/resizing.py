@@ -1,0 +1,47 @@
+"""Tensors that are given other sizes, over memory that grows if it must."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch.backends import backend_of
+
+
+def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
+    """Give a tensor other sizes, contiguous; its memory grows if it must and keeps its values.
+
+    Raises: RuntimeError for sizes that cannot be, or memory that is somebody else's.
+    """
+    sizes = dense_layout(tuple(sizes)).sizes
+    if tuple(sizes) == tuple(tensor._sizes):
+        return
+    storage = tensor._storage
+    if storage.buffer is not None:
+        backend = backend_of(tensor._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK)
+        backend.grow(storage, tensor._offset + shapes.numel(sizes), tensor.dtype)
+    storage.version += 1
+    tensor._sizes = sizes
+    tensor._strides = shapes.contiguous_strides(sizes)
+    tensor._flat = None
+    tensor._key = tensor._key & ~keys.ZERO_DIM | (0 if sizes else keys.ZERO_DIM)
+
+
+def resize_out(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
+    """Resize a tensor given as out=; warn if it held elements."""
+    warn_of_resizing(operator, out, sizes)
+    resize(out, sizes)
+
+
+def warn_of_resizing(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
+    """Warn if a tensor that is given as out= and has other sizes holds elements."""
+    if out.numel():
+        warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{list(out._sizes)}, which does not match the required output shape {list(sizes)}. "
+            f"Pass {operator}() an empty tensor, or one of the required shape.",
+        )
