@@ -39,7 +39,7 @@ def add(old: Tensor, new: Tensor) -> Tensor:
         and old._dense() is not None
     ):
         return old.add_(new)
-    return ops.add(old, new)  # type: ignore[no-any-return]
+    return ops.add(old, new)
 
 
 def _has_memory_alone(grad: Tensor) -> bool:
@@ -157,9 +157,9 @@ def _through_hooks(leaf: Tensor, grad: Tensor, meta: AutogradMeta) -> None:
 def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
     """A copy of the gradient in the leaf's memory layout."""
     if grad._strides == leaf._strides:
-        return grad.clone()  # type: ignore[no-any-return]
+        return grad.clone()
     if leaf.is_contiguous():
-        return grad.clone(memory_format=contiguous_format)  # type: ignore[no-any-return]
+        return grad.clone(memory_format=contiguous_format)
     copy: Tensor = ops.empty_strided(
         leaf._sizes, leaf._strides, dtype=grad.dtype, device=grad.device
     )

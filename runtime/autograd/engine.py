@@ -100,7 +100,7 @@ def run_backward(
 def _in_new_thread(*args: Any) -> list[Any] | None:
     """`run_backward` where Python's stack is empty: for backward deep inside of backward."""
     outer = grad_mode.state.task
-    outcome: list[Any] = []
+    outcome: list[list[Any] | BaseException | None] = []
     carry = streams.carried()
 
     def run() -> None:
@@ -114,9 +114,10 @@ def _in_new_thread(*args: Any) -> list[Any] | None:
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]  # type: ignore[no-any-return]
+    (ended,) = outcome
+    if isinstance(ended, BaseException):
+        raise ended
+    return ended
 
 
 # -- about the backward that is running in this thread ------------------------------------------
@@ -125,7 +126,7 @@ def _in_new_thread(*args: Any) -> list[Any] | None:
 def task_nr() -> int:
     """Return the number of the running backward; -1 if none runs."""
     task = grad_mode.state.task
-    return -1 if task is None else task.number  # type: ignore[no-any-return]
+    return -1 if task is None else task.number
 
 
 def is_yet_to_run(target: Any) -> bool:
@@ -235,6 +236,7 @@ def _run(
     unshared = accumulate.unshared
     watched = anomaly.is_on
     node: Any = None
+    inputs: tuple[Any, ...] | None
     edges: Any = roots
     results: Any = root_grads
     while True:

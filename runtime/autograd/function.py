@@ -94,6 +94,8 @@ class BackwardFunction(MultiOutputNode):
     materializes = False
     _function: Any = None
     _is_argument: tuple[bool, ...]
+    _saved: tuple[Any, ...] | None
+    materialize_grads: bool
 
     def apply(self, *grads: Any) -> tuple[Any, ...]:
         if self.materialize_grads:
@@ -297,8 +299,9 @@ def _wrap_written(
         raise errors.dirty_view_among_others()
     graph.rebase_history(result, node)
     node.extras = hooks.SEVERAL_OUTPUTS
-    if nr:
-        result._edge = (node, nr, *result._edge[2:])
+    edge = result._edge
+    if nr and edge is not None:
+        result._edge = (node, nr, *edge[2:])
     return result
 
 

@@ -28,6 +28,7 @@ from torchgen_out._runtime.autograd.saved import (
     unpack,
 )
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.cached import cached
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import Call, Pointwise
@@ -114,13 +115,13 @@ def as_tensor_of(value: Any, grad: Tensor) -> Tensor:
         own, wanted = value.dtype, grad.dtype
         is_narrow = own.kind in "bi" or (own.kind == wanted.kind and own.itemsize < wanted.itemsize)
         return value.to(wanted) if is_narrow else value
-    return ops.scalar_tensor(value, dtype=grad.dtype, device=grad.device)  # type: ignore[no-any-return]
+    return ops.scalar_tensor(value, dtype=grad.dtype, device=grad.device)
 
 
 # -- what is written for one set of needs -------------------------------------------------------
 
 
-@cache
+@cached
 def _make_recording(node: type[FusedNode], needs: Needs, inplace: bool) -> Callable[[Call], Call]:
     """The maker of recording calls; their nodes' `apply` knows which gradients it computes."""
     case = _case_of(node, needs)
@@ -135,10 +136,13 @@ def _make_recording(node: type[FusedNode], needs: Needs, inplace: bool) -> Calla
         "save_result": save_result,
         "state": state,
     }
-    return _made(_recording_lines(node, case.kernel, needs, inplace), names)  # type: ignore[no-any-return]
+    maker: Callable[[Call], Call] = _made(
+        _recording_lines(node, case.kernel, needs, inplace), names
+    )
+    return maker
 
 
-@cache
+@cached
 def _case_of(node: type[FusedNode], needs: Needs) -> Any:
     """The node's class for one set of needs, or for all inputs that are there."""
     if needs not in node.cases:

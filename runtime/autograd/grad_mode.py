@@ -87,7 +87,8 @@ class _Switch:
 
     def _decorate_class(self, cls: type) -> type:
         """Switch around the construction of instances."""
-        cls.__init__ = self(cls.__init__)  # type: ignore[misc]
+        decorated: Any = cls
+        decorated.__init__ = self(decorated.__init__)
         return cls
 
     def _decorate_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -343,7 +343,7 @@ def _random_like(tensor: Tensor, strided: bool) -> Tensor:
     made: Tensor = from_array(values.astype(tensor.dtype.numpy), tensor.dtype).to(tensor.device)
     if strided:
         made = made.select(-1, 0)
-    return made.detach().requires_grad_()  # type: ignore[no-any-return]
+    return made.detach().requires_grad_()
 
 
 def _close(a: Jacobian, b: Jacobian, rtol: float, atol: float) -> bool:

@@ -45,7 +45,7 @@ def gradient_edge(tensor: Tensor) -> Edge | None:
         return (tensor, LEAF, tensor._sizes, tensor._key, None)
     version = edge[4]
     if version is None or version == tensor._storage.version:
-        return edge  # type: ignore[no-any-return]
+        return edge
     return _refresh_view(tensor)
 
 
@@ -172,16 +172,19 @@ def _refresh_view(view: Tensor) -> Edge:
     node.look_into(base, view)
     node.edges = (gradient_edge(base),)
     _replace_history(view, node)
-    edge: Edge = (*view._edge[:4], view._storage.version)
-    view._edge = edge
+    made = view._edge
+    assert made is not None
+    edge = view._edge = (*made[:4], view._storage.version)
     return edge
 
 
 def _replace_history(tensor: Tensor, node: Node) -> None:
     """`attach`; a gradient that `tensor` retains is retained from there on."""
+    edge = tensor._edge
     retains = tensor._meta is not None and tensor._meta.retains_grad
     if retains:
-        hooks.extras_of(tensor._edge[0]).retains.pop(tensor._edge[1], None)
+        assert edge is not None
+        hooks.extras_of(edge[0]).retains.pop(edge[1], None)
     attach(tensor, node)
     if retains:
         hooks.extras_of(node).retains[0] = weakref.ref(tensor)

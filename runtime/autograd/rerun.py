@@ -25,14 +25,11 @@ def by_steps(
     run: Callable[[], Any], inputs: Sequence[Tensor | None], grads: list[Tensor]
 ) -> Gradients:
     """The gradients of what `run` computes, recorded themselves; None where none is needed."""
-    wanted = [x for x in inputs if x is not None and x.requires_grad]  # type: ignore[attr-defined]
+    wanted = [x for x in inputs if x is not None and x.requires_grad]
     outputs = run()
     outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     found = iter(api.grad(outputs, wanted, grads, create_graph=True, allow_unused=True))
-    return tuple(
-        next(found) if x is not None and x.requires_grad else None  # type: ignore[attr-defined]
-        for x in inputs
-    )
+    return tuple(next(found) if x is not None and x.requires_grad else None for x in inputs)
 
 
 def through(
@@ -42,7 +39,7 @@ def through(
     if grad_mode.is_enabled():
         return by_steps(lambda: function(*inputs), inputs, grads)
     with grad_mode.enable_grad():
-        leaves: list[Any] = [ops.detach(x).requires_grad_(x.requires_grad) for x in inputs]  # type: ignore[attr-defined]
+        leaves: list[Any] = [ops.detach(x).requires_grad_(x.requires_grad) for x in inputs]
         wanted = [x for x in leaves if x.requires_grad]
         found = iter(api.grad([function(*leaves)], wanted, grads, allow_unused=True))
     return tuple(next(found) if x.requires_grad else None for x in leaves)

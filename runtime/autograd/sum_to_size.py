@@ -63,6 +63,6 @@ def sum_over(grad: Tensor, dims: list[int], sizes: Sequence[int]) -> Tensor:
     """The sum over `dims` with shape `sizes`."""
     leading = len(grad._sizes) - len(sizes)
     if len(dims) == leading:
-        return grad.sum(dims)  # type: ignore[no-any-return]
+        return grad.sum(dims)
     total = grad.sum(dims, keepdim=True)
-    return total.reshape(sizes) if leading else total  # type: ignore[no-any-return]
+    return total.reshape(sizes) if leading else total

@@ -224,19 +224,20 @@ def _creator(self: Tensor) -> None:
     raise errors.creator_is_grad_fn()
 
 
-Tensor.requires_grad = property(_requires_grad, _set_requires_grad)
-Tensor.requires_grad_ = requires_grad_
-Tensor.grad_fn = property(_grad_fn)
-Tensor.output_nr = property(_output_nr)
-Tensor.grad = property(_grad, _set_grad, _delete_grad)
-Tensor.backward = backward
-Tensor.register_hook = register_hook
-Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
-Tensor.retain_grad = retain_grad
-Tensor.retains_grad = property(_retains_grad)
-Tensor.data = property(_data, _set_data)
-Tensor.volatile = property(_volatile)
-Tensor.creator = property(_creator)
-Tensor.is_inference = _is_inference
-Tensor.name = property(_name)
-Tensor._is_view = _is_view
+_class: Any = Tensor  # core/autograd_members.pyi has the types of what it gets
+_class.requires_grad = property(_requires_grad, _set_requires_grad)
+_class.requires_grad_ = requires_grad_
+_class.grad_fn = property(_grad_fn)
+_class.output_nr = property(_output_nr)
+_class.grad = property(_grad, _set_grad, _delete_grad)
+_class.backward = backward
+_class.register_hook = register_hook
+_class.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook
+_class.retain_grad = retain_grad
+_class.retains_grad = property(_retains_grad)
+_class.data = property(_data, _set_data)
+_class.volatile = property(_volatile)
+_class.creator = property(_creator)
+_class.is_inference = _is_inference
+_class.name = property(_name)
+_class._is_view = _is_view

@@ -69,15 +69,15 @@ class CopySlices(Node):
         """A copy of the base's gradient, laid out as the base was."""
         sizes, strides, _ = self.base
         if strides == shapes.contiguous_strides(sizes):
-            return grad.clone(memory_format=contiguous_format)  # type: ignore[no-any-return]
+            return grad.clone(memory_format=contiguous_format)
         copy: Tensor = ops.empty_strided(sizes, strides, dtype=grad.dtype, device=grad.device)
-        return copy.copy_(grad)  # type: ignore[no-any-return]
+        return copy.copy_(grad)
 
     def _part_of(self, grad: Tensor) -> Tensor:
         """What the view shows of a gradient that is laid out as the base."""
         sizes, strides, offset = self.view
         place = grad._offset + offset - self.base[2]
-        return grad.as_strided(sizes, strides, place)  # type: ignore[no-any-return]
+        return grad.as_strided(sizes, strides, place)
 
     def release(self) -> None:
         self.function.release()

@@ -102,7 +102,7 @@ class Tensor(_Methods):
     _override_bit = 0
     """What a subclass adds to the keys of its instances: `keys.OVERRIDES` if it answers calls."""
     _base: Tensor | None
-    _edge: Any
+    _edge: tuple[Any, int, Any, int, int | None] | None
     _flat: Any
     _key: int
     _meta: AutogradMeta | None

@@ -8,7 +8,7 @@ from typing import Any
 from torchgen_out._runtime.core.tensor import Tensor
 
 
-def cat_backward(grad: Any, sizes: Sequence[Sequence[int]], dim: int) -> list[Tensor]:
+def cat_backward(grad: Tensor, sizes: Sequence[Sequence[int]], dim: int) -> list[Tensor]:
     """Each tensor gets its part of the gradient; one of shape (0,) nothing."""
     pieces, start = [], 0
     for each in sizes:
@@ -20,28 +20,28 @@ def cat_backward(grad: Any, sizes: Sequence[Sequence[int]], dim: int) -> list[Te
     return pieces
 
 
-def roll_backward(grad: Any, shifts: Any, dims: Any) -> Tensor:
+def roll_backward(grad: Tensor, shifts: Any, dims: Any) -> Tensor:
     """Roll back."""
     back = [-shift for shift in shifts] if isinstance(shifts, (tuple, list)) else -shifts
-    return grad.roll(back, dims)  # type: ignore[no-any-return]
+    return grad.roll(back, dims)
 
 
-def repeat_backward(grad: Any, repeats: Sequence[int], sizes: Sequence[int]) -> Tensor:
+def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) -> Tensor:
     """Add up the copies."""
     if 0 in repeats:
-        return grad.new_zeros(sizes)  # type: ignore[no-any-return]
+        return grad.new_zeros(sizes)
     missing = len(repeats) - len(sizes)
     padded = (1,) * missing + tuple(sizes)
     apart = [n for pair in zip(repeats, padded, strict=True) for n in pair]
     copies = list(range(0, len(apart), 2))
     summed = grad.reshape(apart).sum(copies) if copies else grad
-    return summed.reshape(sizes)  # type: ignore[no-any-return]
+    return summed.reshape(sizes)
 
 
 def repeat_interleave_backward(
-    grad: Any, sizes: Sequence[int], repeats: int, dim: int | None
+    grad: Tensor, sizes: Sequence[int], repeats: int, dim: int | None
 ) -> Tensor:
     """Add up the neighbours that are copies of one element."""
     at = len(sizes) if dim is None else dim % max(len(sizes), 1) + 1
     apart = grad.reshape((*sizes[:at], repeats, *sizes[at:]))
-    return apart.sum(at)  # type: ignore[no-any-return]
+    return apart.sum(at)

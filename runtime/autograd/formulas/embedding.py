@@ -10,7 +10,7 @@ from torchgen_out._runtime.dispatch import ops
 
 
 def embedding_dense_double_backward(
-    grad: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool
+    grad: Tensor, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool
 ) -> Tensor:
     """Look up the rows, as the forward does; none for the padding."""
     flat = indices.reshape((-1,))
@@ -18,7 +18,7 @@ def embedding_dense_double_backward(
     if scale_grad_by_freq:
         rows = rows / ops.bincount(flat).index_select(0, flat).unsqueeze(-1)
     rows = rows.masked_fill((flat == padding_idx).unsqueeze(-1), 0)
-    return rows.reshape((*indices.shape, grad.shape[-1]))  # type: ignore[no-any-return]
+    return rows.reshape((*indices.shape, grad.shape[-1]))
 
 
 MEAN, MAX = 1, 2
@@ -26,9 +26,9 @@ MEAN, MAX = 1, 2
 
 
 def embedding_bag_backward(
-    grad: Any,
+    grad: Tensor,
     weight: Any,
-    indices: Any,
+    indices: Tensor,
     offsets: Any,
     per_sample_weights: Any,
     mode: int,

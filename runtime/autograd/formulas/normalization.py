@@ -113,10 +113,12 @@ def group_norm_backward(
     """
     alone = grad_mean is None and grad_rstd is None
     grad = ops.zeros_like(input) if grad is None else grad
-    if alone and not is_recorded(grad, input, weight):
-        gradients = ops.native_group_norm_backward(grad, input, mean, rstd, weight, *numbers, mask)
-        return _wanted(gradients, mask)
     count, channels, places, groups = numbers
+    if alone and not is_recorded(grad, input, weight):
+        gradients = ops.native_group_norm_backward(
+            grad, input, mean, rstd, weight, count, channels, places, groups, mask
+        )
+        return _wanted(gradients, mask)
     rows = input.reshape((count, groups, -1))
     center = rows.mean(-1, True)
     inverse = ((rows - center).square().mean(-1, True) + eps).rsqrt()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -11,6 +11,10 @@ from torchgen_out._runtime.core.tensor import Tensor
 _COMPLEX = [each.index for each in dtypes.ALL if each.is_complex]
 
 
+@overload
+def conj(x: Tensor) -> Tensor: ...
+@overload
+def conj(x: Any) -> Any: ...
 def conj(x: Any) -> Any:
     """Return the complex conjugate; a real tensor or number as it is."""
     if isinstance(x, Tensor):

@@ -12,7 +12,7 @@ from torchgen_out._runtime.dispatch import ops
 
 def grid_sampler_backward(grad: Tensor, input: Tensor, grid: Tensor, *modes: Any) -> Gradients:
     """The gradients of images and of the points at which they are read."""
-    wants_input, wants_grid = input.requires_grad, grid.requires_grad  # type: ignore[attr-defined]
+    wants_input, wants_grid = input.requires_grad, grid.requires_grad
     if grad_mode.is_enabled():
         inputs = [input, grid]
         return by_steps(lambda: ops._grid_sampler_steps(*inputs, *modes), inputs, [grad])

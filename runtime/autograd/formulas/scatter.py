@@ -10,18 +10,18 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 
 
-def index_fill_value_backward(grad: Any, dim: int, index: Any) -> Tensor:
+def index_fill_value_backward(grad: Tensor, dim: int, index: Tensor) -> Tensor:
     """Add up the gradient of all places filled; a place named twice was filled once."""
     filled = ops.zeros_like(grad, dtype=dtypes.bool).index_fill(dim, index, True)
-    return grad.masked_fill(filled.logical_not(), 0).sum()  # type: ignore[no-any-return]
+    return grad.masked_fill(filled.logical_not(), 0).sum()
 
 
-def scatter_source_backward(grad: Any, dim: int, index: Any, sizes: Sequence[int]) -> Tensor:
+def scatter_source_backward(grad: Tensor, dim: int, index: Tensor, sizes: Sequence[int]) -> Tensor:
     """Gather; what `index` does not cover of the source had no influence."""
     return _grow(grad.gather(dim, index), sizes)
 
 
-def _grow(grad: Any, sizes: Sequence[int]) -> Tensor:
+def _grow(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """Fill up with zeros behind, in every dim; one number may have other dims than sizes."""
     if grad.ndim != len(sizes):
         one = grad if grad.numel() else grad.new_zeros(1)
@@ -32,10 +32,10 @@ def _grow(grad: Any, sizes: Sequence[int]) -> Tensor:
             zeros = list(grad.shape)
             zeros[dim] = missing
             grad = ops.cat([grad, grad.new_zeros(zeros)], dim)
-    return grad  # type: ignore[no-any-return]
+    return grad
 
 
-def _cut(tensor: Any, sizes: Sequence[int]) -> Any:
+def _cut(tensor: Tensor, sizes: Sequence[int]) -> Any:
     if tensor.ndim < len(sizes):
         tensor = tensor.reshape((1,) * len(sizes))  # one number, beside an index of one or none
     for dim, size in enumerate(sizes):
@@ -45,14 +45,14 @@ def _cut(tensor: Any, sizes: Sequence[int]) -> Any:
 
 
 def scatter_reduce_backward(
-    grad: Any,
-    self: Any,
+    grad: Tensor,
+    self: Tensor,
     dim: int,
-    index: Any,
-    src: Any,
+    index: Tensor,
+    src: Tensor,
     reduce: str,
     include_self: bool,
-    result: Any,
+    result: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """The gradients of self and of the source."""
     used = _cut(src, index.shape)
@@ -69,7 +69,7 @@ def scatter_reduce_backward(
     return of_self, _grow(of_src, src.shape)
 
 
-def _mean_parts(grad: Any, dim: int, index: Any, src: Any, include_self: bool) -> Any:
+def _mean_parts(grad: Tensor, dim: int, index: Tensor, src: Tensor, include_self: bool) -> Any:
     counts = grad.new_ones(grad.shape) if include_self else grad.new_zeros(grad.shape)
     counts = counts.scatter_add(dim, index, counts.new_ones(src.shape))
     part = grad / counts.masked_fill(counts == 0, 1)
@@ -77,7 +77,13 @@ def _mean_parts(grad: Any, dim: int, index: Any, src: Any, include_self: bool) -
 
 
 def _prod_parts(
-    grad: Any, self: Any, dim: int, index: Any, src: Any, include_self: bool, result: Any
+    grad: Tensor,
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    include_self: bool,
+    result: Tensor,
 ) -> Any:
     """Each factor gets the product of the others.
 
@@ -98,7 +104,13 @@ def _prod_parts(
 
 
 def _chosen_parts(
-    grad: Any, self: Any, dim: int, index: Any, src: Any, include_self: bool, result: Any
+    grad: Tensor,
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    include_self: bool,
+    result: Tensor,
 ) -> Any:
     """amax and amin: shared equally by all that have the value."""
     from_self = (self == result).to(grad.dtype)
@@ -110,14 +122,14 @@ def _chosen_parts(
 
 
 def index_reduce_backward(
-    grad: Any,
-    self: Any,
+    grad: Tensor,
+    self: Tensor,
     dim: int,
-    index: Any,
-    source: Any,
+    index: Tensor,
+    source: Tensor,
     reduce: str,
     include_self: bool,
-    result: Any,
+    result: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """As `scatter_reduce`, with one index for a whole slice."""
     if source.ndim:

@@ -75,8 +75,9 @@ def solve_triangular_backward(
     mask: Any,
 ) -> Any:
     """As for a full matrix; of the gradient of A the triangle that is read."""
-    options = {"upper": not upper, "left": left, "unitriangular": unitriangular}
-    grad_B = ops.linalg_solve_triangular(A.mH, grad, **options)
+    grad_B = ops.linalg_solve_triangular(
+        A.mH, grad, upper=not upper, left=left, unitriangular=unitriangular
+    )
     if not mask[0]:
         return None, grad_B
     grad_A = -(grad_B @ X.mH) if left else -(X.mH @ grad_B)

@@ -80,13 +80,19 @@ def _outside(grad: Any, vectors: Any, inside: Any) -> Any:
     return grad - vectors @ inside
 
 
+def _imaginary_diagonal(matrix: Tensor | None) -> Tensor | None:
+    return None if matrix is None else matrix.diagonal(0, -2, -1).imag
+
+
 def _turns(of_U: Any, of_V: Any, S: Any) -> Any:
     """The imaginary diagonal: where u_i and v_i turn against each other."""
-    parts = [None if x is None else x.diagonal(0, -2, -1).imag for x in (of_U, of_V)]
-    together = _sum(*parts) if parts[1] is not None else parts[0]
-    _check_turn("linalg.svd", together)
-    left = parts[0] if parts[0] is not None else -parts[1]
-    right = parts[1] if parts[1] is not None else -parts[0]
+    left, right = _imaginary_diagonal(of_U), _imaginary_diagonal(of_V)
+    _check_turn("linalg.svd", left if right is None else _sum(left, right))
+    if left is None:
+        assert right is not None
+        left = -right
+    elif right is None:
+        right = -left
     return 1j * (left - right) / (2 * S)
 
 
