@@ -102,12 +102,6 @@ def _arguments(operator: Operator) -> str:
     return _mapping((a.name, translate.argument_kind(operator, a)) for a in operator.arguments)
 
 
-def _promoted(operator: Operator) -> tuple[str, ...]:
-    if operator.promotion.arguments is not None:
-        return operator.promotion.arguments
-    return tuple(a.name for a in operator.operands)
-
-
 def _kind_fields(program: LoweredProgram, operator: Operator, kind: str) -> Iterator[Field]:
     if kind == "view":
         assert isinstance(operator.kind, View)
@@ -122,7 +116,7 @@ def _kind_fields(program: LoweredProgram, operator: Operator, kind: str) -> Iter
     if operator.out_rule != "cast":
         yield Field("out_rule", f'"{operator.out_rule}"')
     if kind != "reduction":
-        yield Field("promoted", translate.names_tuple(_promoted(operator)))
+        yield Field("promoted", translate.names_tuple(operator.promoted))
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
     if operator.has_tag("number_first"):
         yield Field("number_first", "True")
@@ -194,27 +188,12 @@ def _autograd_fields(program: LoweredProgram, operator: Operator) -> Iterator[Fi
 
 
 def _backward_item(case: BackwardCase) -> BackwardItem:
-    operator = case.operator
-    operands = {"grad": "tensor", "result": "tensor"}
-    operands |= {a.name: translate.operand_kind(operator, a).rstrip("?") for a in operator.operands}
-    read = [a.name for a in case.formula.arguments]
-    used = [name for name in read if name in operands]
-    values = [
-        (a.name, translate.argument_kind(operator, a))
-        for a in operator.arguments
-        if a.name in read and a.name not in operands
-    ]
-    counted = _floating(operator, used)
+    operands = [name for name, _ in case.operands]
+    values = [(name, translate.kind_of_role(role)) for name, role in case.values]
     return BackwardItem(
         case.name,
-        _mapping((name, operands[name]) for name in used),
+        _mapping((name, translate.kind_of_role(role)) for name, role in case.operands),
         translate.names_tuple(case.needs),
         _mapping(values) if values else "",
-        "" if counted == used else translate.names_tuple(counted),
+        "" if list(case.promoted) == operands else translate.names_tuple(case.promoted),
     )
-
-
-def _floating(operator: Operator, operands: list[str]) -> list[str]:
-    """Operands whose dtype counts: not a condition that the operator itself leaves out."""
-    promoted = set(_promoted(operator)) | {"grad", "result"}
-    return [name for name in operands if name in promoted]

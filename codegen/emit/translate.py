@@ -101,28 +101,33 @@ def first_parameter(operator: Operator) -> str:
     return "input" if operator.has_function else "self"
 
 
-_OPERANDS = {
+_ROLES = {
     Role.TENSOR: "tensor",
     Role.NUMBER: "number",
     Role.NUMBER_ALONE: "scalar",
     Role.TENSORS: "tensors",
+    Role.SCALAR: "scalar",
+    Role.GENERATOR: "generator",
+    Role.RAW: "raw",
 }
-_OTHERS = {Role.SCALAR: "scalar", Role.GENERATOR: "generator", Role.RAW: "raw"}
+
+
+def kind_of_role(role: Role) -> str:
+    """What the runtime calls a role, among operands or among what is none."""
+    return _ROLES[role]
 
 
 def operand_kind(operator: Operator, argument: Argument) -> str:
-    """What the dispatcher calls an operand: 'tensor', 'number', 'scalar' or 'tensors'.
-
-    With '?' if it may be absent.
-    """
+    """What the dispatcher calls an operand; with '?' if it may be absent."""
     role = operator.role(argument)
     may_be_absent = argument.type.is_optional and role in (Role.TENSOR, Role.NUMBER)
-    return _OPERANDS[role] + ("?" if may_be_absent else "")
+    return kind_of_role(role) + ("?" if may_be_absent else "")
 
 
 def argument_kind(operator: Operator, argument: Argument) -> str:
     """What a backend makes of an argument: 'operand', 'scalar', 'generator' or 'raw'."""
-    return _OTHERS.get(operator.role(argument), "operand")
+    role = operator.role(argument)
+    return "operand" if role.is_operand else kind_of_role(role)
 
 
 def only_tensors(type_: Type) -> str:

@@ -283,6 +283,12 @@ class Operator:
         """The arguments that take part in choosing the code of a call."""
         return tuple(a for a in self.arguments if self.role(a).is_operand)
 
+    @property
+    def promoted(self) -> tuple[str, ...]:
+        """The operands whose dtypes count in promotion."""
+        chosen = self.promotion.arguments
+        return tuple(a.name for a in self.operands) if chosen is None else chosen
+
     def role(self, argument: Argument) -> Role:
         """The part of an argument in a call."""
         return role_of(argument, argument is self.arguments[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from .derivative import Derivative, Gradient
@@ -11,6 +11,7 @@ from .expression import SavedValue
 from .formula import Formula
 from .operator import Operator
 from .program import Program
+from .roles import Role
 from .schema import Argument
 
 
@@ -46,6 +47,28 @@ class BackwardCase:
     def reads(self) -> tuple[str, ...]:
         """What must be saved: arguments, and `result`."""
         return tuple(a.name for a in self.formula.arguments if a.name != "grad")
+
+    @property
+    def operands(self) -> tuple[tuple[str, Role], ...]:
+        """The tensors, or numbers in their place, that the kernel takes: `grad` first."""
+        return tuple((name, role) for name, role in self._roles if role.is_operand)
+
+    @property
+    def values(self) -> tuple[tuple[str, Role], ...]:
+        """What it takes besides."""
+        return tuple((name, role) for name, role in self._roles if not role.is_operand)
+
+    @property
+    def promoted(self) -> tuple[str, ...]:
+        """The operands whose dtype counts: not a condition that the operator itself leaves out."""
+        counted = {*self.operator.promoted, "grad", "result"}
+        return tuple(name for name, _ in self.operands if name in counted)
+
+    @property
+    def _roles(self) -> Iterator[tuple[str, Role]]:
+        roles = {a.name: self.operator.role(a) for a in self.operator.arguments}
+        for argument in self.formula.arguments:
+            yield argument.name, roles.get(argument.name, Role.TENSOR)
 
     def flags(self, inputs: tuple[Argument, ...]) -> tuple[bool | None, ...]:
         """By input, whether it needs a gradient; None if it is absent."""

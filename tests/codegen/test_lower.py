@@ -80,6 +80,15 @@ def test_fused_cases_by_needs_and_absence(program: LoweredProgram) -> None:
     ]
 
 
+def test_what_a_fused_kernel_takes(program: LoweredProgram) -> None:
+    (softplus,) = program.nodes["softplus"].cases
+    assert softplus.operands == (("grad", Role.TENSOR), ("self", Role.TENSOR))
+    assert softplus.values == (("beta", Role.SCALAR), ("threshold", Role.SCALAR))
+    assert softplus.promoted == ("grad", "self")
+    both = program.nodes["mul.Tensor"].cases[0]
+    assert dict(both.operands)["other"] is Role.NUMBER
+
+
 def test_formulas_without_absent_operands_and_at_defaults(program: LoweredProgram) -> None:
     absent = [names for names, _ in program.pointwise["clamp"].forms]
     assert absent == [(), ("min",), ("max",)]
