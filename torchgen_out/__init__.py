@@ -26,9 +26,7 @@ from torchgen_out._runtime.autograd.namespace import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from torchgen_out._runtime.backends import cpu as _cpu  # noqa: F401
-from torchgen_out._runtime.backends import cuda as _cuda  # noqa: F401
-from torchgen_out._runtime.backends import meta as _meta  # noqa: F401
+from torchgen_out._runtime.backends import builtin as _backends  # noqa: F401
 from torchgen_out._runtime.core.tensor import Tensor as Tensor
 from torchgen_out._runtime.core.version import __version__ as __version__
 from torchgen_out._runtime.kernels.threads import (

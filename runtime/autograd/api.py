@@ -16,7 +16,7 @@ from torchgen_out._runtime.autograd.node import (
     Node,
     accumulator,
 )
-from torchgen_out._runtime.backends.cuda import streams
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.tensor import Tensor, build
@@ -93,7 +93,7 @@ def backward(
 
 def _run_backward(outputs: Sequence[Any], *given: Any) -> list[Any] | None:
     """Run backward in the current stream, when the outputs are made."""
-    with streams.joined(outputs):
+    with backends.joined(outputs):
         return engine.run_backward(*given)
 
 

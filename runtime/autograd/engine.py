@@ -20,7 +20,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import accumulate, anomaly, grad_mode, hooks
 from torchgen_out._runtime.autograd.node import LEAF, Edge, Node
 from torchgen_out._runtime.autograd.sum_to_size import fit
-from torchgen_out._runtime.backends.cuda import streams
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import tensor as tensors
@@ -101,7 +101,7 @@ def _in_new_thread(*args: Any) -> list[Any] | None:
     """`run_backward` where Python's stack is empty: for backward deep inside of backward."""
     outer = grad_mode.state.task
     outcome: list[list[Any] | BaseException | None] = []
-    carry = streams.carried()
+    carry = backends.carried()
 
     def run() -> None:
         carry()

@@ -8,13 +8,14 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common import pointwise_signature
 from torchgen_out._runtime.backends.common.dispatch import common_dtype
 from torchgen_out._runtime.backends.common.reduction_plan import plan_dims, reduction_types
+from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, make_tensor
 from torchgen_out._runtime.dispatch import signature as signatures
-from torchgen_out._runtime.dispatch.backends import register_backend
 from torchgen_out._runtime.dispatch.operator import (
     FUNCTION,
     OUT,
@@ -32,7 +33,7 @@ def meta_tensor(sizes: Any, dtype: dtypes.dtype) -> Tensor:
     return make_tensor(None, sizes, dtype, devices.meta)
 
 
-class MetaBackend:
+class MetaBackend(Backend):
     """Makes calls that compute geometry only."""
 
     name = "Meta"
@@ -95,6 +96,21 @@ class MetaBackend:
 
         return _variant(operator, call, variant)
 
+    def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:
+        """A contiguous tensor without values."""
+        return meta_tensor(sizes, dtype)
+
+    def transfer(self, tensor: Tensor, target: devices.device, non_blocking: bool) -> Tensor:
+        """What a copy of the tensor would be.
+
+        Raises: RuntimeError for a copy with data.
+        """
+        if target.type_index != devices.META:
+            raise errors.no_data_on_meta()
+        made = meta_tensor(tensor._sizes, tensor.dtype)
+        made._strides = shapes.dense_strides(tensor._sizes, tensor._strides)
+        return made
+
     def grow(self, storage: Storage, count: int, dtype: dtypes.dtype) -> None:
         """There is no memory."""
 
@@ -126,6 +142,3 @@ def _variant(operator: Operator, call: Call, variant: str) -> Call:
         return out
 
     return call_into
-
-
-register_backend(devices.META, MetaBackend())

@@ -28,6 +28,11 @@ def register_backend_module(device_index: int, module: str) -> None:
     _backend_modules[device_index] = module
 
 
+def opened() -> list[Any]:
+    """The backends that are in use so far."""
+    return list(_backends.values())
+
+
 def backend_of(device_index: int) -> Any:
     """The backend of a device type.
 

@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
@@ -26,10 +27,9 @@ from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
-from torchgen_out._runtime.core.size import Size, make_size
+from torchgen_out._runtime.core.size import make_size
 from torchgen_out._runtime.core.storage import Storage
-from torchgen_out._runtime.core.tensor import Tensor, build, make_tensor
-from torchgen_out._runtime.dispatch.backends import backend_of
+from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.kernels import narrow
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
 from torchgen_out._runtime.kernels.cpu.copy import shaping
@@ -113,9 +113,7 @@ def allocate(
             buffer.fill(bits_of(value, dtype))
         key = dtype.index | place.zero_dim
         return build(key, place.sizes, place.strides, 0, None, buffer)
-    if on.type_index == devices.META:
-        return make_tensor(None, sizes, dtype, devices.meta)
-    made = backend_of(on.type_index).empty(sizes, dtype, on)
+    made = backends.on(on).empty(sizes, dtype, on)
     return made if value is None else made.fill_(value)  # type: ignore[no-any-return]
 
 
@@ -126,8 +124,6 @@ def from_values(
 
     The array becomes the tensor's memory where its dtype allows.
     """
-    if on.type_index == devices.META:
-        return make_tensor(None, Size(values.shape), dtype, devices.meta)
     place = dense_layout(values.shape)
     flat = values if values.ndim == 1 else values.reshape(-1)
     if flat.dtype != dtype.numpy:
@@ -183,7 +179,7 @@ def pinned(made: Tensor) -> Tensor:
         return made
     if not made.is_cpu:
         raise errors.pin_of_device(made.device)
-    return backend_of(devices.CUDA).pin(made)  # type: ignore[no-any-return]
+    return backends.pinning().pin(made)
 
 
 def with_strides(made: Tensor, strides: Sequence[int]) -> Tensor:

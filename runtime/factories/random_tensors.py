@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.cuda import random as of_devices
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.bindings.arguments import ready_out
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -86,8 +86,8 @@ def randperm(
     if n > 0:
         number.check_fits(n - 1, chosen)
     on = creation.device_or_default(device)
-    if generator is None and on.type == "cuda":
-        generator = of_devices.default_generator_of(on)
+    if generator is None:
+        generator = backends.on(on).default_generator(on)
     drawn: Tensor = ops._randperm(n, generator=generator)
     made: Tensor = drawn.to(on, chosen)  # type: ignore[attr-defined]
     return creation.pinned(made) if pin_memory else made

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import deprecation, promotion
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
@@ -19,7 +20,6 @@ from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch.backends import backend_of
 from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.kernels.cpu.copy import ranges
 
@@ -55,7 +55,7 @@ def arange(
     """
     on = creation.device_or_default(device)
     are_ints = start.__class__ is end.__class__ is step.__class__ is int
-    if are_ints and step > 0 and start <= end and on.type_index != devices.CUDA:
+    if are_ints and step > 0 and start <= end and _is_copied(on):
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
             shapes.check_storable((-((start - end) // step),))
@@ -93,11 +93,16 @@ def _range_numbers(start: Any, end: Any, step: Any, truncates: bool) -> tuple[An
     return start, end, step
 
 
+def _is_copied(on: device) -> bool:
+    """Whether ranges are made on the host, and copied to a device."""
+    return on.type_index == devices.CPU or not backends.on(on).makes_ranges
+
+
 def _steps(
     start: Any, step: Any, count: int, chosen: dtype, on: device, pin_memory: bool | None
 ) -> Tensor:
     shapes.check_storable((count,))
-    if isinstance(start, int) and isinstance(step, int) and on.type_index != devices.CUDA:
+    if isinstance(start, int) and isinstance(step, int) and _is_copied(on):
         values = start + step * np.arange(count, dtype=_INT64)
         return creation.from_values(values, chosen, on, pin_memory)
     return _numbers(start, 0.0, step, count, count, chosen, on, pin_memory)
@@ -118,11 +123,11 @@ def _numbers(
     Made where they are wanted: nobody waits for a copy to a GPU.
     """
     shapes.check_storable((count,))
-    if on.type_index != devices.CUDA or complex in (start.__class__, end.__class__):
+    if _is_copied(on) or complex in (start.__class__, end.__class__):
         values = ranges.spaced(start, end, step, count, middle, chosen.numpy)
         return creation.from_values(values, chosen, on, pin_memory)
     made = creation.empty((count,), chosen, None, on, pin_memory)
-    backend_of(devices.CUDA).fill_spaced(made, start, end, step, middle)
+    backends.on(on).fill_spaced(made, start, end, step, middle)
     return made
 
 

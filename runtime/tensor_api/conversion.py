@@ -7,6 +7,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.function import Function
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -14,10 +15,8 @@ from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.memory_format import memory_format
-from torchgen_out._runtime.core.tensor import Tensor, make_tensor
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.backends import backend_of
-from torchgen_out._runtime.ops.shapes.copy import strides_of_copy
 
 
 def to_by_arguments(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -114,21 +113,22 @@ def _to_device(
     non_blocking: bool,
     memory_format: memory_format | None,
 ) -> Tensor:
-    if target.type_index == devices.META:
-        described = make_tensor(None, self._sizes, dtype or self.dtype, devices.meta)
-        described._strides = strides_of_copy(self, memory_format)
-        return described
-    if self.is_meta:
-        raise errors.no_data_on_meta()
     is_recorded = self._key & keys.GRAD and grad_mode.is_grad_enabled()
     move = ToCopy.apply if is_recorded else transfer
     return to(move(self, target, non_blocking), dtype, memory_format=memory_format)
 
 
 def transfer(self: Tensor, target: device, non_blocking: bool) -> Tensor:
-    """A copy on another device, by the backend of the one that is not the CPU."""
-    accelerator = target.type_index or self.device.type_index
-    return backend_of(accelerator).transfer(self, target, non_blocking)  # type: ignore[no-any-return]
+    """A copy on another device, by the backend of the one that is not the host.
+
+    Between devices of two types it goes by way of the host.
+    """
+    own, wanted = self.device.type_index, target.type_index
+    if own and wanted not in (own, devices.META):
+        self = backends.of(self).transfer(self, devices.cpu, False)
+        if not wanted:
+            return self
+    return backends.on(target).transfer(self, target, non_blocking)
 
 
 class ToCopy(Function):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -141,10 +142,9 @@ def dlpack_device(self: Tensor) -> tuple[DLDeviceType, int]:
 
     **Raises** ValueError for a device that DLPack does not know.
     """
-    if self.is_cpu:
-        return DLDeviceType.kDLCPU, 0
-    if self.is_cuda:
-        return DLDeviceType.kDLCUDA, self.device.index or 0
+    found = backends.of(self).dlpack_type
+    if found is not None:
+        return DLDeviceType(found), self.device.index or 0
     raise ValueError(f"Unknown device type {self.device.type} for Dlpack")
 
 
@@ -168,10 +168,10 @@ def to_dlpack(
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
-    if self.is_cuda:
-        return _export_from_device(self, stream, max_version, dl_device, copy)
     if not self.is_cpu:
-        raise BufferError(f"no DLPack export from device {self.device}")
+        if backends.of(self).dlpack_type is None:
+            raise BufferError(f"no DLPack export from device {self.device}")
+        return _export_from_device(self, stream, max_version, dl_device, copy)
     if stream not in (None, -1):
         raise AssertionError("stream should be None on cpu.")
     return _export(self, self._array(), max_version, dl_device=dl_device, copy=copy)
@@ -196,7 +196,7 @@ def _export_from_device(
             raise errors.no_export_without_copy(own, dl_device)
         return to_dlpack(self.cpu(), max_version=max_version)
     exported = ops.clone(self) if copy else self
-    backend_of(devices.CUDA).hand_over(exported, stream)
+    backends.of(exported).hand_over(exported, stream)
     capsule = _export(exported, _described(exported), max_version)
     described = _open(capsule)[0].tensor
     described.device_type, described.device_id = own

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.cuda import current
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
@@ -124,26 +124,18 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarr
     return values.astype(dtype)
 
 
-def accelerator_of(self: Tensor) -> Any:
-    """Return the backend of a tensor that is not in host memory.
-
-    **Raises** RuntimeError for one that is.
-    """
-    if self.is_cpu or self.is_meta:
-        raise errors.no_accelerator()
-    return backend_of(self.device.type_index)
-
-
 def pin_memory(self: Tensor) -> Tensor:
     """Return a copy in page-locked memory, outside autograd.
 
     **Raises** RuntimeError without a device that could read it, or for a tensor not in host memory.
     """
-    if not current.device_count():
-        raise errors.no_accelerator()
+    try:
+        backend = backends.pinning()
+    except RuntimeError as error:
+        raise errors.no_accelerator() from error
     if not self.is_cpu:
         raise errors.pin_of_device(self.device)
-    return backend_of(devices.CUDA).pin(self)  # type: ignore[no-any-return]
+    return backend.pin(self)
 
 
 def cuda_array_interface(self: Tensor) -> dict[str, Any]:
@@ -163,7 +155,7 @@ def cuda_array_interface(self: Tensor) -> dict[str, Any]:
         "shape": tuple(self._sizes),
         "strides": tuple([stride * item for stride in self._strides]),
         "data": (self.data_ptr(), False),
-        "stream": accelerator_of(self).stream_number(self.device.index or 0),
+        "stream": backends.of(self).stream_number(self.device.index or 0),
         "version": 3,
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.backends.common import resizing
 from torchgen_out._runtime.backends.cpu import memory
 from torchgen_out._runtime.core import key as keys
@@ -17,7 +18,6 @@ from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.backends import backend_of
 from torchgen_out._runtime.factories import creation, from_data
 from torchgen_out._runtime.tensor_api import interop
 
@@ -125,8 +125,7 @@ def _fit(storage: Storage, sizes: Size, strides: Any, offset: int, self: Tensor)
     shapes.check_countable(sizes)
     extent = shapes.extent_of(sizes, strides)
     if extent and storage.buffer is not None:
-        backend = backend_of(self._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK)
-        backend.grow(storage, offset + extent, self.dtype)
+        backends.of(self).grow(storage, offset + extent, self.dtype)
 
 
 def _forget(self: Tensor, storage: Storage) -> None:

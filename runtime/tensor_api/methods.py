@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
@@ -117,7 +118,7 @@ class TensorAPI:
 
     def record_stream(self: Self, stream: Any) -> None:
         """Keep the memory from other use until what `stream` was given so far is done."""
-        interop.accelerator_of(self).record_stream(self, stream)
+        backends.of(self).record_stream(self, stream)
 
     def __array_wrap__(
         self: Self, array: np.ndarray, context: Any = None, return_scalar: builtins.bool = False

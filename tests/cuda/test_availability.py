@@ -147,7 +147,8 @@ def test_missing_packages_are_named(monkeypatch):
     monkeypatch.setattr(availability, "_is_installed", lambda module: module != "cuda.core")
     availability._missing_packages.cache_clear()
     try:
-        with pytest.raises(RuntimeError, match=r"\(cuda-core\): pip install 'torchgen\[cuda\]'"):
+        missing = r"\(cuda-core\): pip install 'torchgen-out\[cuda\]'"
+        with pytest.raises(RuntimeError, match=missing):
             torch.ones(1, device="cuda")
     finally:
         availability._missing_packages.cache_clear()

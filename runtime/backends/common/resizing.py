@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
-from torchgen_out._runtime.dispatch.backends import backend_of
 
 
 def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
@@ -22,8 +22,7 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
         return
     storage = tensor._storage
     if storage.buffer is not None:
-        backend = backend_of(tensor._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK)
-        backend.grow(storage, tensor._offset + shapes.numel(sizes), tensor.dtype)
+        backends.of(tensor).grow(storage, tensor._offset + shapes.numel(sizes), tensor.dtype)
     storage.version += 1
     tensor._sizes = sizes
     tensor._strides = shapes.contiguous_strides(sizes)

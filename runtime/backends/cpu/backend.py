@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.backends.cpu import dispatch, memory, pointwise, reduction
+from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.storage import Storage
-from torchgen_out._runtime.dispatch.backends import register_backend
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 
 
-class CPUBackend:
+class CPUBackend(Backend):
     """Makes the calls of operators on CPU tensors, one per signature."""
 
     name = "CPU"
+    dlpack_type = 1
 
     def pointwise(self, operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
         """A loop around a formula."""
@@ -29,12 +32,17 @@ class CPUBackend:
         """A hand-written kernel."""
         return dispatch.make_call(operator, signature, variant)
 
+    def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:
+        """A contiguous tensor of undefined values."""
+        return memory.empty(sizes, dtype)
+
+    def transfer(self, tensor: Tensor, target: devices.device, non_blocking: bool) -> Tensor:
+        """A copy where the tensor is: there is one host."""
+        return ops.clone(tensor)  # type: ignore[no-any-return]
+
     def grow(self, storage: Storage, count: int, dtype: dtypes.dtype) -> None:
         """Have memory for at least so many elements, which keeps what it holds.
 
         Raises: RuntimeError if it is too small and somebody else's.
         """
         memory.grow(storage, count, dtype)
-
-
-register_backend(devices.CPU, CPUBackend())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from torchgen_out._runtime.backends.common.dispatch import find_kernel
@@ -17,13 +19,17 @@ from torchgen_out._runtime.backends.cuda import (
     pickled,
     pinned,
     pointwise,
+    random,
     reduction,
+    streams,
     transfer,
 )
 from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
 from torchgen_out._runtime.backends.cuda.streams import Stream
+from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
@@ -33,10 +39,12 @@ from torchgen_out._runtime.kernels.cuda.direct import Direct
 from torchgen_out._runtime.kernels.cuda.loss import probabilities
 
 
-class CUDABackend:
+class CUDABackend(Backend):
     """Makes the calls of operators on CUDA tensors, one per signature."""
 
     name = "CUDA"
+    makes_ranges = True
+    dlpack_type = 2
 
     def pointwise(self, operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
         """A loop around a formula."""
@@ -73,7 +81,7 @@ class CUDABackend:
         queue = dispatch.DeviceQueue(copying.index_of(made), "arange")
         ranges.spaced(queue, dispatch.array_of(made), start, end, step, middle)
 
-    def note_outside_unit(self, tensor: Tensor, operator: str) -> None:
+    def check_unit_interval(self, tensor: Tensor, operator: str, name: str) -> None:
         """Have whoever waits next be told if an element is not between 0 and 1."""
         queue = dispatch.DeviceQueue(copying.index_of(tensor), operator)
         probabilities.note_outside_unit(queue, dispatch.array_of(tensor))
@@ -85,6 +93,22 @@ class CUDABackend:
     def pin(self, tensor: Tensor) -> Tensor:
         """A copy of a host tensor in page-locked memory."""
         return pinned.pin(tensor)
+
+    def default_generator(self, on: devices.device) -> Generator:
+        """The device's own."""
+        return random.default_generator_of(on)
+
+    def synchronize(self, index: int | None = None) -> None:
+        """Wait for all work that a device was given; the current one without an index."""
+        current.synchronize(index)
+
+    def joined(self, tensors: Iterable[Any]) -> AbstractContextManager[Any]:
+        """A block before which the current streams wait for those in which tensors were made."""
+        return streams.joined(tensors)
+
+    def carried(self) -> Callable[[], None]:
+        """What gives another thread, which calls it, this thread's device and streams."""
+        return streams.carried()
 
     def record_stream(self, tensor: Tensor, stream: Stream) -> None:
         """Keep a tensor's memory from other use until what a stream was given so far is done."""

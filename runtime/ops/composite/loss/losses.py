@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.backends import backend_of
 
 REDUCTION_CODES = {"none": 0, "mean": 1, "sum": 2}
 
@@ -214,10 +213,7 @@ def binary_cross_entropy(
             f"but expected {errors.scalar_type_name(input.dtype)}"
         )
     for name, tensor in (("input", input), ("target", target)):
-        if tensor.is_cuda:
-            backend_of(devices.CUDA).note_outside_unit(tensor, "binary_cross_entropy")
-        elif ops._outside_unit(tensor.detach()).any():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+        backends.of(tensor).check_unit_interval(tensor, "binary_cross_entropy", name)
     loss = ops._binary_cross_entropy(input, target)
     return reduced(loss if weight is None else loss * weight.expand(input.shape), reduction)
 
