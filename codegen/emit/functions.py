@@ -35,6 +35,8 @@ class Binding:
     body: str
     varargs: str
     """The parameter gathered from *args; empty without."""
+    several: str
+    """How many *args are its items: several, or not one where it may be empty."""
     forms: calling.Forms
     """What else a call may look like."""
     checks: tuple[integers.Check, ...]
@@ -151,6 +153,12 @@ def _named_varargs(operator: Operator, names: dict[str, str]) -> str:
     )
 
 
+def _several(operator: Operator, varargs: str) -> str:
+    """There may be no tensors at all, while a size has at least one number."""
+    tensors = [translate.parameter(a) for a in operator.arguments if a.type.is_tensor_list]
+    return "!= 1" if varargs in tensors else "> 1"
+
+
 def _wrapped(operator: Operator, binding: Binding, names: dict[str, str]) -> Iterator[Binding]:
     """A binding under a private name, and one that only passes its arguments on.
 
@@ -209,6 +217,7 @@ def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Bin
         call=call,
         body=_body(operator, names),
         varargs=varargs,
+        several=_several(operator, varargs),
         forms=calling.forms(operator, names, varargs, operator.has_out),
         checks=integers.checks(operator, names),
         has_out=operator.has_out,
@@ -245,6 +254,7 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         call=", ".join(names.values()),
         body=_body(operator, names),
         varargs=varargs,
+        several=_several(operator, varargs),
         forms=calling.forms(operator, names, varargs, False, is_inplace=True),
         checks=integers.checks(operator, names),
         has_out=False,

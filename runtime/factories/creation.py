@@ -346,6 +346,8 @@ def _triangle(
     if row < 0 or col < 0:
         name, size = ("row", row) if row < 0 else ("col", col)
         raise RuntimeError(f"{name} must be non-negative, got{size}")
+    if not row or not col:
+        row = col = 0
     shapes.check_storable((row, col))
     found = shaping.triangle_places(row, col, offset, is_upper)
     chosen = dtype_or(dtype, dtypes.int64)

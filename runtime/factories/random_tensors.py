@@ -131,6 +131,8 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
 
 
 def _check_std(std: Any) -> None:
+    if isinstance(std, Tensor) and std.dtype.is_complex:
+        raise RuntimeError("normal expects standard deviation to be non-complex")
     lowest = std.min().item() if isinstance(std, Tensor) and std.numel() else std
     if not isinstance(lowest, Tensor) and not lowest >= 0:
         raise errors.negative_deviation(lowest)

@@ -107,7 +107,8 @@ def exponential(M: int, center: float | None, tau: float, sym: bool, *options: A
     def formula(n: Points, last: int) -> Points:
         return np.exp(-np.abs(n - (last / 2 if center is None else center)) / tau)
 
-    return _window("exponential", formula, M, sym, *options)
+    window = _window("exponential", formula, M, sym, *options)
+    return window * np.exp(-abs(center) / tau) if M == 1 and center is not None else window
 
 
 def gaussian(M: int, std: float, *options: Any) -> Any:

@@ -19,7 +19,8 @@ REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, MemoryError, ZeroDi
 """How a library says that it does not compute something; NotImplementedError is a RuntimeError."""
 INTERNAL = re.compile(
     r"unbox|numpy|numba|\bnp\.|operands could not be|cannot reshape array|has no attribute"
-    r"|unsupported operand|NoneType|too large to|not subscriptable|ufunc|out of bounds for axis"
+    r"|unsupported operand|(?<!but got )NoneType|too large to|not subscriptable|ufunc"
+    r"|out of bounds for axis"
     r"|tuple index|list index|LAPACK|buffer|zero-size|argument must be a string or a real"
     r"|arrays? must|object is not iterable|unexpected keyword|positional argument",
     re.IGNORECASE,
@@ -29,6 +30,7 @@ GROSS = 50
 ILL_CONDITIONED = (
     *("*svd*", "*eig*", "*pinv*", "pinverse", "*lstsq", "*lu*", "*qr*", "*solve*", "*inv*"),
     *("*cond*", "*det*", "*lobpcg*", "*lowrank*", "*matrix_power*", "*ldl*", "*ormqr*"),
+    *("nuclear_norm*", "linalg_*norm*"),
 )
 """Factorisations and what they are used for: random layouts make singular matrices."""
 MOST = 1 << 20
@@ -150,6 +152,7 @@ def _value(result: Any) -> tuple[str, Any]:
 NOT_OFFERED = re.compile(
     r"has no attribute '\w+_'|unexpected keyword argument 'out'|invalid combination of arguments"
     r"|not differentiable with respect to argument|derivative for .* is not implemented"
+    r"|does not support automatic differentiation for outputs"
 )
 """What PyTorch says of variants that it has not."""
 

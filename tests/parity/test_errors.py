@@ -195,6 +195,37 @@ ARGUMENTS = (
     "torch.linalg.pinv(x, rtol=torch.tensor(0.1, requires_grad=True))",
 )
 
+NOT_A_NUMBER = (
+    "F.smooth_l1_loss(x, x, beta=nan)",
+    "F.huber_loss(x, x, delta=nan)",
+    "torch.isclose(x, x, atol=nan)",
+    "F.rrelu(x, -inf, 1.0)",
+    "torch.renorm(x, 1, 0, nan)",
+    "torch.cdist(x, x, p=nan)",
+    "F.pdist(x, p=nan)",
+)
+
+FOUND_AT_RANDOM = (
+    *("torch.broadcast_tensors()", "torch.block_diag()", "torch.cartesian_prod()"),
+    *("torch.meshgrid(indexing='ij')", "torch.chain_matmul()", "torch.atleast_1d([])"),
+    "torch.gradient(torch.tensor(0.0), dim=0)",
+    "torch.ones(1) * torch.div(2, torch.tensor(1.0, dtype=torch.bfloat16)).element_size()",
+    "torch.floor_divide(2, torch.tensor(2, dtype=torch.int8)).reshape(1)",
+    "torch.addr(x[0], x[:, 0], x[0].to(torch.complex128))",
+    "torch.linalg.vecdot(x, x.long())",
+    *("torch.linalg.tensorinv(torch.tensor(2.0), ind=1)", "torch.linalg.tensorinv(x[:1, 1:2], 3)"),
+    *("torch.unravel_index(torch.tensor([1]), (2, 2**64))", "torch.triu_indices(0, 2**62)"),
+    "torch.autograd.grad(torch.matrix_power(x[:, 1:].requires_grad_(), 0).sum(), x[:, 1:])",
+    "torch.istft(torch.ones(5, 6) + 0j, 8, window=torch.ones(8) + 0j)",
+    *("torch.normal(1.0, torch.ones(2) + 0j)", "torch.normal(1.0, torch.ones(0) + 0j)"),
+    "torch.signal.windows.exponential(1, center=0.5, sym=False)",
+    *(
+        "F.unfold(torch.ones(2, 3, 4, 4), [2])",
+        "F.fold(torch.ones(2, 12, 9), [4, 4], 2, padding=[0])",
+    ),
+)
+"""Calls that random ones have shown to differ."""
+
 NO_SIZES = (
     *("x.reshape(int)", "x.reshape(2, int)", "x.reshape(2.0)", "x.reshape((2, 6.0))"),
     *("x.expand(int)", "x.permute(int)", "x.permute(0, 1.0)", "x.view(2, int)", "x.repeat(int)"),
@@ -284,3 +315,14 @@ def test_what_is_no_size_is_named(call: str) -> None:
     for library in (torch, torchgen_out):
         with pytest.raises(TypeError, match=r"must be (tuple of ints|int)|received an invalid"):
             eval(call, {"torch": library, "x": library.arange(12.0).reshape(3, 4)})
+
+
+@pytest.mark.parametrize("call", NOT_A_NUMBER)
+def test_a_number_that_is_none_is_refused(call: str) -> None:
+    """Bounds are asked whether they are right, not whether they are wrong."""
+    check_alike(call)
+
+
+@pytest.mark.parametrize("call", FOUND_AT_RANDOM)
+def test_what_random_calls_found(call: str) -> None:
+    check_alike(call)

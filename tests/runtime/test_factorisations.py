@@ -257,3 +257,24 @@ def test_pivots_of_another_number_of_matrices_are_refused(sizes: tuple[int, ...]
     pivots = torch.ones(sizes, dtype=torch.int32)
     with pytest.raises(RuntimeError, match="LU_pivots of shape"):
         torch.lu_unpack(torch.ones(3, 2, 2), pivots)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize("name", ["svd", "svdvals", "pinv", "cond", "matrix_rank"])
+def test_infinities_come_to_an_end(name: str, batch: tuple[int, ...], dtype: str) -> None:
+    """LAPACK's iteration does not, for some: it went on for ever with these."""
+    data = torch.tensor([[0.28, -np.inf, -0.33], [1.53, -1.3, 1.07], [-0.13, -0.04, -1.7]])
+    matrix = data.to(getattr(torch, dtype)).expand(*batch, 3, 3)
+    for each in results(getattr(torch.linalg, name)(matrix)):
+        assert name == "matrix_rank" or each.isnan().all()
+    with pytest.raises(torch.linalg.LinAlgError, match="NaN"):
+        getattr(torch.linalg, name)(matrix.isinf().to(matrix.dtype) * np.nan)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_singular_factors_have_no_inverse(dtype: str) -> None:
+    factors = torch.eye(3, dtype=getattr(torch, dtype)).repeat(2, 1, 1)
+    factors[1, 2, 2] = 0
+    with pytest.raises(torch.linalg.LinAlgError, match=r"element 1\).*element 3 is zero"):
+        torch.cholesky_inverse(factors)

@@ -2990,7 +2990,7 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Expand every tensor to the shape to which all of them broadcast.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "broadcast_tensors", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "broadcast_tensors", "tensors")
     if holds_others(tensors):
         _answer = overridden(broadcast_tensors, locals())
         if _answer is not NotImplemented:
@@ -3005,7 +3005,7 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
     Return the coordinate grids that vectors span; `indexing="xy"` swaps the first two dims.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "meshgrid", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "meshgrid", "tensors")
     if holds_others(tensors):
         _answer = overridden(meshgrid, locals())
         if _answer is not NotImplemented:
@@ -3211,7 +3211,7 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least one dim.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "atleast_1d", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "atleast_1d", "tensors")
     if holds_others(tensors):
         _answer = overridden(atleast_1d__Sequence, locals())
         if _answer is not NotImplemented:
@@ -3239,7 +3239,7 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least two dims.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "atleast_2d", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "atleast_2d", "tensors")
     if holds_others(tensors):
         _answer = overridden(atleast_2d__Sequence, locals())
         if _answer is not NotImplemented:
@@ -3267,7 +3267,7 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     Return every tensor with at least three dims.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "atleast_3d", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "atleast_3d", "tensors")
     if holds_others(tensors):
         _answer = overridden(atleast_3d__Sequence, locals())
         if _answer is not NotImplemented:
@@ -5427,7 +5427,7 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
     New code uses `linalg.multi_dot`; the first call warns.
     """
     if matrices is None:
-        matrices = args if len(args) > 1 else as_list(args, "chain_matmul", "matrices")
+        matrices = args if len(args) != 1 else as_list(args, "chain_matmul", "matrices")
     if holds_others(matrices):
         _answer = overridden(chain_matmul, locals())
         if _answer is not NotImplemented:
@@ -5467,7 +5467,7 @@ def einsum(
     lists pairs of positions.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "einsum", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "einsum", "tensors")
     if holds_others(tensors):
         _answer = overridden(einsum, locals())
         if _answer is not NotImplemented:
@@ -6876,7 +6876,7 @@ def block_diag(*args: Any, tensors: Any = None) -> Tensor:
     Returns a matrix with the given blocks on its diagonal and zeros elsewhere.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "block_diag", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "block_diag", "tensors")
     if holds_others(tensors):
         _answer = overridden(block_diag, locals())
         if _answer is not NotImplemented:
@@ -6891,7 +6891,7 @@ def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
     Returns all tuples of one element of each vector, as rows.
     """
     if tensors is None:
-        tensors = args if len(args) > 1 else as_list(args, "cartesian_prod", "tensors")
+        tensors = args if len(args) != 1 else as_list(args, "cartesian_prod", "tensors")
     if holds_others(tensors):
         _answer = overridden(cartesian_prod, locals())
         if _answer is not NotImplemented:

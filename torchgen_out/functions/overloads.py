@@ -357,21 +357,21 @@ _div = Binder(
         div__Tensor_mode,
         "Tensor input, Tensor|Scalar other, *, str? rounding_mode, Tensor? out=None",
     ),
+    (div__Scalar_Tensor, "Scalar input, Tensor other, *, Tensor? out=None"),
     (div__Scalar, "Scalar input, Scalar other"),
     (
         div__Scalar_mode,
         "Scalar input, Tensor|Scalar other, *, str? rounding_mode, Tensor? out=None",
     ),
-    (div__Scalar_Tensor, "Scalar input, Tensor other, *, Tensor? out=None"),
 )
 
 
 def div(*args: Any, **keywords: Any) -> Any:
     """div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor
     div.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
+    div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
     div.Scalar(Scalar self, Scalar other) -> Tensor
-    div.Scalar_mode(Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-    div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    div.Scalar_mode(Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor"""
     if keywords:
         if (
             len(args) == 2
@@ -413,15 +413,15 @@ def div_(*args: Any, **keywords: Any) -> Any:
 _floor_divide = Binder(
     "floor_divide",
     (floor_divide__default, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
-    (floor_divide__Scalar, "Scalar input, Scalar other"),
     (floor_divide__Scalar_Tensor, "Scalar input, Tensor other, *, Tensor? out=None"),
+    (floor_divide__Scalar, "Scalar input, Scalar other"),
 )
 
 
 def floor_divide(*args: Any, **keywords: Any) -> Any:
     """floor_divide(Tensor self, Tensor|Scalar other) -> Tensor
-    floor_divide.Scalar(Scalar self, Scalar other) -> Tensor
-    floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor"""
+    floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor
+    floor_divide.Scalar(Scalar self, Scalar other) -> Tensor"""
     if keywords:
         if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
             return floor_divide__default(*args, **keywords)

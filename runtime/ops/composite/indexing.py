@@ -70,6 +70,8 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(size < 0 for size in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    if any(size >= 2**63 for size in sizes):
+        raise ValueError(f"'shape' must fit into 64 bits, but got {sizes}")
     steps = shapes.contiguous_strides(sizes)
     indices = indices.to(dtypes.int64)
     return tuple(

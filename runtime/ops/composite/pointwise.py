@@ -99,7 +99,7 @@ def isclose(
         names = [errors.scalar_type_name(each.dtype) for each in (self, other)]
         raise RuntimeError(f"{names[0]} did not match {names[1]}")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if value < 0:
+        if not value >= 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     close = self == other
     if self.dtype.kind in "bi":

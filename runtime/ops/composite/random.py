@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -99,6 +100,9 @@ def rrelu(
     generator: Any = None,
 ) -> Any:
     """leaky_relu with a slope drawn per element in training, the mean slope otherwise."""
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if not training:

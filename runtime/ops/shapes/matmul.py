@@ -142,17 +142,17 @@ def baddbmm(
 
 
 def addr(self: Any, vec1: Any, vec2: Any, beta: Any = 1, alpha: Any = 1) -> tuple[Sizes, Any]:
-    """Shape: (n), (m) -> (n, m); self broadcasts to it. The tensors arrive in one dtype."""
+    """Shape: (n), (m) -> (n, m); self broadcasts to it. The dtype is the common one."""
     for name, vector in (("vec1", vec1), ("vec2", vec2)):
         if vector.ndim != 1:
             raise errors.expected_vector_argument("addr", name, vector.ndim)
-    dtype = self.dtype
+    kinds = {each.dtype.kind for each in (self, vec1, vec2)}
     for name, scale in (("beta", beta), ("alpha", alpha)):
-        if dtype.kind == "i" and not isinstance(scale, int):
+        if "i" in kinds <= {"b", "i"} and not isinstance(scale, int):
             raise errors.integral_scale_expected(name)
     sizes = (vec1.shape[0], vec2.shape[0])
     check_expands(self, sizes)
-    return sizes, dtype
+    return sizes, None
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> tuple[Sizes, Any]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from typing import Any
 
+import numpy as np
+
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
+from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 CHOLESKY = '''\
@@ -43,13 +49,15 @@ def kernel(inverse, factor, at, plan):
     for m in range(count):
         own = inverse[m * n * n : (m + 1) * n * n]
         copy_matrix(own, 0, factor, at + m * plan[3], n, n, plan[5], plan[4])
-        potri(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
+        if potri(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n) != 0:
+            return False
         for i in range(n):
             for j in range(i):
                 if upper:
                     own[i * n + j] = own[j * n + i]
                 else:
                     own[j * n + i] = own[i * n + j]
+    return True
 '''
 
 QR = '''\
@@ -134,7 +142,16 @@ def plan_cholesky_inverse(inverse: TensorSpec, self: TensorSpec, upper: bool) ->
     if stack is None:
         return None
     numbers = stack.count, stack.rows, upper, *stack.steps
-    return plan_routines(("potri",), CHOLESKY_INVERSE, [inverse], [self], numbers)
+    plan = plan_routines(("potri",), CHOLESKY_INVERSE, [inverse], [self], numbers)
+    shape = (*self.sizes[:-2], stack.rows, stack.rows)
+    return plan and refusing(plan, lambda inverse, *_: singular_factor(inverse, shape))
+
+
+def singular_factor(factors: Any, shape: Sequence[int]) -> Exception:
+    """The error for the first factor with a zero on its diagonal, as LAPACK left it."""
+    diagonals = factors.reshape(-1, *shape[-2:]).diagonal(0, 1, 2)
+    number, place = np.argwhere(diagonals == 0)[0].tolist()
+    return errors.singular_matrix("cholesky_inverse", number if len(shape) > 2 else None, place + 1)
 
 
 def plan_qr(q: TensorSpec, r: TensorSpec, A: TensorSpec, mode: str) -> LaunchPlan | None:

@@ -61,7 +61,10 @@ def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
         return
     potri = routine("potri", out.dtype)
     for matrix in stack(out):
-        put(matrix.T, potri(matrix.T, lower=upper, overwrite_c=1)[0])
+        inverse, info = potri(matrix.T, lower=upper, overwrite_c=1)
+        if info:
+            raise factorisation_plans.singular_factor(self, self.shape)
+        put(matrix.T, inverse)
         half = np.triu(matrix, 1) if upper else np.tril(matrix, -1)
         diagonal = np.diag(matrix.diagonal().real)
         np.add(half + half.conj().T, diagonal, out=matrix)

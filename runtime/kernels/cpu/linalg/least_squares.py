@@ -110,6 +110,10 @@ def _linalg_pinv(out: Array, self: Array, atol: Array, rtol: Array, hermitian: b
     """Write pseudo-inverses; singular values up to max(atol, rtol * the largest) count as 0."""
     if not self.size:
         return
+    finite = np.isfinite(self).all((-2, -1))
+    if np.isnan(self).any():
+        raise errors.not_converged("linalg.pinv", None, "singular values")
+    self = np.where(finite[..., None, None], self, 0)  # LAPACK's iteration need not end with inf
     try:
         with numpy_threads(self):
             if hermitian:
@@ -125,3 +129,4 @@ def _linalg_pinv(out: Array, self: Array, atol: Array, rtol: Array, hermitian: b
     inverted = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
     adjoint = np.conj(U.swapaxes(-1, -2))
     np.matmul(np.conj(Vh.swapaxes(-1, -2)) * inverted[..., None, :], adjoint, out=out)
+    out[~finite] = np.nan

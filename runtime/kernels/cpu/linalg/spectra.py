@@ -52,6 +52,13 @@ def _linalg_svd(
     left, right = (stack(U), stack(Vh)) if compute_uv else (None, None)
     for i, matrix in enumerate(broadcast_stack(A, A.shape[:-2])):
         own = np.array(matrix, order="C")
+        if not np.isfinite(own).all():  # with them LAPACK's iteration need not end
+            if np.isnan(own).any():
+                raise errors.not_converged("linalg.svd", _number(i, A), "singular values")
+            values[i] = np.nan
+            if compute_uv:
+                left[i], right[i] = np.nan, np.nan
+            continue
         v, values[i], u, info = gesdd(own.T, lwork=lwork, overwrite_a=1, **flags)
         if info != 0:
             raise errors.not_converged("linalg.svd", _number(i, A), "singular values")

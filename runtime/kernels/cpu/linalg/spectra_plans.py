@@ -10,7 +10,24 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import plan_routines,
 from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
-SINGULAR = '''\
+DEFECT = '''\
+@inner
+def defect(own):
+    """2 if there is a NaN, 1 if an infinity: with them LAPACK's iteration need not end."""
+    found = 0
+    for x in own:
+        if x != x:
+            return 2
+        if x - x != 0:
+            found = 1
+    return found
+
+
+'''
+
+SINGULAR = (
+    DEFECT
+    + '''\
 @entry
 def kernel(u, s, vh, a, at, plan):
     """A row-major matrix is A^T = conj(V) S U^T to LAPACK, so that U and Vh come row-major, too."""
@@ -21,6 +38,14 @@ def kernel(u, s, vh, a, at, plan):
     integers, item = np.empty(8 * smaller, np.int64), a.itemsize
     for m in range(count):
         copy_matrix(own, 0, a, at + m * plan[7], columns, rows, plan[9], plan[8])
+        found = defect(own)
+        if found == 2:
+            return False
+        if found:
+            s[m * smaller : (m + 1) * smaller] = np.nan
+            u[m * rows * left : (m + 1) * rows * left] = np.nan
+            vh[m * right * columns : (m + 1) * right * columns] = np.nan
+            continue
         info = gesdd(
             COLUMNS,
             job,
@@ -41,6 +66,7 @@ def kernel(u, s, vh, a, at, plan):
             return False
     return True
 '''
+)
 
 EIGEN = '''\
 @entry
@@ -71,7 +97,9 @@ def kernel(values, vectors, a, at, plan):
 '''
 
 
-PSEUDO_INVERSE = '''\
+PSEUDO_INVERSE = (
+    DEFECT
+    + '''\
 @entry
 def kernel(out, a, atol, rtol, at, at_atol, at_rtol, plan):
     """V S^-1 U^T, where small singular values count as 0; U and V as in the text above."""
@@ -81,6 +109,10 @@ def kernel(out, a, atol, rtol, at, at_atol, at_rtol, plan):
     u, vh, s = np.empty((rows, smaller), T), np.empty((smaller, columns), T), np.empty(smaller, T)
     integers = np.empty(8 * smaller, np.int64)
     copy_matrix(own, 0, a, at, columns, rows, plan[5], plan[4])
+    found = defect(own)
+    if found:
+        out[:] = np.nan
+        return found == 1
     info = gesdd(
         COLUMNS,
         np.int32(ord("S")),
@@ -108,6 +140,7 @@ def kernel(out, a, atol, rtol, at, at_atol, at_rtol, plan):
             out[i * rows + j] = total
     return info == 0
 '''
+)
 
 MOST_MULTIPLIED = 32
 """The sizes of matrices up to which the product of singular vectors is a plain loop."""

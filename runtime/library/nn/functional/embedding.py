@@ -146,7 +146,21 @@ def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
     """Sliding blocks as columns. Shape: (N, C, H, W) -> (N, C * kernel size, blocks)."""
-    return ops.im2col(input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))
+    return ops.im2col(
+        input,
+        _both("kernel_size", kernel_size),
+        _both("dilation", dilation),
+        _both("padding", padding),
+        _both("stride", stride),
+    )
+
+
+def _both(name: str, value: Any) -> Any:
+    """The same number for both dims, or one for each."""
+    given = _pair(value)
+    if len(given) != 2:
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(given)}")
+    return given
 
 
 def fold(
@@ -160,9 +174,9 @@ def fold(
     """The sum of blocks at their places. Shape: (N, C * kernel size, blocks) -> (N, C, H, W)."""
     return ops.col2im(
         input,
-        _pair(output_size),
-        _pair(kernel_size),
-        _pair(dilation),
-        _pair(padding),
-        _pair(stride),
+        _both("output_size", output_size),
+        _both("kernel_size", kernel_size),
+        _both("dilation", dilation),
+        _both("padding", padding),
+        _both("stride", stride),
     )

@@ -120,6 +120,8 @@ def istft(
     if window is None:
         deprecation.no_window("istft")
     onesided = _check_frames(self, n_fft, onesided, return_complex)
+    if window is not None and window.dtype.is_complex and not return_complex:
+        raise RuntimeError("Complex windows are incompatible with return_complex=False")
     hop, win = _lengths("istft", n_fft, hop_length, win_length)
     spectra = (self if self.ndim == 3 else self.unsqueeze(0)).transpose(1, 2)
     like = spectra if return_complex else spectra.real

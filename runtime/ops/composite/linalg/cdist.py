@@ -26,7 +26,7 @@ def cdist(x1: Any, x2: Any, p: float = 2, compute_mode: str = IF_MANY) -> Any:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     by_products = BY_PRODUCTS[compute_mode]
     if by_products is None:
@@ -47,7 +47,7 @@ def pdist(self: Any, p: float = 2) -> Any:
     """Shape: (n, m) -> (n * (n - 1) / 2), the distances above the diagonal, row by row."""
     if self.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
     n = self.shape[0]
     is_kept = self.is_cpu and n <= MOST_ROWS_KEPT

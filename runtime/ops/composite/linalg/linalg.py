@@ -245,7 +245,9 @@ def _multiply_range(chain: list[Any], split: list[list[int]], i: int, j: int) ->
 
 
 def chain_matmul(matrices: Sequence[Any]) -> Any:
-    """Product of a chain of matrices; of one matrix, itself."""
+    """Product of a chain of matrices; of one matrix, itself. Raises: RuntimeError for none."""
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
     return matrices[0] if len(matrices) == 1 else chain_product(list(matrices))
 
 
@@ -286,5 +288,13 @@ def _check_bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> None:
 
 
 def vecdot(x: Any, y: Any, dim: int = -1) -> Any:
-    """The sum of conj(x) * y over `dim`; the other dims broadcast."""
+    """The sum of conj(x) * y over `dim`; the other dims broadcast.
+
+    Raises: RuntimeError for different dtypes.
+    """
+    if x.dtype is not y.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{errors.scalar_type_name(x.dtype)} and y of type {errors.scalar_type_name(y.dtype)}"
+        )
     return (x.conj() * y).sum(dim)

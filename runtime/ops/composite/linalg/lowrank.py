@@ -9,18 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.shapes.factorisations import check_matrices
 
 Three = tuple[Any, Any, Any]
 
 
 def svd_lowrank(A: Any, q: int | None, niter: int | None, M: Any) -> Three:
     """U, S, V of the nearest matrix of rank q to A, or to A - M."""
+    check_matrices("svd_lowrank", A)
     matrix = A if M is None else A - ops.broadcast_to(M, A.shape)
     return _factors(matrix, 6 if q is None else q, 2 if niter is None else niter)
 
 
 def pca_lowrank(A: Any, q: int | None, center: bool, niter: int) -> Three:
     """The same of A less its columns' means. Raises: ValueError for an impossible rank."""
+    check_matrices("pca_lowrank", A)
     rows, columns = A.shape[-2:]
     if q is None:
         q = min(6, rows, columns)

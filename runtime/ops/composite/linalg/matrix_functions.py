@@ -103,7 +103,8 @@ def matrix_power(self: Any, n: int, out: Any = None) -> Any:
 def _matrix_power(self: Any, n: int) -> Any:
     if n == 0:
         one = ops.eye(self.shape[-1], dtype=self.dtype, device=self.device)
-        return one.expand(self.shape).clone()
+        # The power 0 depends on self, though it does not change with it.
+        return self.clone().copy_(one)
     base = ops.linalg_inv(self) if n < 0 else self
     return _power(base, abs(n)) if abs(n) > 1 else base.clone()
 
@@ -214,6 +215,8 @@ def tensorinv(self: Any, ind: int = 2) -> Any:
     """The inverse of a tensor seen as a matrix: the first `ind` dims to the others."""
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > self.ndim:
+        raise RuntimeError(f"'ind' must not be above the {self.ndim} dims of self, but got {ind}")
     first, rest = self.shape[:ind], self.shape[ind:]
     if prod(first) != prod(rest):
         raise RuntimeError(

@@ -88,7 +88,7 @@ def smooth_l1_loss(
 ) -> Any:
     """Quadratic below `beta`, linear above; slope 1 there."""
     reduction = named_reduction(size_average, reduce, reduction)
-    if beta < 0:
+    if not beta >= 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return l1_loss(input, target, None, None, reduction)
@@ -105,7 +105,7 @@ def huber_loss(
 ) -> Any:
     """Quadratic below `delta`, linear above; slope `delta` there."""
     reduction = named_reduction(None, None, reduction)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     _warn_if_sizes_differ(input, target)
     loss = ops._huber(input, target, delta)

@@ -19,6 +19,8 @@ def gradient(self: Any, spacing: Any = 1, dim: Any = None, edge_order: int = 1) 
     if self.dtype.name == "uint8":
         raise RuntimeError("torch.gradient does not support uint8 input.")
     spacing = 1 if spacing is None else spacing
+    if dim is not None and dim != () and not self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dims = normalize_dims(dim, self.ndim)
     results = []
     for along, steps in zip(dims, _spacings(self, spacing, dims, dim is not None), strict=True):
