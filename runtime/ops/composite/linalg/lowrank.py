@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.shapes.factorisations import check_matrices
+from torchgen_out._runtime.ops.shapes.linalg import check_matrices
 
 Three = tuple[Any, Any, Any]
 
