@@ -96,7 +96,7 @@ def _generate(chosen: Project, compare: bool, force: bool, start: float) -> int:
         print(f"cannot write {chosen.out}: {error}", file=sys.stderr)
         return 1
     operators = len(program.operators)
-    freshness.remember(chosen, operators)
+    freshness.remember(chosen, program)
     counts = len(changes.written), len(changes.unchanged), len(changes.deleted)
     _summary(operators, *counts, start)
     return 0

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from . import library, manifest
+from .model.program import Program
 from .project import Project
 
 _STAMP = Path(manifest.CACHE) / "codegen.json"
@@ -21,16 +23,24 @@ def unchanged_operators(project: Project) -> int | None:
     """How many operators the output has, if the run before this one left nothing to do."""
     try:
         stamp = json.loads((project.out / _STAMP).read_text(encoding="utf-8"))
-        is_fresh = stamp["inputs"] == _digest(project) and stamp["output"] == _output(project)
+        files = [library.ROOT / name for name in stamp["files"]]
+        is_fresh = stamp["inputs"] == _digest(project, files)
+        is_fresh = is_fresh and stamp["output"] == _output(project)
     except (OSError, json.JSONDecodeError, KeyError):
         return None
     return int(stamp["operators"]) if is_fresh and manifest.is_as_generated(project.out) else None
 
 
-def remember(project: Project, operators: int) -> None:
+def remember(project: Project, program: Program) -> None:
     """Note that the output is what the inputs say."""
     path = project.out / _STAMP
-    stamp = {"inputs": _digest(project), "output": _output(project), "operators": operators}
+    files = _read_besides(program)
+    stamp = {
+        "inputs": _digest(project, files),
+        "files": [file.relative_to(library.ROOT).as_posix() for file in files],
+        "output": _output(project),
+        "operators": len(program.operators),
+    }
     with contextlib.suppress(OSError):  # a folder that may only be read
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(stamp) + "\n", encoding="utf-8")
@@ -40,12 +50,23 @@ def _output(project: Project) -> str:
     return manifest.digest_of(project.out / manifest.NAME)
 
 
-def _digest(project: Project) -> str:
-    """The digest of every input, with its name, and of the settings."""
+def _read_besides(program: Program) -> tuple[Path, ...]:
+    """Files and folders that the program was read from, as the project does not know."""
+    base = _read_besides(program.base) if program.base else ()
+    return (*base, *program.surface.files)
+
+
+def _digest(project: Project, files: Iterable[Path]) -> str:
+    """The digest of every input, with its name, and of the settings; of a folder, of its names."""
     digest = hashlib.sha256(f"{project.package} {project.implementations}".encode())
-    for path in project.dependencies():
+    for path in (*project.dependencies(), *files):
         name = path.relative_to(library.ROOT) if path.is_relative_to(library.ROOT) else path
-        content = path.read_bytes() if path.is_file() else b""
+        content = path.read_bytes() if path.is_file() else _names(path)
         digest.update(f"{name.as_posix()} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
+
+
+def _names(folder: Path) -> bytes:
+    """What is in a folder, if there is one."""
+    return " ".join(sorted(path.name for path in folder.glob("*.py"))).encode()

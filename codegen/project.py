@@ -57,6 +57,8 @@ class Project:
                 self.implementations.glob("formulas.py") if self.implementations else ()
             )
         else:
+            yield from sorted(library.RUNTIME_FOLDER.glob("*.yaml"))
+            yield from sorted(library.RUNTIME_FOLDER.glob("*.yaml"))
             yield from sorted(FORMULAS.rglob("*.py"))
             generator = library.GENERATOR_FOLDER
             for file in sorted((*generator.rglob("*.py"), *generator.rglob("*.jinja"))):
@@ -90,6 +92,7 @@ class Project:
             FORMULAS,
             Implementations(folder, _dotted_name(folder)) if folder else None,
             (*self.import_folders(), library.ROOT),
+            None if self.base else seen_from_here(library.RUNTIME_FOLDER),
             empty,
         )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from .derivative import Derivative
 from .operator import Operator
+from .surface import Surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Program:
     """Those that an out-of-tree package brings along."""
     formulas_module: str | None = None
     """The module that defines the latter."""
+    surface: Surface = field(default=Surface(), repr=False)
+    """The public modules over hand-written ones; the library alone has some."""
     _operators: dict[str, Operator] = field(init=False, compare=False, repr=False)
     _derivatives: dict[str, Derivative] = field(init=False, compare=False, repr=False)
     _families: dict[str, tuple[Operator, ...]] = field(init=False, compare=False, repr=False)

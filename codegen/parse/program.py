@@ -12,11 +12,13 @@ from .. import library
 from ..errors import SourceLocation
 from ..model.program import Program
 from ..model.signature import Signature
+from ..model.surface import Surface
 from .derivatives import read_derivatives
 from .entries import read_operators
 from .functions import read_functions
 from .implementations import Implementations
 from .report import Report
+from .surface import ABSENT, FACADES, SurfaceReader
 from .yaml_nodes import AnyNode, Source
 from .yaml_reader import read_yaml
 
@@ -35,6 +37,8 @@ class Inputs:
     """The hand-written functions of a package outside the tree."""
     roots: Sequence[Path] = ()
     """Folders that hold packages: functions that entries name must be defined there."""
+    surface: Path | None = None
+    """The folder of the hand-written code, with what public modules are made of it; or none."""
     empty: Program = field(default=Program(()))
     """The program before anything is read: the package that it is of, and the base program."""
 
@@ -78,6 +82,8 @@ def _parse(inputs: Inputs) -> Parsed:
     functions = {**shared, **own}
     operators, broken = read_operators(nodes, report)
     program = replace(inputs.empty, operators=operators, formulas=tuple(shared))
+    if inputs.surface:
+        program = replace(program, surface=_surface(inputs.surface, report))
     if own_code:
         program = replace(
             program,
@@ -88,6 +94,11 @@ def _parse(inputs: Inputs) -> Parsed:
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
     program = replace(program, derivatives=derivatives)
     return Parsed(program, functions, broken, unread, inputs.roots, report)
+
+
+def _surface(folder: Path, report: Report) -> Surface:
+    facades, absent = (_read(folder / name, report) or [] for name in (FACADES, ABSENT))
+    return SurfaceReader(folder.resolve(), report).read(facades, absent)
 
 
 def _read(path: PathLike, report: Report) -> list[AnyNode] | None:

@@ -14,17 +14,10 @@ import pytest
 
 from codegen import emit, lower
 from codegen.check import read_program
-from codegen.emit import absent_modules, package, public_modules
 from codegen.parse import Inputs
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden"
-HAND_WRITTEN = {facade.path for facade in package.FACADES} | {
-    file.path
-    for emit_modules in (public_modules.emit, absent_modules.emit)
-    for file in emit_modules()
-}
-"""Facades say nothing of the operators."""
 
 
 @cache
@@ -32,11 +25,14 @@ def emitted() -> dict[str, str]:
     """The text of every artifact, by path."""
     program = read_program(
         Inputs(
-            HERE / "fixture.yaml", HERE / "fixture_derivatives.yaml", HERE / "fixture_formulas.py"
+            HERE / "fixture.yaml",
+            HERE / "fixture_derivatives.yaml",
+            HERE / "fixture_formulas.py",
+            surface=HERE / "surface",
         )
     )
     files = emit.emit(lower.lower(program))
-    return {f.path: f.text for f in files if f.path not in HAND_WRITTEN and f.text}
+    return {f.path: f.text for f in files if f.text}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -17,8 +17,11 @@ from types import ModuleType
 import pytest
 
 import torchgen_out as torch
-from codegen.emit import absent_modules, package
+from codegen.emit import package
+from codegen.model.surface import AbsentModule
+from codegen.project import LIBRARY
 
+SURFACE = LIBRARY.read().surface
 INNER = ("operators", "kernels", "nodes", "functions", "as_torch", "_runtime", "codegen")
 """Modules that are for the library itself."""
 NEEDS_PACKAGES = ("utils.tensorboard",)
@@ -64,30 +67,30 @@ def _stands(cls: type) -> bool:
     return found is cls
 
 
-@pytest.mark.parametrize("name", package.lazy_modules())
+@pytest.mark.parametrize("name", package.lazy_modules(SURFACE))
 def test_modules_load_when_they_are_named(name: str) -> None:
     assert getattr(torch, name) is not None
 
 
-@pytest.mark.parametrize("name", package.NAMES)
+@pytest.mark.parametrize("name", SURFACE.at_top)
 def test_names_load_when_they_are_asked_for(name: str) -> None:
     getattr(torch, name)
 
 
-@pytest.mark.parametrize("module", absent_modules.MODULES, ids=lambda module: module.path)
-def test_absent_names_say_what_to_do(module: absent_modules.Absent) -> None:
+@pytest.mark.parametrize("module", SURFACE.absent, ids=lambda module: module.path)
+def test_absent_names_say_what_to_do(module: AbsentModule) -> None:
     found = importlib.import_module(f"torchgen_out.{module.path}")
-    for name in (*module.classes.split(), *module.functions.split()):
+    for name in (*module.classes, *module.functions):
         with pytest.raises(NotImplementedError, match=rf"{name} is not provided by torchgen_out: "):
             getattr(found, name)(1, 2)
-    for name in module.classes.split():
+    for name in module.classes:
         derived = type(name, (getattr(found, name),), {})
         assert not isinstance(1, derived)
-    for name in module.marks.split():
+    for name in module.marks:
         mark = getattr(found, name)
         assert mark(test_names_load_when_they_are_asked_for) is not None
         assert mark("option")(len) is len
-    for name, value in module.answers.items():
+    for name, value in module.answers:
         assert repr(getattr(found, name)()) == value
 
 

@@ -10,7 +10,10 @@ import sys
 
 import pytest
 
+import torchgen_out as torch
 import torchgen_out.nn as ours_nn
+from codegen.check import names
+from codegen.model import vocabulary
 
 
 def test_class_names_lead_to_the_class() -> None:
@@ -19,6 +22,17 @@ def test_class_names_lead_to_the_class() -> None:
         value = getattr(ours_nn, name)
         if inspect.isclass(value):
             assert getattr(sys.modules[value.__module__], value.__qualname__) is value
+
+
+def test_the_generator_knows_the_members_of_tensors() -> None:
+    """What is hand-written is not replaced by operators outside the tree; what formulas call is."""
+    for name, value in vars(torch.Tensor).items():
+        written = value.fget if isinstance(value, property) else value
+        if str(getattr(written, "__module__", "")).startswith("torchgen_out._runtime"):
+            assert name in names.members() or name.startswith("__"), name
+    classes = (torch.Tensor, torch.dtype, torch.device)
+    for name in vocabulary.RECORD_METHODS | vocabulary.RECORD_PROPERTIES:
+        assert any(hasattr(each, name) for each in classes), name
 
 
 IMPORTS = """

@@ -10,17 +10,7 @@ from torchgen_out.utils import checkpoint, data, dlpack, hooks  # noqa: F401
 
 _LAZY_MODULES = frozenset(
     [
-        "_python_dispatch",
-        "_pytree",
-        "checkpoint",
-        "collect_env",
-        "cpp_extension",
-        "data",
-        "dlpack",
-        "flop_counter",
-        "hooks",
-        "model_zoo",
-        "tensorboard",
+        "tracing",
     ]
 )
 

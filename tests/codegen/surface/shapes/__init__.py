@@ -1,0 +1,3 @@
+"""Figures of the fixture's surface."""
+
+__all__ = ["circle"]

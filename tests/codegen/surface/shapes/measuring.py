@@ -1,0 +1,1 @@
+"""What figures share; it exports nothing, so no public module stands for it."""
