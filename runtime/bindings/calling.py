@@ -48,10 +48,10 @@ def respelled(function: Function, given: dict[str, Any]) -> Any:
 @cache
 def _defaults(function: Function) -> dict[str, Any]:
     """The defaults of a function's parameters by name."""
-    code, values = function.__code__, function.__defaults__ or ()  # type: ignore[attr-defined]
+    code, values = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount]
     by_position = dict(zip(names[len(names) - len(values) :], values, strict=True))
-    return {**by_position, **(function.__kwdefaults__ or {})}  # type: ignore[attr-defined]
+    return {**by_position, **(function.__kwdefaults__ or {})}
 
 
 def reordered(
@@ -100,7 +100,7 @@ def overridden(function: Function, given: dict[str, Any]) -> Any:
     """
     args = given.pop("args", ()) if _gathers(function) else ()
     given = {each: v for each, v in given.items() if each not in ("_words", "_rest")}
-    code, defaults = function.__code__, _defaults(function)  # type: ignore[attr-defined]
+    code, defaults = function.__code__, _defaults(function)
     name = function.__name__.partition("__")[0] or function.__name__
     if args:  # what was gathered from them is the first parameter behind
         del given[code.co_varnames[code.co_argcount]]
@@ -120,7 +120,7 @@ def overridden(function: Function, given: dict[str, Any]) -> Any:
 
 def _gathers(function: Function) -> bool:
     """Whether a function gathers `*args`; another may have a parameter of that name."""
-    return bool(function.__code__.co_flags & inspect.CO_VARARGS)  # type: ignore[attr-defined]
+    return bool(function.__code__.co_flags & inspect.CO_VARARGS)
 
 
 def holds_others(values: Any) -> bool:

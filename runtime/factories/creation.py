@@ -71,10 +71,10 @@ def sizes_of(size: int | Sequence[SupportsIndex]) -> tuple[int, ...]:
     if not isinstance(size, (tuple, list)):
         size = (_index(size),)
     for each in size:
-        if each.__class__ is not int or each < 0:  # type: ignore[operator]
+        if each.__class__ is not int or each < 0:
             break
     else:
-        return tuple(size)  # type: ignore[arg-type]
+        return tuple(size)
     sizes = tuple([_index(each) for each in size])
     for each in sizes:
         if each < 0:
@@ -82,15 +82,19 @@ def sizes_of(size: int | Sequence[SupportsIndex]) -> tuple[int, ...]:
     return sizes
 
 
-def _index(size: SupportsIndex) -> int:
+def _index(size: Any) -> int:
     if not hasattr(size.__class__, "__index__"):
         raise errors.size_not_int(size)
-    return size.__index__()
+    index: int = size.__index__()
+    return index
 
 
 def number_of(value: Any) -> Number:
     """Return a Python number, also from a 0-d tensor."""
-    return value.item() if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor):
+        value = value.item()
+    found: Number = value
+    return found
 
 
 # Memory.
@@ -114,7 +118,7 @@ def allocate(
         key = dtype.index | place.zero_dim
         return build(key, place.sizes, place.strides, 0, None, buffer)
     made = backends.on(on).empty(sizes, dtype, on)
-    return made if value is None else made.fill_(value)  # type: ignore[no-any-return]
+    return made if value is None else made.fill_(value)
 
 
 def from_values(
@@ -130,7 +134,7 @@ def from_values(
         flat = cast_values(flat, dtype)
     made = build(dtype.index | place.zero_dim, place.sizes, place.strides, 0, None, flat)
     if on.type_index != devices.CPU:
-        made = made.to(on)  # type: ignore[attr-defined]
+        made = made.to(on)
     return pinned(made) if pin_memory else made
 
 
@@ -210,7 +214,12 @@ def ones(
 
 
 def full(
-    size: Sequence[int], fill_value: Any, dtype: dtype | None = None, *options: Options
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of one value, whose type tells the dtype unless it is given."""
     value = number_of(fill_value)
@@ -218,7 +227,7 @@ def full(
         raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
     chosen = dtype_or(dtype, promotion.number_dtype(value))
     number.check_fits(value, chosen)
-    return empty(size, chosen, *options, value=value)
+    return empty(size, chosen, layout, device, pin_memory, None, value)
 
 
 def scalar_tensor(
@@ -317,7 +326,7 @@ def eye_rectangular(
         raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     made = empty((n, m), dtype, layout, device, pin_memory, None, 0)
     if not made.is_cpu:
-        made.diagonal().fill_(1)  # type: ignore[attr-defined]
+        made.diagonal().fill_(1)
     else:
         made._flat[: m * m : m + 1] = bits_of(1, made.dtype)
     return made

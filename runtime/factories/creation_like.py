@@ -19,8 +19,6 @@ from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.factories import creation
 
-Options = Any
-
 
 def empty_like(
     self: Tensor,
@@ -46,23 +44,43 @@ def empty_like(
     return made if strides == made._strides else creation.with_strides(made, strides)
 
 
-def zeros_like(self: Tensor, *options: Options) -> Tensor:
+def zeros_like(
+    self: Tensor,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+) -> Tensor:
     """A tensor of zeros, of the sizes of another."""
-    return empty_like(self, *options, value=0)
+    return empty_like(self, dtype, layout, device, pin_memory, memory_format, 0)
 
 
-def ones_like(self: Tensor, *options: Options) -> Tensor:
+def ones_like(
+    self: Tensor,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+) -> Tensor:
     """A tensor of ones, of the sizes of another."""
-    return empty_like(self, *options, value=1)
+    return empty_like(self, dtype, layout, device, pin_memory, memory_format, 1)
 
 
 def full_like(
-    self: Tensor, fill_value: Any, dtype: dtype | None = None, *options: Options
+    self: Tensor,
+    fill_value: Any,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
 ) -> Tensor:
     """A tensor of one value, of the sizes and the dtype of another."""
     value, own = creation.number_of(fill_value), creation.dtype_or(dtype, self.dtype)
     number.check_fits(value, own)
-    return empty_like(self, own, *options, value=value)
+    return empty_like(self, own, layout, device, pin_memory, memory_format, value)
 
 
 def new_empty(
@@ -79,14 +97,28 @@ def new_empty(
     return creation.empty(size, dtype or self.dtype, layout, on, pin_memory, None, value)
 
 
-def new_zeros(self: Tensor, size: Sequence[int], *options: Options) -> Tensor:
+def new_zeros(
+    self: Tensor,
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     """A tensor of zeros, of the dtype and on the device of another."""
-    return new_empty(self, size, *options, value=0)
+    return new_empty(self, size, dtype, layout, device, pin_memory, 0)
 
 
-def new_ones(self: Tensor, size: Sequence[int], *options: Options) -> Tensor:
+def new_ones(
+    self: Tensor,
+    size: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
     """A tensor of ones, of the dtype and on the device of another."""
-    return new_empty(self, size, *options, value=1)
+    return new_empty(self, size, dtype, layout, device, pin_memory, 1)
 
 
 def new_full(
@@ -94,12 +126,14 @@ def new_full(
     size: Sequence[int],
     fill_value: Any,
     dtype: dtype | None = None,
-    *options: Options,
+    layout: layout | None = None,
+    device: device | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of one value, of the dtype and on the device of another."""
     value, own = creation.number_of(fill_value), creation.dtype_or(dtype, self.dtype)
     number.check_fits(value, own)
-    return new_empty(self, size, own, *options, value=value)
+    return new_empty(self, size, own, layout, device, pin_memory, value)
 
 
 def new_empty_strided(

@@ -33,7 +33,8 @@ def _fill(name: str, made: Tensor, *args: Any) -> Tensor:
     """Draw into a tensor that nobody has seen: its values are not recorded, only what follows."""
     draw = operators[name].calls[made._key & ~keys.GRAD]
     if made._shared is not None or not made.is_cpu:  # a device's storage knows where it lies
-        return draw(made, *args)  # type: ignore[no-any-return]
+        drawn: Tensor = draw(made, *args)
+        return drawn
     made._shared = _unseen  # its own would be made to count the write: 0.5 us
     draw(made, *args)
     made._shared = None
@@ -89,7 +90,7 @@ def randperm(
     if generator is None:
         generator = backends.on(on).default_generator(on)
     drawn: Tensor = ops._randperm(n, generator=generator)
-    made: Tensor = drawn.to(on, chosen)  # type: ignore[attr-defined]
+    made: Tensor = drawn.to(on, chosen)
     return creation.pinned(made) if pin_memory else made
 
 
@@ -126,7 +127,7 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     else:
         made = ready_out("normal", out, sizes, mean, std)
     ops.normal_(made, generator=generator)
-    made.mul_(std).add_(mean)  # type: ignore[attr-defined]
+    made.mul_(std).add_(mean)
     return made
 
 

@@ -59,7 +59,9 @@ def arange(
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
             shapes.check_storable((-((start - end) // step),))
-            return creation.from_values(np.arange(start, end, step, own.numpy), own, on, pin_memory)
+            return creation.from_values(
+                np.arange(start, end, step, dtype=own.numpy), own, on, pin_memory
+            )
     truncates = creation.dtype_or(dtype, dtypes.default_dtype()) is dtypes.int64
     start, end, step = _range_numbers(start, end, step, truncates)
     is_integral = all(isinstance(each, int) for each in (start, end, step))

@@ -74,8 +74,8 @@ def poisson_nll_loss(
     input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Any:
     """`nn.functional.poisson_nll_loss`."""
-    options = {"eps": eps, "reduction": _named(reduction)}
-    return ops.poisson_nll_loss(input, target, log_input, full, **options)
+    named = _named(reduction)
+    return ops.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=named)
 
 
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, reduction: int = 1) -> Any:

@@ -84,7 +84,7 @@ class Passes:
         if not wanted or not self.leaves:
             return ()
         differentiated, given = zip(*wanted, strict=True)
-        return api.grad(differentiated, self.leaves, given, allow_unused=self.allow_unused)  # type: ignore[no-any-return]
+        return api.grad(differentiated, self.leaves, given, allow_unused=self.allow_unused)
 
     def capture_forward(self) -> None:
         """Write down the forward pass."""

@@ -58,7 +58,8 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def typename(obj: Any, /) -> str:
     """Return the old name of a tensor's type, or the full name of another object's class."""
     if isinstance(obj, Tensor):
-        return obj.type()  # type: ignore[attr-defined, no-any-return]
+        name: str = obj.type()
+        return name
     cls = obj if isinstance(obj, type) else type(obj)
     module = "" if cls.__module__ in ("builtins", "") else cls.__module__ + "."
     return module + cls.__qualname__

@@ -283,7 +283,8 @@ def _adopted(content: Any, own: dtype, sizes: Size, strides: tuple[int, ...]) ->
     address = (described.data or 0) + described.byte_offset
     layout = (own, sizes, strides, release)
     index = described.device_id
-    return backend_of(devices.CUDA).adopt(address, *layout, on=index, stream=None)  # type: ignore[no-any-return]
+    made: Tensor = backend_of(devices.CUDA).adopt(address, *layout, on=index, stream=None)
+    return made
 
 
 def _strides_of(described: Any, sizes: Size) -> tuple[int, ...]:

@@ -184,7 +184,8 @@ def over_device_memory(described: Any) -> Tensor:
     layout = (own, sizes, strides, keep)
     stream = facts.get("stream")
     on = None if address else 0
-    return backend_of(devices.CUDA).adopt(address, *layout, on=on, stream=stream)  # type: ignore[no-any-return]
+    made: Tensor = backend_of(devices.CUDA).adopt(address, *layout, on=on, stream=stream)
+    return made
 
 
 # Python's conversions. Each takes a tensor of one element.

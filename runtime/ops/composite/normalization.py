@@ -117,6 +117,7 @@ def instance_norm(
     joined = input.reshape((1, batch * channels, *sizes[2:]))
     result = _batch_norm(joined, mean, var, scale, shift, use_input_stats, momentum, eps)
     if use_input_stats and running_mean is not None:
+        assert mean is not None and var is not None  # one alone was refused
         running_mean.copy_(mean.view((batch, channels)).mean(0))
         running_var.copy_(var.view((batch, channels)).mean(0))
     return result.view(sizes)

@@ -105,9 +105,12 @@ def grid_sampler_steps(
     per_dim = [
         _taps(grid[..., dim].flatten(1), length, *modes) for dim, length in enumerate(lengths)
     ]
-    image, total = input.flatten(2), 0
+    image = input.flatten(2)
+    total: Any = 0
     for taps in product(*per_dim):
-        place, step, weight = 0, 1, 1
+        place: Any = 0
+        weight: Any = 1
+        step = 1
         for (index, inside, part), length in zip(taps, lengths, strict=True):
             place = place + index.clamp(0, length - 1) * step
             step *= length

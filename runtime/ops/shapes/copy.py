@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsInt
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
@@ -15,6 +15,7 @@ from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.tensor import Tensor
 
 Spec = tuple[Sequence[int], dtype, Sequence[int]]
+Ints = SupportsInt | tuple[int, ...] | list[int]
 
 
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> None:
@@ -129,7 +130,7 @@ def _check_joinable(first: Sequence[int], shape: Sequence[int], dim: int, positi
             )
 
 
-def common_dtype(tensors: Sequence[Any]) -> dtypes.dtype:
+def common_dtype(tensors: Sequence[Tensor]) -> dtypes.dtype:
     """The dtype to which all tensors of a list are promoted."""
     dtype = tensors[0].dtype
     if all(tensor.dtype is dtype for tensor in tensors):
@@ -163,7 +164,7 @@ def flip(self: Any, dims: Sequence[int]) -> Answer:
     return self.shape, self.dtype
 
 
-def roll(self: Any, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Answer:
+def roll(self: Any, shifts: Ints, dims: Ints = ()) -> Answer:
     """The shape stays. Raises: RuntimeError if shifts and dims do not pair up."""
     shifts = as_list(shifts)
     dims = as_list(dims)
@@ -180,9 +181,9 @@ def roll(self: Any, shifts: int | Sequence[int], dims: int | Sequence[int] = ())
     return self.shape, self.dtype
 
 
-def as_list(value: int | Sequence[int]) -> list[int]:
+def as_list(value: Ints) -> list[int]:
     """The value of an `int[1]` argument, which may be given as a bare int."""
-    return list(value) if isinstance(value, (tuple, list)) else [int(value)]  # type: ignore[arg-type]
+    return list(value) if isinstance(value, (tuple, list)) else [int(value)]
 
 
 def repeat(self: Any, repeats: Sequence[int]) -> Answer:

@@ -35,7 +35,8 @@ def gru_layer(
 ) -> tuple[Any, ...]:
     """Shape: output; the activated gates and the candidate's product."""
     _check("gru", gates, weight_hh, {"hidden": hidden}, 3)
-    time, batch, size = *gates.shape[:2], hidden.shape[1]
+    time, batch, _ = gates.shape
+    size = hidden.shape[1]
     return ((time, batch, size), gates.dtype), ((time, batch, 4 * size), gates.dtype)
 
 

@@ -14,6 +14,7 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.view_call import layout_only
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
+Dims: TypeAlias = int | tuple[int, ...] | list[int]
 
 
 @layout_only
@@ -106,9 +107,7 @@ def _not_a_permutation(dims: Sequence[int], ndim: int) -> Exception:
 
 
 @layout_only
-def movedim(
-    self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
-) -> Geometry:
+def movedim(self: Tensor, source: Dims, destination: Dims) -> Geometry:
     """Move the dims `source` to the places `destination`; the others keep their order.
 
     **Raises** RuntimeError if the lists differ in length or repeat a dim, IndexError if a dim is

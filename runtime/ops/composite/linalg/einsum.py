@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -205,6 +205,10 @@ def _on(steps: list[Step], i: int, change: Callable[[Any], Any]) -> None:
     steps.append(step)
 
 
+def _diagonal(x: Tensor, first: int, second: int) -> Tensor:
+    return x.diagonal(0, first, second)
+
+
 def _take_diagonals(steps: list[Step], i: int, term: Term) -> Term:
     """A label that one operand repeats selects the diagonal."""
     labels, sizes = list(term.labels), list(term.sizes)
@@ -212,7 +216,7 @@ def _take_diagonals(steps: list[Step], i: int, term: Term) -> Term:
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            _on(steps, i, lambda x, a=first, b=second: x.diagonal(0, a, b))
+            _on(steps, i, partial(_diagonal, first=first, second=second))
             kept = [k for k in range(len(labels)) if k not in (first, second)]
             size = sizes[first]
             labels, sizes = [labels[k] for k in kept], [sizes[k] for k in kept]

@@ -88,13 +88,10 @@ class _Eigenpairs(Function):
         B, X, iK, niter, tol, largest = options
         m = A.shape[-1]
         flat = A.reshape((-1, m, m))
-        others = [
-            [None] * len(flat) if each is None else each.reshape((-1, *each.shape[-2:]))
-            for each in (B, X, iK)
-        ]
+        of_each = (_each_matrix(x, len(flat)) for x in (B, X, iK))
         found = [
-            _search(flat[i], count, width, *(each[i] for each in others), niter, tol, largest)
-            for i in range(len(flat))
+            _search(matrix, count, width, b, x, k, niter, tol, largest)
+            for matrix, b, x, k in zip(flat, *of_each, strict=True)
         ]
         values = ops.stack([e for e, _ in found]).reshape((*A.shape[:-2], count))
         vectors = ops.stack([v for _, v in found]).reshape((*A.shape[:-1], count))
@@ -102,7 +99,7 @@ class _Eigenpairs(Function):
         return values, vectors
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad_values: Any, grad_vectors: Any) -> Any:
         """Vectors turn towards all others: what of A lies outside is solved for, pair by pair.
 
@@ -121,6 +118,12 @@ class _Eigenpairs(Function):
             w = w - ops.matmul(v, ops.matmul(turned.mT, w))
             total = total - ops.matmul(w, v.mT)
         return (total + total.mT) / 2, *(None,) * 8
+
+
+def _each_matrix(batch: Tensor | None, count: int) -> list[Tensor | None]:
+    if batch is None:
+        return [None] * count
+    return list(batch.reshape((-1, *batch.shape[-2:])))
 
 
 def _search(

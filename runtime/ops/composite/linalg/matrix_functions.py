@@ -9,6 +9,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.arguments import store_out
 from torchgen_out._runtime.core import deprecation
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.finfo import finfo
 from torchgen_out._runtime.core.shape import broadcast_shapes
 from torchgen_out._runtime.core.tensor import Tensor
@@ -68,17 +69,12 @@ def matrix_rank(self: Any, atol: Any = None, rtol: Any = None, hermitian: bool =
     matrix = self.detach()
     values = ops.linalg_eigvalsh(matrix).abs() if hermitian else ops.linalg_svdvals(matrix)
     if not values.shape[-1]:
-        return ops.zeros(values.shape[:-1], dtype=_long(), device=self.device)
+        return ops.zeros(values.shape[:-1], dtype=dtypes.int64, device=self.device)
     absolute, relative = _tolerances(self, atol, rtol)
     bound = relative * values.amax(-1)
     if isinstance(absolute, Tensor) or absolute != 0:
         bound = ops.maximum(_as_tensor(absolute, self), bound)
     return (values > bound.unsqueeze(-1)).sum(-1)
-
-
-def _long() -> Any:
-    from_zero: Any = ops.zeros((), dtype=int)
-    return from_zero.dtype
 
 
 def matrix_rank_of(input: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:

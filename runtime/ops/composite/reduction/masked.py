@@ -12,6 +12,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.finfo import iinfo
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -198,7 +199,7 @@ def _listed(self: Any, dim: Any) -> tuple[int, ...]:
     return (dim,) if isinstance(dim, int) else tuple(dim)
 
 
-def _is_inexact(self: Any) -> bool:
+def _is_inexact(self: Tensor) -> bool:
     return self.dtype.is_floating_point or self.dtype.is_complex
 
 

@@ -193,7 +193,7 @@ def split_with_sizes_backward(
 def unbind_backward(grads: Sequence[Any], dim: int) -> Any:
     """The gradient of `unbind`; a piece without gradient counts as zeros."""
     like = next(grad for grad in grads if grad is not None)
-    zeros = None
     if any(grad is None for grad in grads):
         zeros = like.new_zeros(like.shape)
-    return ops.stack([zeros if grad is None else grad for grad in grads], dim)
+        grads = [zeros if grad is None else grad for grad in grads]
+    return ops.stack(grads, dim)
