@@ -61,10 +61,6 @@ def _one_by_one(pieces: list[list[Node]], indent: int, lead: str, tail: str) -> 
 
 def _with_operator(piece: list[Node], indent: int, pad: str, tail: str) -> list[str]:
     """An operand behind its operator: only what follows the operator is broken further."""
-    first = piece[0]
-    if isinstance(first, Word) and first.text == ".":
-        line = pad + flat(piece) + tail
-        return [line] if fits(line) else expand(piece, indent, pad, tail) or [line]
     length = 2 if flat(piece[:2]) in ("not in", "is not") else 1
     return place(piece[length:], indent, f"{pad}{flat(piece[:length])} ", tail)
 
@@ -91,15 +87,13 @@ def _is_operator(nodes: list[Node], i: int, level: int) -> bool:
 
 
 def _operands(nodes: list[Node]) -> list[list[Node]]:
-    """The parts around the loosest operators, each behind its operator; or links of a chain."""
+    """The parts around the loosest operators, each behind its operator."""
     found = level_of(nodes)
     if found is not None:
         level = found[0]
         return list(split(nodes, lambda all_nodes, i: _is_operator(all_nodes, i, level)))
     if _is_comprehension(nodes):
         return list(split(nodes, _begins_clause))
-    if links(nodes) > 1:
-        return list(split(nodes, _begins_link))
     return [nodes]
 
 
@@ -110,16 +104,6 @@ def _is_comprehension(nodes: list[Node]) -> bool:
 def _begins_clause(nodes: list[Node], i: int) -> bool:
     node = nodes[i]
     return isinstance(node, Word) and node.text in _COMPREHENSION
-
-
-def _begins_link(nodes: list[Node], i: int) -> bool:
-    node = nodes[i]
-    return isinstance(node, Word) and node.text == "." and isinstance(nodes[i - 1], Group)
-
-
-def links(nodes: list[Node]) -> int:
-    """How many attributes are taken of what a call or subscript returns."""
-    return sum(_begins_link(nodes, i) for i in range(1, len(nodes)))
 
 
 def expand(nodes: list[Node], indent: int, lead: str, tail: str) -> list[str] | None:

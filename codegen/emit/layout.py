@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 import textwrap
 
-from .breaking import INDENT, WIDTH, expand, fits, level_of, links, place
+from .breaking import INDENT, WIDTH, expand, fits, level_of, place
 from .tokens import Group, Node, Word, flat, members, parse
 
-_LITERAL = re.compile(r'(\s*)(\w+=)?("(?:[^"\\]|\\.)*")(,?)')
+_LITERAL = re.compile(r'(\s*)("(?:[^"\\]|\\.)*")(,?)')
 _PREFIX = re.compile(r"(?:return|if|elif|raise|yield|assert) |(?:[\w.]+(?:, [\w.]+)*,? = )+")
 _NOTABLE = re.compile(
     rf'^.{{{WIDTH + 1},}}$|^ *(?:return|if|elif) \([^\n]*[^,\n]\):?$|"""', re.MULTILINE
 )
 """Lines that are too long or enclosed in parentheses, and the quotes of docstrings."""
-_EMPTY = re.compile(r"\[\n\]")
-_ONE_TUPLE = re.compile(r'^( *\w+ = \()\n\s+("[^"\n]*"|[\w.]+),\n\s*\)$', re.MULTILINE)
 _BEFORE_DEFINITION = re.compile(r"(?<=[^\n])\n+(?=def |class |@)")
 _AFTER_DEFINITION = re.compile(r"(?<=\n)( [^\n]+)\n+(?=[A-Za-z_])(?!def |class )")
 _COMPARISON = 3
@@ -27,8 +25,8 @@ _COMPARISON = 3
 
 
 def fit(text: str, is_stub: bool = False) -> str:
-    """Break every line of more than WIDTH columns; join what templates break without need."""
-    text = _joined(text if is_stub else _spaced(text))
+    """Break every line of more than WIDTH columns."""
+    text = text if is_stub else _spaced(text)
     pieces: list[str] = []
     at, inside = 0, False
     for match in _NOTABLE.finditer(text):
@@ -46,16 +44,6 @@ def _spaced(text: str) -> str:
     """Two empty lines around the definitions of a module."""
     text = _BEFORE_DEFINITION.sub("\n\n\n", text)
     return _AFTER_DEFINITION.sub(r"\1\n\n\n", text)
-
-
-def _joined(text: str) -> str:
-    """Lists of nothing, and tuples of one, on one line."""
-
-    def join(match: re.Match[str]) -> str:
-        line = f"{match[1]}{match[2]},)"
-        return line if fits(line) else match[0]
-
-    return _ONE_TUPLE.sub(join, _EMPTY.sub("[]", text))
 
 
 def _fit_prose(line: str) -> list[str]:
@@ -95,10 +83,10 @@ def _fit_member(line: str) -> list[str]:
     return _fit_literal(*literal.groups(default="")) if literal else [line]
 
 
-def _fit_literal(indent: str, name: str, literal: str, comma: str) -> list[str]:
+def _fit_literal(indent: str, literal: str, comma: str) -> list[str]:
     """A string that is too long, as adjacent literals."""
     pieces = [
-        f'{indent}{"    " if name else ""}"{piece}"'
+        f'{indent}"{piece}"'
         for piece in textwrap.wrap(
             literal[1:-1],
             WIDTH - len(indent) - 8,
@@ -107,8 +95,6 @@ def _fit_literal(indent: str, name: str, literal: str, comma: str) -> list[str]:
             break_on_hyphens=False,
         )
     ]
-    if name:
-        return [f"{indent}{name}(", *pieces, f"{indent}){comma}"]
     return [*pieces[:-1], pieces[-1] + comma]
 
 
@@ -139,7 +125,7 @@ def _fit_statement(code: str, indent: int, comment: str) -> list[str]:
     if fits(line):
         return [line + comment]
     lines = expand(nodes, indent, pad + prefix, suffix) if _may_stay_open(nodes) else None
-    is_single = level_of(nodes) is None and links(nodes) < 2
+    is_single = level_of(nodes) is None
     if lines and (is_single or all(map(fits, lines))):
         return [lines[0] + comment, *lines[1:]]
     if is_single and not fits(pad + "    " + flat(nodes)):
@@ -167,7 +153,7 @@ def _may_stay_open(nodes: list[Node]) -> bool:
         return True
     found = level_of(nodes)
     if found is None:
-        return links(nodes) < 2
+        return True
     level, count = found
     if 0 < level < _COMPARISON:  # `and` and `or` count together
         count = sum(isinstance(n, Word) and n.text in ("and", "or") for n in nodes)
