@@ -21,7 +21,6 @@ from torchgen_out._runtime.dispatch.operator import (
     OUT,
     Call,
     Dispatch,
-    Operator,
     Pointwise,
     Reduction,
 )
@@ -118,13 +117,15 @@ class MetaBackend(Backend):
 def _described(spec: Any, common: dtypes.dtype | None) -> Tensor:
     """The tensor of which a shape function says (sizes, dtype[, strides])."""
     sizes, dtype, *strides = spec
-    made = meta_tensor(sizes, dtype or common)
+    chosen = dtype or common
+    assert chosen is not None
+    made = meta_tensor(sizes, chosen)
     if strides:
         made._strides = tuple(strides[0])
     return made
 
 
-def _variant(operator: Operator, call: Call, variant: str) -> Call:
+def _variant(operator: Pointwise | Reduction | Dispatch, call: Call, variant: str) -> Call:
     """In-place and out= calls check the shape and return the tensor given."""
     if variant == FUNCTION:
         return call

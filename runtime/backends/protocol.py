@@ -14,6 +14,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.generator import Generator, default_generator
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
@@ -29,7 +30,7 @@ class Backend(Protocol):
     """
 
     name: str
-    dtypes: frozenset[dtypes.dtype] = frozenset(dtypes.ALL)
+    dtypes: frozenset[dtype] = frozenset(dtypes.ALL)
     makes_ranges: bool = False
     dlpack_type: int | None = None
 
@@ -52,11 +53,11 @@ class Backend(Protocol):
 
     # -- memory ------------------------------------------------------------------------------------
 
-    def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:
+    def empty(self, sizes: tuple[int, ...], dtype: dtype, on: devices.device) -> Tensor:
         """A contiguous tensor of undefined values."""
         ...
 
-    def grow(self, storage: Storage, count: int, dtype: dtypes.dtype) -> None:
+    def grow(self, storage: Storage, count: int, dtype: dtype) -> None:
         """Have memory for at least so many elements, which keeps what it holds."""
         ...
 
@@ -76,17 +77,18 @@ class Backend(Protocol):
 
     def fill_spaced(self, made: Tensor, start: Any, end: Any, step: Any, middle: int) -> None:
         """Write numbers at equal distances, those from place `middle` on counted from the end."""
-        raise NotImplementedError(f"{self.name} makes ranges on the host")
+        raise errors.makes_ranges_on_host(self.name)
 
     def check_unit_interval(self, tensor: Tensor, operator: str, name: str) -> None:
         """Raise, now or to whoever waits for the device, if an element is not between 0 and 1."""
-        if ops._outside_unit(tensor.detach()).any():  # type: ignore[attr-defined]
+        if ops._outside_unit(tensor.detach()).any():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
     # -- streams -----------------------------------------------------------------------------------
 
     def synchronize(self, index: int | None = None) -> None:
         """Wait for all work that a device was given; the current one without an index."""
+        return None
 
     def joined(self, tensors: Iterable[Any]) -> AbstractContextManager[Any]:
         """A block that uses tensors which other streams than the current may still be making."""

@@ -24,6 +24,8 @@ from torchgen_out._runtime.dispatch.view_call import make_view_call
 FUNCTION, INPLACE, OUT = "function", "inplace", "out"
 
 Call = Callable[..., Any]
+TensorCall = Callable[..., Tensor]
+"""One with a single result."""
 
 operators: dict[str, Operator] = {}
 """All operators by full name."""

@@ -44,6 +44,7 @@ from torchgen_out._runtime.errors.backends import (
     dtype_not_supported,
     has_refusal,
     invalid_device_string,
+    makes_ranges_on_host,
     no_accelerator,
     no_backend,
     no_data_on_meta,

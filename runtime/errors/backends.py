@@ -57,6 +57,11 @@ def no_backend(device_type: str) -> NotImplementedError:
     )
 
 
+def makes_ranges_on_host(backend: str) -> NotImplementedError:
+    """A backend that does not make ranges is asked for one."""
+    return NotImplementedError(f"{backend} makes ranges on the host")
+
+
 def no_kernel(operator: str, backend: str) -> NotImplementedError:
     """An operator has no kernel for a backend."""
     return NotImplementedError(

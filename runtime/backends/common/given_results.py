@@ -12,10 +12,10 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import operator as registered
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch import signature as signatures
-from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Reduction
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Reduction, TensorCall
 
 
-def keep_apart(operator: Dispatch, call: Call) -> Call:
+def keep_apart(operator: Dispatch, call: TensorCall) -> TensorCall:
     """The call in place that refuses arguments in self's memory, but for those that may be there.
 
     A kernel that reads its source while it writes would depend on the order.
@@ -25,7 +25,7 @@ def keep_apart(operator: Dispatch, call: Call) -> Call:
     def call_apart(self: Tensor, *args: Any) -> Tensor:
         for place in places:
             overlap.check_apart(operator.base_name, self, args[place])
-        return call(self, *args)  # type: ignore[no-any-return]
+        return call(self, *args)
 
     return call_apart if places else call
 
@@ -48,7 +48,7 @@ def _kept_apart(operator: Dispatch) -> list[int]:
     return [i for i, (name, kind) in kinds if kind == "operand" and name not in operator.aliasing]
 
 
-def make_copying_call(operator: Dispatch, call: Call) -> Call:
+def make_copying_call(operator: Dispatch, call: TensorCall) -> Call:
     """In place by computing the result and copying it into self."""
 
     def call_inplace(self: Tensor, *args: Any) -> Tensor:
@@ -56,17 +56,17 @@ def make_copying_call(operator: Dispatch, call: Call) -> Call:
         if tuple(result._sizes) != tuple(self._sizes):
             raise errors.inplace_shape(operator.base_name + "_", self._sizes, result._sizes)
         promotion.check_out(result.dtype, self.dtype)
-        return copy_below(self, result)  # type: ignore[no-any-return]
+        return copy_below(self, result)
 
     return call_inplace
 
 
 def copy_below(out: Tensor, result: Tensor) -> Tensor:
     """Copy below autograd: the wrapper around the in-place call does the recording."""
-    call = registered.operators["copy_"].calls[
+    call: TensorCall = registered.operators["copy_"].calls[
         signatures.without_grad(out._key), signatures.without_grad(result._key)
     ]
-    return call(out, result, False)  # type: ignore[no-any-return]
+    return call(out, result, False)
 
 
 def make_out_call(operator: Dispatch, call: Call) -> Call:
@@ -91,7 +91,7 @@ def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] =
     if tuple(out._sizes) != tuple(result._sizes):
         resizing.resize_out(operator.base_name, out, result._sizes)
     check_out(operator, out, args)
-    return ops.copy_(out, result)  # type: ignore[no-any-return]
+    return ops.copy_(out, result)
 
 
 def make_reduction_out_call(operator: Reduction, call: Call) -> Call:
@@ -105,6 +105,6 @@ def make_reduction_out_call(operator: Reduction, call: Call) -> Call:
         promotion.check_out(result.dtype, out.dtype, "exact" if is_asked_for else operator.out_rule)
         if tuple(out._sizes) != tuple(result._sizes):
             resizing.resize_out(operator.base_name, out, result._sizes)
-        return ops.copy_(out, result)  # type: ignore[no-any-return]
+        return ops.copy_(out, result)
 
     return call_out

@@ -176,7 +176,8 @@ def _to_int(value: Any) -> int:
 def _to_float(value: Any) -> float:
     cls = value.__class__
     if cls is float:
-        return value
+        number: float = value
+        return number
     if cls is int:
         return float(value)
     if isinstance(value, complex):

@@ -38,7 +38,7 @@ class CPUBackend(Backend):
 
     def transfer(self, tensor: Tensor, target: devices.device, non_blocking: bool) -> Tensor:
         """A copy where the tensor is: there is one host."""
-        return ops.clone(tensor)  # type: ignore[no-any-return]
+        return ops.clone(tensor)
 
     def grow(self, storage: Storage, count: int, dtype: dtypes.dtype) -> None:
         """Have memory for at least so many elements, which keeps what it holds.

@@ -7,7 +7,7 @@ range: LLVM decides otherwise than NumPy's compiler.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from typing import Any
@@ -23,11 +23,11 @@ from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
-from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.dispatch.operator import Call, TensorCall
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cpu.copy.casting import cast, move_places
 from torchgen_out._runtime.kernels.cpu.planned import Cast
 
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -35,11 +35,6 @@ TRUNCATED = (dtypes.int32, dtypes.int64, dtypes.bool)
 WHOLE = (*TRUNCATED, dtypes.int16, dtypes.int8, dtypes.uint8)
 BY_SIZE = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype."""
-
-
-def cast(x):
-    """The element itself: loading and storing convert it."""
-    return x
 
 
 @cache
@@ -71,22 +66,15 @@ def make_mover(dtype: dtypes.dtype, source: plans.Geometry, out: plans.Geometry)
     arrays = dtype.numpy, int, dtype.numpy, int, to.dtype, places.dtype
     move = move_places.entry_point(arrays)
 
-    def run(buffer: Any, offset: int, tensors: tuple[Tensor, ...], scalars: Any) -> None:
+    def run(buffer: Any, offset: int, tensors: Sequence[Tensor], scalars: Any) -> None:
         own, start = elements_of(tensors[0])
         move(buffer, offset, own, start, to, places)
 
     return run
 
 
-@kernel
-def move_places(out, at_out, source, at, to, places):
-    """out[to[i]] = source[places[i]]."""
-    for i in range(to.size):
-        out[at_out + to[i]] = source[at + places[i]]
-
-
 def make_cast_call(
-    kernel: Cast, general: Call, prepare: Callable[[Any], Any], is_plain: bool
+    kernel: Cast, general: TensorCall, prepare: Callable[[Any], Any], is_plain: bool
 ) -> Call:
     """call(self, ...): a copy, of the dtype and geometry that `prepare` says.
 
@@ -125,14 +113,14 @@ def make_cast_call(
     return call
 
 
-def make_cast_into_call(general: Call) -> Call:
+def make_cast_into_call(general: TensorCall) -> Call:
     """call(self, src, ...): `src` copied into `self`."""
     known: dict[Any, Any] = {}
 
     def call(self: Tensor, src: Tensor, *plain: Any) -> Tensor:
         sizes, storage = self._sizes, self._shared or self._storage
         if sizes != src._sizes or storage is src._shared:
-            return general(self, src, *plain)  # type: ignore[no-any-return]
+            return general(self, src, *plain)
         geometry = (sizes, self._strides, src._strides)
         try:
             copier = known[geometry]
@@ -143,7 +131,7 @@ def make_cast_into_call(general: Call) -> Call:
             if len(known) < PLANS_KEPT:
                 known[geometry] = copier
         if copier is None:
-            return general(self, src, *plain)  # type: ignore[no-any-return]
+            return general(self, src, *plain)
         copier(typed_buffer(self), self._offset, (src,), ())
         storage.version += 1
         return self

@@ -160,7 +160,7 @@ def pair(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
     return first, second
 
 
-SHAPED = frozenset({Tensor, list, tuple})
+SHAPED: frozenset[type] = frozenset({Tensor, list, tuple})
 
 
 def _geometry(value: Any) -> Any:

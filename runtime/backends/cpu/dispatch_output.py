@@ -34,12 +34,10 @@ class Output:
         "strides",
     )
 
-    def __init__(
-        self, spec: Any, common: dtypes.dtype | None, raw: bool, keeps_format: bool = False
-    ) -> None:
+    def __init__(self, spec: Any, common: Any, raw: bool, keeps_format: bool = False) -> None:
         sizes, dtype, *strides = spec
         layout = dense_layout(tuple(sizes))
-        self.dtype = dtype or common
+        self.dtype: dtypes.dtype = dtype or common
         self.sizes, self.numel = layout.sizes, layout.numel
         self.strides = tuple(strides[0]) if strides else layout.strides
         self.is_contiguous = self.strides == layout.strides

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core.tensor import Tensor, build
-from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.dispatch.operator import Call, TensorCall
 from torchgen_out._runtime.kernels.cpu.planned import Elementwise
 
 
-def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any]) -> Call:
+def make_two_tensor_call(kernel: Any, general: TensorCall, remembered: dict[Any, Any]) -> Call:
     """kernel(out, self, other) over dense tensors. remembered: the general call's results."""
 
     def call(self: Tensor, other: Tensor) -> Any:
@@ -28,13 +28,13 @@ def make_two_tensor_call(kernel: Any, general: Call, remembered: dict[Any, Any])
     return call
 
 
-def make_dense_copying_call(kernel: Elementwise, general: Call) -> Call:
+def make_dense_copying_call(kernel: Elementwise, general: TensorCall) -> Call:
     """kernel(self, other, ...) writes to self element by element, over dense tensors."""
 
     def call(self: Tensor, other: Tensor, *plain: Any) -> Tensor:
         a, b = self._flat, other._flat
         if a is None or b is None or self._sizes != other._sizes:
-            return general(self, other, *plain)  # type: ignore[no-any-return]
+            return general(self, other, *plain)
         kernel.kernel(a, b, *plain)
         (self._shared or self._storage).version += 1
         return self
@@ -42,14 +42,14 @@ def make_dense_copying_call(kernel: Elementwise, general: Call) -> Call:
     return call
 
 
-def make_dense_filling_call(kernel: Elementwise, general: Call, check: Call | None) -> Call:
+def make_dense_filling_call(kernel: Elementwise, general: TensorCall, check: Call | None) -> Call:
     """kernel(self, ...) writes to self element by element, over a tensor that repeats none."""
 
     def call(self: Tensor, *plain: Any) -> Tensor:
         elements = self._flat
         if elements is None:
             if 0 in self._strides:
-                return general(self, *plain)  # type: ignore[no-any-return]
+                return general(self, *plain)
             elements = self._array()
         if check is not None:
             check(self, *plain)

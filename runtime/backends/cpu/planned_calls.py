@@ -13,6 +13,7 @@ from torchgen_out._runtime.backends.cpu.converters import Converters
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import typed_buffer
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
@@ -302,6 +303,7 @@ def make_planned_list_call(kernel: PlannedKernel, general: Call, prepare: Any) -
 
     def call(tensors: Sequence[Tensor], *plain: Any) -> Any:
         arrays: Sequence[Any]
+        sizes: tuple[Size, ...]
         if len(tensors) == 2:  # the most frequent, without the cost of two comprehensions
             first, second = tensors
             arrays, sizes = (first._flat, second._flat), (first._sizes, second._sizes)

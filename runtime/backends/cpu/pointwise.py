@@ -89,6 +89,7 @@ def make_single_call(kernels: PointwiseKernels) -> Call:
 
     def call(*args: Any) -> Any:
         tensors, scalars = (args, ()) if only_tensors else kernels.split(args)
+        geometry: tuple[Any, ...]
         if len(tensors) == 1:
             geometry = tensors[0]._sizes, tensors[0]._strides
         else:
@@ -119,8 +120,8 @@ def make_general_call(kernels: PointwiseKernels) -> Call:
             first = tensors[0]
             sizes, strides, numel = first._sizes, first._strides, flat[0].size
             buffers = [pool.empty(numel, dtype) for dtype in storage_dtypes]
-            arrays = (*buffers, *flat)
-            threads.run_flat(kernels.flat_kernel(), arrays, tuple(scalars), work=kernels.work)
+            all_arrays = (*buffers, *flat)
+            threads.run_flat(kernels.flat_kernel(), all_arrays, tuple(scalars), work=kernels.work)
             contiguous = True
         else:
             geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])

@@ -21,7 +21,7 @@ from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import overlap, promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.dispatch.operator import Call, TensorCall
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
 
@@ -57,7 +57,7 @@ def make_inplace_call(special: PointwiseSignature) -> Call:
     return call
 
 
-def make_inplace_unary_call(kernels: PointwiseKernels, general: Call) -> Call:
+def make_inplace_unary_call(kernels: PointwiseKernels, general: TensorCall) -> Call:
     """f(self, *scalars) written to self, a dense tensor."""
     convert, serial_below = kernels.convert, kernels.serial_below
 
@@ -69,7 +69,7 @@ def make_inplace_unary_call(kernels: PointwiseKernels, general: Call) -> Call:
     def call(self: Tensor, *scalars: Any) -> Tensor:
         flat = self._flat
         if flat is None or flat.size >= serial_below:
-            return general(self, *scalars)  # type: ignore[no-any-return]
+            return general(self, *scalars)
         kernel(flat, *convert(scalars)) if scalars else kernel(flat)
         (self._shared or self._storage).version += 1
         return self
@@ -77,7 +77,7 @@ def make_inplace_unary_call(kernels: PointwiseKernels, general: Call) -> Call:
     return call
 
 
-def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
+def make_inplace_binary_call(kernels: PointwiseKernels, general: TensorCall) -> Call:
     """f(self, other, *scalars) written to self, over dense tensors of one shape."""
     defaults, serial_below = kernels.defaults, kernels.serial_below
     convert = kernels.convert
@@ -97,7 +97,7 @@ def make_inplace_binary_call(kernels: PointwiseKernels, general: Call) -> Call:
             or (storage is not None and storage is other._shared)
             or a.size >= serial_below
         ):
-            return general(self, other, *scalars)  # type: ignore[no-any-return]
+            return general(self, other, *scalars)
         if scalars == defaults:
             simple(a, b)
         else:
@@ -144,7 +144,7 @@ def make_out_call(special: PointwiseSignature) -> Call:
     return call
 
 
-def make_out_unary_call(by_dtype: dict[int, PointwiseKernels], general: Call) -> Call:
+def make_out_unary_call(by_dtype: dict[int, PointwiseKernels], general: TensorCall) -> Call:
     """f(self, *scalars) written to another dense tensor. by_dtype: as far as `general` knows."""
 
     def call(out: Tensor, self: Tensor, *scalars: Any) -> Tensor:
@@ -160,7 +160,7 @@ def make_out_unary_call(by_dtype: dict[int, PointwiseKernels], general: Call) ->
             or (storage is not None and storage is self._shared)
             or target.size >= kernels.serial_below
         ):
-            return general(out, self, *scalars)  # type: ignore[no-any-return]
+            return general(out, self, *scalars)
         kernel = kernels.flat_kernel()
         kernel(target, flat, *kernels.convert(scalars)) if scalars else kernel(target, flat)
         (storage or out._storage).version += 1
@@ -169,7 +169,7 @@ def make_out_unary_call(by_dtype: dict[int, PointwiseKernels], general: Call) ->
     return call
 
 
-def make_out_binary_call(by_dtype: dict[int, PointwiseKernels], general: Call) -> Call:
+def make_out_binary_call(by_dtype: dict[int, PointwiseKernels], general: TensorCall) -> Call:
     """f(self, other, *scalars) written to a third dense tensor of one shape."""
 
     def call(out: Tensor, self: Tensor, other: Tensor, *scalars: Any) -> Tensor:
@@ -188,7 +188,7 @@ def make_out_binary_call(by_dtype: dict[int, PointwiseKernels], general: Call) -
             or (storage is not None and (storage is self._shared or storage is other._shared))
             or target.size >= kernels.serial_below
         ):
-            return general(out, self, other, *scalars)  # type: ignore[no-any-return]
+            return general(out, self, other, *scalars)
         if scalars == kernels.defaults:
             kernels.flat_kernel((), True)(target, a, b)
         else:

@@ -22,7 +22,7 @@ from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
-from torchgen_out._runtime.dispatch.operator import Call
+from torchgen_out._runtime.dispatch.operator import Call, TensorCall
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
 
@@ -30,7 +30,7 @@ _new = object.__new__
 _empty, _zeros = np.empty, partial(np.zeros, dtype=np.int64)
 
 
-def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+def make_unary_call(kernels: PointwiseKernels, general: TensorCall, key: int) -> Call:
     """f(self) over a dense tensor."""
     dtype, small, work = kernels.storage_dtype, kernels.small, kernels.work
 
@@ -42,7 +42,7 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     def call(self: Tensor) -> Tensor:
         flat = self._flat
         if flat is None:
-            return general(self)  # type: ignore[no-any-return]
+            return general(self)
         size = flat.size
         if size < small:
             buffer = _empty(size, dtype)
@@ -65,7 +65,7 @@ def make_unary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
     return call
 
 
-def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+def make_unary_scalars_call(kernels: PointwiseKernels, general: TensorCall, key: int) -> Call:
     """f(self, *scalars) over a dense tensor."""
     dtype, small, work = kernels.storage_dtype, kernels.small, kernels.work
     convert = kernels.convert
@@ -78,7 +78,7 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
     def call(self: Tensor, *scalars: Any) -> Tensor:
         flat = self._flat
         if flat is None:
-            return general(self, *scalars)  # type: ignore[no-any-return]
+            return general(self, *scalars)
         size = flat.size
         if size < small:
             buffer = _empty(size, dtype)
@@ -101,7 +101,7 @@ def make_unary_scalars_call(kernels: PointwiseKernels, general: Call, key: int) 
     return call
 
 
-def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+def make_binary_call(kernels: PointwiseKernels, general: TensorCall, key: int) -> Call:
     """f(self, other, *scalars) over dense tensors of one shape."""
     dtype, small, work = kernels.storage_dtype, kernels.small, kernels.work
     strided = make_binary_strided_call(kernels, general)
@@ -159,7 +159,7 @@ def make_binary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call
 
 
 def make_binary_strided_call(
-    kernels: PointwiseKernels, general: Call
+    kernels: PointwiseKernels, general: TensorCall
 ) -> Callable[[Tensor, Tensor, tuple[Any, ...]], Tensor]:
     """f(self, other, *scalars) over two tensors that need a plan."""
     routes: dict[Any, Route] = {}
@@ -178,7 +178,7 @@ def make_binary_strided_call(
                 routes[geometry] = route
         kernel, loop, counted, runs, numel, key, sizes, strides, contiguous = route
         if not 0 < numel < small or scalars != defaults:
-            return general(self, other, *scalars)  # type: ignore[no-any-return]
+            return general(self, other, *scalars)
         at_a = at_b = 0
         is_dense = loop is None and contiguous  # then a view remembers it for the next call
         if a is None and not (is_dense and (a := self._dense()) is not None):
@@ -233,7 +233,7 @@ def _find_route(kernels: PointwiseKernels, a: Tensor, b: Tensor) -> Route:
     )
 
 
-def make_ternary_call(kernels: PointwiseKernels, general: Call, key: int) -> Call:
+def make_ternary_call(kernels: PointwiseKernels, general: TensorCall, key: int) -> Call:
     """f(first, a, b, *scalars) with one or two results, a and b being dense and of one shape.
 
     So are most fused derivatives of two operands; first is their gradient, which after a sum is

@@ -30,7 +30,7 @@ STEPS = 16  # size classes between two powers of two: at most a sixteenth is was
 MOST_KEPT = 1 << 30
 
 
-class _Loan(weakref.ref):  # type: ignore[type-arg]
+class _Loan(weakref.ref[Any]):
     """A reference to the base of what is lent, that keeps the memory."""
 
     __slots__ = ("memory",)
@@ -79,7 +79,7 @@ def empty(numel: int, dtype: Any) -> Any:
         _counts.allocated += size
         if _counts.allocated > _counts.most_allocated:
             _counts.most_allocated = _counts.allocated
-    base = (c_char * size).from_buffer(memory)
+    base: Any = (c_char * size).from_buffer(memory)
     loan = _Loan(base, _take_back)
     loan.memory = memory
     _loans[id(loan)] = loan

@@ -124,7 +124,9 @@ class BindingsDriver:
         self.enter(device)
         handle = self._devices[device]
         name = call(cu.cuDeviceGetName, 256, handle).split(b"\0")[0].decode()
-        numbers = {key: self._attribute(handle, name) for key, name in _ATTRIBUTES.items()}
+        numbers: dict[str, Any] = {
+            key: self._attribute(handle, name) for key, name in _ATTRIBUTES.items()
+        }
         flags = {key: bool(self._attribute(handle, name)) for key, name in _FLAGS.items()}
         memory = int(call(cu.cuDeviceTotalMem, handle))
         return DeviceProperties(name=name, total_memory=memory, **numbers, **flags)

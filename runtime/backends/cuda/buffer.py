@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -47,6 +47,16 @@ class Block:
             self.allocator.give_back(self.address, self.place, self.others)
 
 
+class KeptMemory(Protocol):
+    """Memory of a device, of this library or another, as buffers see it."""
+
+    others: set[int]
+
+    @property
+    def stream(self) -> int:
+        """The stream on which it was made."""
+
+
 class DeviceBuffer:
     """Elements of one type in a block, as a one-dimensional array has them, but out of reach.
 
@@ -56,7 +66,7 @@ class DeviceBuffer:
     __slots__ = ("address", "block", "device_index", "dtype", "size")
 
     def __init__(
-        self, block: Block | None, device_index: int, address: int, size: int, dtype: np.dtype
+        self, block: KeptMemory | None, device_index: int, address: int, size: int, dtype: np.dtype
     ) -> None:
         self.block = block
         self.device_index = device_index

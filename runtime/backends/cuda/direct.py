@@ -41,36 +41,36 @@ class DirectCall:
 
     def new(self, *args: Any) -> Any:
         """Make the results and compute them."""
-        queue, args, specs = self._prepare(args)
+        queue, ready, specs = self._prepare(args)
         made = [allocate(spec, self.common, queue.index) for spec in specs]
-        self._run(queue, made, args)
+        self._run(queue, made, ready)
         return self._wrapped(made)
 
     def into(self, out: Any, *args: Any) -> Any:
         """Compute into results that are there, resized if need be."""
-        queue, args, specs = self._prepare(args)
+        queue, ready, specs = self._prepare(args)
         given = (out,) if self.operator.outputs == 1 else tuple(out)
         for each, spec in zip(given, specs, strict=True):
             self._check_out(each, queue.index, *spec)
-        if all(self._fits(each, spec, args) for each, spec in zip(given, specs, strict=True)):
-            self._run(queue, given, args)
+        if all(self._fits(each, spec, ready) for each, spec in zip(given, specs, strict=True)):
+            self._run(queue, given, ready)
         else:
-            self._run_and_copy(queue, given, specs, args)
+            self._run_and_copy(queue, given, specs, ready)
         for each in given:
             each._storage.version += 1
         return self._wrapped(given)
 
     def in_place(self, self_: Tensor, *args: Any) -> Tensor:
         """Compute into the first operand."""
-        queue, args, specs = self._prepare((self_, *args))
+        queue, ready, specs = self._prepare((self_, *args))
         sizes, dtype = specs[0][:2]
         if tuple(sizes) != tuple(self_._sizes):
             raise errors.inplace_shape(self.operator.base_name + "_", self_._sizes, sizes)
         promotion.check_out(dtype or self._common(), self_.dtype)
-        if self._fits(self_, specs[0], args):
-            self._run(queue, [self_], args)
+        if self._fits(self_, specs[0], ready):
+            self._run(queue, [self_], ready)
         else:
-            self._run_and_copy(queue, [self_], specs, args)
+            self._run_and_copy(queue, [self_], specs, ready)
         self_._storage.version += 1
         return self_
 

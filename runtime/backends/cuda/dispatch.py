@@ -100,7 +100,8 @@ class DeviceQueue:
         if host.size:
             target = host.ctypes.data
             faults.copy_and_wait(self.index, target, array.address, host.nbytes, stream)
-        return host.tolist()
+        elements: list[Any] = host.tolist()
+        return elements
 
     def tensor_of(self, array: Array) -> Tensor:
         """The tensor behind an array that the call has made."""
@@ -213,7 +214,9 @@ def make_aliasing_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
 def allocate(spec: Any, common: dtypes.dtype | None, index: int) -> Tensor:
     """A tensor as the shape function described it: (sizes, dtype[, strides])."""
     sizes, dtype, *strides = spec
-    made = memory.empty(tuple(sizes), dtype or common, index)
+    chosen = dtype or common
+    assert chosen is not None
+    made = memory.empty(tuple(sizes), chosen, index)
     if strides and tuple(strides[0]) != made._strides:
         return build(made._key, made._sizes, tuple(strides[0]), 0, made._storage)
     return made

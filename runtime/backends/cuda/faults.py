@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Faults:
         size = WORDS * RECORDS * WORD.itemsize
         self._address = driver.current().allocate_host(index, size)
         ctypes.memset(self._address, 0, size)
-        memory = (ctypes.c_char * size).from_address(self._address)
+        memory: Any = (ctypes.c_char * size).from_address(self._address)
         self._words = np.frombuffer(memory, WORD).reshape(WORDS, RECORDS)
         self._kinds = memoryview(memory)[: len(_NOTHING)]
         self._numbers: dict[str, int] = {}

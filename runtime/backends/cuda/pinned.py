@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections import deque
+from typing import Any
 
 import numpy as np
 
@@ -151,8 +152,8 @@ def _allocate(size: int, dtype: np.dtype) -> tuple[HostBlock | None, np.ndarray]
         return None, np.empty(0, dtype)
     count = size * dtype.itemsize
     block = host_memory().block(current.current_device(), count)
-    memory = (ctypes.c_char * count).from_address(block.address)
-    memory.block = block  # type: ignore[attr-defined]
+    memory: Any = (ctypes.c_char * count).from_address(block.address)
+    memory.block = block
     return block, np.frombuffer(memory, dtype)
 
 
@@ -163,7 +164,10 @@ def is_pinned(tensor: Tensor) -> bool:
 
 def note_use(tensor: Tensor, index: int) -> None:
     """Keep a pinned tensor's memory until a device's current stream has come to this point."""
-    block = tensor._storage.block
+    storage = tensor._storage
+    assert isinstance(storage, PinnedStorage)
+    block = storage.block
+    assert block is not None  # nothing of it was copied else
     if driver.is_capturing():
         block.owner.kept.append(block)
     else:

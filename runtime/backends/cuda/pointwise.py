@@ -86,8 +86,10 @@ def on_one_device(tensors: Sequence[Tensor]) -> tuple[int, list[Tensor]]:
     Raises: RuntimeError if devices differ.
     """
     indices = {device_index(each) for each in tensors}
-    if len(indices) == 1 and None not in indices:
-        return indices.pop(), list(tensors)  # type: ignore[return-value]
+    if len(indices) == 1:
+        (index,) = indices
+        if index is not None:
+            return index, list(tensors)
     found = [each.device for each in tensors if not each.is_cpu]
     first = found[0]
     for other in found[1:]:

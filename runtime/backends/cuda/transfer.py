@@ -20,6 +20,7 @@ from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import operator as registered
 from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import TensorCall
 
 MOST_WORDS = 4
 """Words that are taken along: more calls of the driver than that would take longer than to wait."""
@@ -89,13 +90,13 @@ def dense(tensor: Tensor) -> Tensor:
         return tensor
     if shapes.is_dense(tensor._sizes, tensor._strides):
         return tensor
-    call = registered.operators["clone"].calls[signatures.without_grad(tensor._key)]
-    return call(tensor, None)  # type: ignore[no-any-return]
+    call: TensorCall = registered.operators["clone"].calls[signatures.without_grad(tensor._key)]
+    return call(tensor, None)
 
 
 def copy_on_host(target: Tensor, source: Tensor) -> None:
     """Write one host tensor, broadcast and cast, into another, below autograd."""
-    call = registered.operators["copy_"].calls[
+    call: TensorCall = registered.operators["copy_"].calls[
         signatures.without_grad(target._key), signatures.without_grad(source._key)
     ]
     version = target._storage.version

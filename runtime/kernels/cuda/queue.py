@@ -107,10 +107,15 @@ class Queue(Protocol):
 
     processors: int
     """Multiprocessors of the device."""
-    generator: Any
-    """The device's own generator of random numbers."""
-    faults: Array
-    """The record of the call's operator, for `runtime.kernels.cuda.faults`."""
+
+    @property
+    def generator(self) -> Any:
+        """The device's own generator of random numbers."""
+
+    @property
+    def faults(self) -> Array:
+        """The record of the call's operator, for `runtime.kernels.cuda.faults`."""
+        ...
 
     def reserve(self, blocks: int, generator: Any) -> Any:
         """Take blocks of a generator's stream: `runtime.kernels.cuda.random.philox.Drawn`."""

@@ -85,7 +85,7 @@ class Graph:
         kind, prefix, names = OPERATIONS[self._what.direction]
         values = {"CONV_DESC": self._make(Kind.CONVOLUTION, _slide(self._what))}
         values |= dict(zip(names, tensors, strict=True))
-        named = {
+        named: dict[Any, Any] = {
             Attribute[f"OPERATION_CONVOLUTION_{prefix}_{name}"]: [value]
             for name, value in values.items()
         }

@@ -146,7 +146,8 @@ class Convolutions:
                 self._give_back(other)
             return None
 
-        return self._made(what, forbidden, search)
+        smaller: Plan | None = self._made(what, forbidden, search)
+        return smaller
 
     def _made(
         self, what: Convolution, forbidden: frozenset[int], take: Callable[[Iterator[Plan]], Any]
