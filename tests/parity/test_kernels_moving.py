@@ -164,11 +164,12 @@ def test_index(rng: np.random.Generator, number: int) -> None:
 @pytest.mark.parametrize("number", range(14))
 def test_index_put(rng: np.random.Generator, number: int, accumulate: bool) -> None:
     for x in layouts(make(rng, (3, 4, 5), "float32")):
-        indices = expressions(rng, x.shape)[number]
+        found = expressions(rng, x.shape)[number]
+        indices = [None if index is None else np.asarray(index) for index in found]
         tensors = [None if index is None else theirs(index) for index in indices]
         full = tuple(torch.ops.aten.index(theirs(x), tensors).shape)
         for sizes in (full, full[1:], (1,) * len(full), ()):
-            values = make(rng, sizes, "float32")
+            values = np.asarray(make(rng, sizes, "float32"))
             expected = torch.ops.aten.index_put(theirs(x), tensors, theirs(values), accumulate)
             check_aliasing(scatter.index_put, x, indices, values, accumulate, expected=expected)
 

@@ -15,6 +15,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.folding import as_int64
+from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import merge_places
 
 Array = Any
 
@@ -61,7 +62,7 @@ def nonnegative(index: Array, dim: int, size: int) -> Array:
     """
     index = as_int64(index).reshape(index.shape)
     counted = np.empty_like(index)
-    if not _merge(counted.reshape(-1), index.reshape(-1), size, True):
+    if not merge_places(counted.reshape(-1), index.reshape(-1), size, True):
         raise errors.index_out_of_bounds(first_outside(index, -size, size), dim, size)
     return counted
 
@@ -72,21 +73,9 @@ def nonnegative_flat(index: Array, count: int) -> Array:
     Raises: IndexError if one is outside [-count, count).
     """
     counted = np.empty_like(index)
-    if not _merge(counted.reshape(-1), index.reshape(-1), count, True):
+    if not merge_places(counted.reshape(-1), index.reshape(-1), count, True):
         raise errors.flat_index_out_of_range(first_outside(index, -count, count), count)
     return counted
-
-
-@kernel
-def _merge(place, index, size, first):
-    """place = place * size + index counted from the front; False for an index outside."""
-    fine = True
-    for i in range(index.size):
-        k = index[i]
-        k = k + size if k < 0 else k
-        fine &= np.uint64(k) < np.uint64(size)
-        place[i] = k if first else place[i] * size + k
-    return fine
 
 
 def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list[Array | None]:
@@ -149,7 +138,7 @@ def linear_places(
     flat = place.reshape(-1)
     for dim in dims:
         index, size = as_int64(indices[dim]).reshape(-1), shape[dim]
-        if not _merge(flat, index, size, dim == first):
+        if not merge_places(flat, index, size, dim == first):
             raise errors.index_out_of_bounds(first_outside(index, -size, size), dim, size)
     return first, stop, place
 

@@ -1,360 +1,555 @@
-"""Writing at places given by index tensors or under a mask; reading is in `reading.py`.
+"""Writing at places given by index tensors; under masks in `masking.py`, reading in `indexing`.
 
-All of these may run in place (`out is self`). What combines values by product, mean or order is
-in `combining.py`, over flat places.
+All of these may run in place, and all are one loop: what differs is how the index and the source
+are walked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.folding import (
-    as_bits,
-    as_int64,
     broadcast,
-    contiguous_of,
     copy_parts,
-    fold,
     folded_shape,
-    is_last,
-    rows_of,
-    settle,
-    start_from,
+    merged_stride,
 )
 from torchgen_out._runtime.kernels.cpu.indexing import places
-from torchgen_out._runtime.kernels.cpu.indexing.reading import within
-from torchgen_out._runtime.kernels.cpu.indexing.reading_plans import SCATTERED
 from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.scatter import (
-    combining,
-    index_put_plan,
-    slice_plans,
-    slices,
-    writing_plans,
+from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
+    AMAX,
+    AMIN,
+    COPY,
+    PROD,
+    SUM,
+    are_within,
+    merge_places,
+    scale,
+    scatter_lanes,
+)
+from torchgen_out._runtime.kernels.cpu.small import INT64, WORDS, as_words, entry_for
+from torchgen_out._runtime.kernels.plan import (
+    LaunchPlan,
+    TensorSpec,
+    element_places,
+    expanded_strides,
 )
 
 Array = Any
+Refuse = Callable[[Array], Exception]
+"""Makes the error of indices one of which is outside."""
+
+REDUCE = {
+    "sum": SUM, "mean": SUM, "prod": PROD, "amax": AMAX, "max": AMAX, "amin": AMIN, "min": AMIN
+}  # fmt: skip
+OF_BOOLEANS = {SUM: AMAX, PROD: AMIN}
+"""A sum of booleans is true when one of them is, a product when all are."""
 
 
-@planned(writing_plans.plan_scatter)
-def scatter(out: Array, self: Array, dim: int, index: Array, src: Array) -> None:
+class Walk(NamedTuple):
+    """How out (outer, size, inner), an index and a source are walked together.
+
+    step: from slice to slice of out; index, source: strides along (outer, count, inner). tables:
+    if strides will not do, the places in out along outer and inner, and those in the source along
+    all three. least: the smallest valid index.
+    """
+
+    outer: int
+    count: int
+    size: int
+    inner: int
+    step: int
+    index: tuple[int, int, int]
+    source: tuple[int, int, int]
+    tables: tuple[Array, ...] = ()
+    least: int = 0
+
+    def geometry(self, how: int, numel: int) -> Array:
+        """As the loop reads it. numel: of the index."""
+        numbers = self.count, self.size, self.inner, self.step, *self.index, *self.source
+        head = np.array([*numbers, how, self.least, numel, self.outer], np.int64)
+        return np.concatenate([head, *self.tables])
+
+
+ONE = 0, 0, 0
+"""The strides of a source of one element for all places."""
+
+
+def walk_elements(
+    sizes: tuple[int, ...], dim: int, index: tuple[int, ...], src: tuple[int, ...] | None
+) -> Walk:
+    """An index with an element for each of the source's; it may cover a part of both. src: the
+    source's sizes, None for a number."""
+    sizes, index = sizes or (1,), index or (1,)
+    src = None if src is None else src or (1,)
+    dim %= len(sizes)
+    outer, count, inner = folded_shape(index, dim)
+    strides = count * inner, inner, 1
+    others = sizes[:dim] + sizes[dim + 1 :]
+    if others == index[:dim] + index[dim + 1 :] and src in (None, index):
+        return Walk(
+            outer, count, sizes[dim], inner, inner, strides, ONE if src is None else strides
+        )
+    own = shapes.contiguous_strides(sizes)
+    given = (0,) * len(index) if src is None else shapes.contiguous_strides(src)
+    tables = [
+        element_places((index[part], steps[part]))
+        for steps, parts in ((own, (0, 2)), (given, (0, 1, 2)))
+        for part in [(slice(dim), slice(dim, dim + 1), slice(dim + 1, None))[i] for i in parts]
+    ]
+    return Walk(outer, count, sizes[dim], inner, own[dim], strides, ONE, tuple(tables))
+
+
+def walk_slices(sizes: tuple[int, ...], dim: int, count: int, has_source: bool = True) -> Walk:
+    """An index vector that names slices; as many slices in the source."""
+    outer, size, inner = folded_shape(sizes, dim)
+    source = (count * inner, inner, 1) if has_source else ONE
+    return Walk(outer, count, size, inner, inner, (0, 1, 0), source)
+
+
+def plan_writing(
+    dtype: Any, index: TensorSpec, walk: Walk, how: int, refuse: Refuse, value: Any = None
+) -> LaunchPlan:
+    """The plan that copies self and has the elements of a source, or one value, join it."""
+    return LaunchPlan(_make_run(dtype, index, walk, how, refuse, value), None)
+
+
+def _make_run(
+    dtype: Any, index: TensorSpec, walk: Walk, how: int, refuse: Refuse, value: Any
+) -> Callable[..., None]:
+    word = dtype
+    if dtype == np.bool_:
+        word, how = WORDS[1], OF_BOOLEANS.get(how, how)
+    elif how == COPY:
+        word = as_words(TensorSpec(dtype, (), ())).dtype
+    entry, check = _entries(word)
+    numel, lanes = index.numel, walk.outer * walk.inner
+    geometry, work = walk.geometry(how, numel), lanes * walk.count
+    number = None if value is None else np.asarray(value).astype(dtype).reshape(1).view(word)
+
+    is_short = max(work, walk.outer * walk.size * walk.inner) < 2 * threads.GRAIN
+
+    def run_short(out: Array, self: Array, slots: Array, src: Array, *given: Any) -> None:
+        if not entry(0, lanes, True, out, self, slots, src, *given[:-1], geometry):
+            raise refuse(slots[given[1] : given[1] + numel].reshape(index.sizes))
+
+    def run_number(out: Array, self: Array, slots: Array, *given: Any) -> None:
+        if not entry(0, lanes, True, out, self, slots, number, *given[:-1], 0, geometry):
+            raise refuse(slots[given[1] : given[1] + numel].reshape(index.sizes))
+
+    def run(out: Array, self: Array, slots: Array, *given: Any) -> None:
+        if number is None:
+            src, at, at_slots, at_src, _ = given
+            if src.dtype != dtype:  # a number given as a tensor
+                src, at_src = src[at_src:].astype(dtype), 0
+            src = src.view(word)
+        else:
+            (at, at_slots, _), src, at_src = given, number, 0
+        if slots.dtype != INT64:
+            slots, at_slots = slots[at_slots : at_slots + numel].astype(np.int64), 0
+        target, old = out.view(word), self.view(word)
+        arrays = target, old, slots, src, at, at_slots, at_src, geometry
+        if is_short:
+            fine = entry(0, lanes, True, *arrays)
+        else:
+            bounds = slots, at_slots, walk.least, walk.size
+            fine = threads.run_ranges(check, numel, numel, *bounds)
+            if fine:
+                if out.ctypes.data != self.ctypes.data or at:
+                    copy_parts((target, old[at : at + out.size]))
+                threads.run_ranges(entry, lanes, work, False, *arrays)
+        if not fine:
+            raise refuse(slots[at_slots : at_slots + numel].reshape(index.sizes))
+
+    if word == dtype and index.dtype == INT64 and is_short:
+        return run_short if number is None else run_number
+    return run
+
+
+@cache
+def _entries(word: Any) -> tuple[Any, Any]:
+    """The compiled loop for words of a dtype, and that which looks at indices."""
+    arrays = word, word, INT64, word
+    entry = entry_for(scatter_lanes, word, int, int, bool, *arrays, int, int, int, INT64)
+    return entry, are_within.entry_point((int, int, INT64, int, int, int))
+
+
+# An index with an element for each of the source's.
+
+
+def _plan_elements(
+    self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec | None, how: int, value: Any
+) -> LaunchPlan:
+    walk = walk_elements(self.sizes, dim, index.sizes, src and src.sizes)
+    return plan_writing(self.dtype, index, walk, how, _bad_element(self, dim), value)
+
+
+def _bad_element(self: TensorSpec, dim: int) -> Refuse:
+    size = self.sizes[dim] if self.sizes else 1
+    return lambda slots: places.bad_scatter_index(slots, dim, size)
+
+
+@planned()
+def scatter(
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec
+) -> LaunchPlan:
     """out[o, index[o, j, i], i] = src[o, j, i] around `dim`; a later write wins."""
-    start_from(out, self)
-    if index.size:
-        src = as_bits(_cut(src, index))
-        _scatter_into(as_bits(out), dim, index, src, _write_rows, slices.write)
+    return _plan_elements(self, dim, index, src, COPY, None)
 
 
-@planned(writing_plans.plan_scatter_number)
-def scatter_value(out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
+@planned()
+def scatter_value(
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any
+) -> LaunchPlan:
     """out[o, index[o, j, i], i] = value around `dim`."""
-    src = broadcast(np.full((), value).astype(out.dtype), index.shape)
-    scatter(out, self, dim, index, src)
+    return _plan_elements(self, dim, index, None, COPY, value)
 
 
-@planned(writing_plans.plan_scatter_add)
-def scatter_add(out: Array, self: Array, dim: int, index: Array, src: Array) -> None:
+@planned()
+def scatter_add(
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec
+) -> LaunchPlan:
     """out[o, index[o, j, i], i] += src[o, j, i] around `dim`."""
-    start_from(out, self)
-    if index.size:
-        _scatter_into(out, dim, index, _cut(src, index), _add_rows, slices.add)
+    return _plan_elements(self, dim, index, src, SUM, None)
 
 
-def _cut(src: Array, index: Array) -> Array:
-    """The part of `src` that `index` covers."""
-    if src.shape == index.shape:
-        return src
-    return src[tuple(map(slice, index.shape))] if src.ndim == index.ndim else src.reshape(-1)[:1]
-
-
-def _scatter_into(
-    out: Array, dim: int, index: Array, src: Array, write_rows: Any, write: Any
-) -> None:
-    """Run a kernel on the part of `out` that `index` can reach."""
-    target = within(out, index.shape, dim)
-    buffer, index = contiguous_of(target), as_int64(index)
-    if is_last(index, dim):
-        fine = threads.run_rows(write_rows, (rows_of(buffer), rows_of(index), rows_of(src)))
-    else:
-        folded = buffer.reshape(folded_shape(buffer.shape, dim))
-        fine = slices.run(write, index.size, folded, fold(index, dim), fold(src, dim))
-    if not fine:
-        raise places.bad_scatter_index(index, dim, out.shape[dim] if out.ndim else 1)
-    settle(target, buffer)
-
-
-@kernel
-def _write_rows(out, index, src):
-    """Write along the last dim, one element a row or more. False for a place outside."""
-    size = np.uint64(out.shape[1])
-    for row in range(index.shape[0]):
-        for j in range(index.shape[1]):
-            k = np.uint64(index[row, j])
-            if k >= size:
-                return False
-            out[row, k] = src[row, j]
-    return True
-
-
-@kernel
-def _add_rows(out, index, src):
-    """Add along the last dim; a sum of booleans is true when one of them is."""
-    size = np.uint64(out.shape[1])
-    for row in range(index.shape[0]):
-        for j in range(index.shape[1]):
-            k = np.uint64(index[row, j])
-            if k >= size:
-                return False
-            out[row, k] += src[row, j]
-    return True
-
-
-@planned(writing_plans.plan_scatter_combine)
+@planned()
 def scatter_combine(
-    out: Array, self: Array, dim: int, index: Array, src: Array, reduce: str
-) -> None:
+    result: TensorSpec,
+    self: TensorSpec,
+    dim: int,
+    index: TensorSpec,
+    src: TensorSpec,
+    reduce: str,
+) -> LaunchPlan:
     """Combine by `add` or `multiply`."""
-    if reduce == "add":
-        scatter_add(out, self, dim, index, src)
-    else:
-        scatter_reduce(out, self, dim, index, src, "prod", True)
+    return _plan_elements(self, dim, index, src, SUM if reduce == "add" else PROD, None)
 
 
-@planned(writing_plans.plan_scatter_number_combine)
+@planned()
 def scatter_value_combine(
-    out: Array, self: Array, dim: int, index: Array, value: Any, reduce: str
-) -> None:
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any, reduce: str
+) -> LaunchPlan:
     """Combine a number by `add` or `multiply`."""
-    src = broadcast(np.full((), value).astype(out.dtype), index.shape)
-    scatter_combine(out, self, dim, index, src, reduce)
+    return _plan_elements(self, dim, index, None, SUM if reduce == "add" else PROD, value)
 
 
-@planned(writing_plans.plan_scatter_reduce)
+@planned()
 def scatter_reduce(
-    out: Array,
-    self: Array,
+    result: TensorSpec,
+    self: TensorSpec,
     dim: int,
-    index: Array,
-    src: Array,
+    index: TensorSpec,
+    src: TensorSpec,
     reduce: str,
     include_self: bool = True,
-) -> None:
+) -> LaunchPlan:
     """Combine `src` into places along `dim` by sum, prod, mean, amax or amin."""
-    start_from(out, self)
-    if not index.size:
-        return
-    target = within(out, index.shape, dim)
-    buffer, slots = contiguous_of(target), fold(as_int64(index), dim)
-    flat = np.empty(slots.size, np.int64)
-    size = buffer.shape[dim] if buffer.ndim else 1
-    if not _flat_places(flat.reshape(slots.shape), slots, size):
-        raise places.bad_scatter_index(index, dim, size)
-    values = np.ascontiguousarray(_cut(src, index)).reshape(-1)
-    combining.combine(buffer.reshape(-1), flat, values, reduce, include_self)
-    settle(target, buffer)
+    walk = walk_elements(self.sizes, dim, index.sizes, src.sizes)
+    alone = walk_elements(self.sizes, dim, index.sizes, None)
+    return _plan_reduce(self, index, (walk, alone), reduce, include_self, _bad_element(self, dim))
 
 
-@kernel
-def _flat_places(flat, index, size):
-    """The place in the flattened array of each element of a folded index."""
-    outer, count, inner = index.shape
-    fine = True
-    for o in range(outer):
-        if inner == 1:
-            for j in range(count):
-                k = index[o, j, 0]
-                fine &= np.uint64(k) < np.uint64(size)
-                flat[o, j, 0] = o * size + k
-            continue
-        for j in range(count):
-            for i in range(inner):
-                k = index[o, j, i]
-                fine &= np.uint64(k) < np.uint64(size)
-                flat[o, j, i] = (o * size + k) * inner + i
-    return fine
+def _plan_reduce(
+    self: TensorSpec,
+    index: TensorSpec,
+    walks: tuple[Walk, Walk],
+    reduce: str,
+    include_self: bool,
+    refuse: Refuse,
+) -> LaunchPlan:
+    """walks: with the source, and with one number for all places."""
+    own, numel = self.dtype, self.numel
+    combine = plan_writing(own, index, walks[0], REDUCE[reduce], refuse)
+    if include_self and reduce != "mean":
+        return combine
+    start = plan_writing(own, index, walks[1], COPY, refuse, _identity(reduce, own))
+    count = plan_writing(INT64, index, walks[1], SUM, refuse, 1)
+
+    def run(out: Array, a: Array, slots: Array, src: Array, *offsets: Any) -> None:
+        at, at_slots, at_src, _ = offsets
+        if not include_self:
+            start.run(out, a, slots, at, at_slots, None)
+            a, at = out, 0
+        combine.run(out, a, slots, src, at, at_slots, at_src, None)
+        if reduce == "mean":
+            counts = np.full(numel, include_self, np.int64)
+            count.run(counts, counts, slots, 0, at_slots, None)
+            # Integers are divided downwards, as PyTorch does.
+            divide = np.divide if own.kind in "fc" else np.floor_divide
+            divide(out, np.maximum(counts, 1), out=out, casting="unsafe")
+
+    return LaunchPlan(run, None)
 
 
-@planned(writing_plans.plan_index_add)
+def _identity(reduce: str, dtype: Any) -> Any:
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    lowest = reduce in ("amax", "max")
+    if dtype.kind == "f":
+        return -np.inf if lowest else np.inf
+    if dtype == np.bool_:
+        return not lowest
+    return np.iinfo(dtype).min if lowest else np.iinfo(dtype).max
+
+
+# An index vector that names slices.
+
+
+@planned()
 def index_add(
-    out: Array, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1
-) -> None:
-    """Add alpha times the slices of `source` to the slices that `index` names."""
-    start_from(out, self)
-    slots = as_int64(index).reshape(-1)
-    places.check_range(slots, out.shape[dim] if out.ndim else 1, _index_add_error(out, dim))
-    if not (slots.size and out.size):
-        return
-    buffer = contiguous_of(out)
-    if alpha != 1:
-        source = source * np.full((), alpha).astype(source.dtype)
-    if is_last(out, dim):
-        threads.run_rows(_add_columns, (rows_of(buffer), rows_of(source)), slots, work=SCATTERED)
-    else:
-        folded = buffer.reshape(folded_shape(out.shape, dim))
-        slices.run(slices.add_slices, source.size, folded, fold(source, dim), slots)
-    settle(out, buffer)
-
-
-def _index_add_error(out: Array, dim: int) -> Any:
-    if out.ndim < 2:
-        return lambda bad: errors.index_out_of_range_in_self()
-    return lambda bad: errors.scatter_index_out_of_bounds(bad, dim % out.ndim, out.shape[dim])
-
-
-@kernel
-def _add_columns(out, source, index):
-    """out[o, index[j]] += source[o, j]."""
-    for o in range(source.shape[0]):
-        target, row = out[o], source[o]
-        for j in range(index.size):
-            target[np.uint64(index[j])] += row[j]
-
-
-@planned(slice_plans.plan_index_reduce)
-def index_reduce(
-    out: Array,
-    self: Array,
+    result: TensorSpec,
+    self: TensorSpec,
     dim: int,
-    index: Array,
-    source: Array,
+    index: TensorSpec,
+    source: TensorSpec,
+    alpha: Any = 1,
+) -> LaunchPlan:
+    """Add alpha times the slices of `source` to the slices that `index` names."""
+    walk, own = walk_slices(self.sizes, dim, index.numel), self.dtype
+    plan = plan_writing(
+        *(own, index, walk, SUM),
+        lambda slots: places.bad_slice_index(slots, dim, self.sizes),
+    )
+    if alpha == 1:
+        return plan
+
+    entry = entry_for(scale, own, own, own, int, own)
+    factor = np.full(1, alpha).astype(own)
+
+    def run(out: Array, a: Array, slots: Array, src: Array, *offsets: Any) -> None:
+        at, at_slots, at_src, _ = offsets
+        scaled = np.empty(source.numel, own)
+        entry(scaled, src, at_src, factor)
+        plan.run(out, a, slots, scaled, at, at_slots, 0, None)
+
+    return LaunchPlan(run, None)
+
+
+@planned()
+def index_reduce(
+    result: TensorSpec,
+    self: TensorSpec,
+    dim: int,
+    index: TensorSpec,
+    source: TensorSpec,
     reduce: str,
     include_self: bool = True,
-) -> None:
+) -> LaunchPlan:
     """Combine the slices of `source` into the slices that `index` names."""
-    size = out.shape[dim] if out.ndim else 1
-    places.check_range(index, size, lambda bad: errors.index_out_of_range_in_self())
-    slots = _along(index, dim, source.shape)
-    scatter_reduce(out, self, dim, slots, source, reduce, include_self)
-
-
-def _along(index: Array, dim: int, shape: Sequence[int]) -> Array:
-    """An index vector as an index for every element of `shape`."""
-    if not shape:
-        return index.reshape(())
-    extent = [1] * len(shape)
-    extent[dim] = -1
-    return broadcast(index.reshape(extent), tuple(shape))
-
-
-@planned(slice_plans.plan_index_copy)
-def index_copy(out: Array, self: Array, dim: int, index: Array, source: Array) -> None:
-    """Copy the slices of `source` over the slices that `index` names."""
-    start_from(out, self)
-    size = out.shape[dim] if out.ndim else 1
-    places.check_range(
-        index,
-        size,
-        lambda bad: errors.slice_out_of_bounds(bad, dim % max(out.ndim, 1), size),
+    walks = (
+        walk_slices(self.sizes, dim, index.numel),
+        walk_slices(self.sizes, dim, index.numel, has_source=False),
     )
-    if not out.ndim:
-        out[...] = source.reshape(-1)[-1] if source.size else out
-    else:
-        out[_slices(out, dim, index)] = source if source.ndim else source.reshape(-1)
+    refuse = lambda slots: errors.index_out_of_range_in_self()  # noqa: E731
+    return _plan_reduce(self, index, walks, reduce, include_self, refuse)
 
 
-def _slices(out: Array, dim: int, index: Array) -> tuple[Any, ...]:
-    return (slice(None),) * (dim % out.ndim) + (index.reshape(-1),)
+@planned()
+def index_copy(
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, source: TensorSpec
+) -> LaunchPlan:
+    """Copy the slices of `source` over the slices that `index` names."""
+    walk = walk_slices(self.sizes, dim, index.numel)
+
+    def refuse(slots: Array) -> Exception:
+        bad = places.first_outside(slots, 0, walk.size)
+        return errors.slice_out_of_bounds(bad, dim % max(len(self.sizes), 1), walk.size)
+
+    return plan_writing(self.dtype, index, walk, COPY, refuse)
 
 
-@planned(slice_plans.plan_index_fill)
-def index_fill(out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
+@planned()
+def index_fill(
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any
+) -> LaunchPlan:
     """Fill the slices that `index` names."""
-    start_from(out, self)
-    size = out.shape[dim] if out.ndim else 1
-    dim = dim % max(out.ndim, 1)
-    slots = places.nonnegative(index.reshape(-1), dim, size)
-    if slots.size:
-        value = np.asarray(value).astype(out.dtype)
-        out[_slices(out, dim, slots) if out.ndim else ...] = value
+    walk = walk_slices(self.sizes, dim, index.numel, has_source=False)
+    refuse = _bad_place(dim % max(len(self.sizes), 1), walk.size)
+    number = None if value.__class__ is TensorSpec else value
+    return plan_writing(self.dtype, index, from_end(walk), COPY, refuse, number)
 
 
-@planned(slice_plans.plan_put)
-def put(out: Array, self: Array, index: Array, source: Array, accumulate: bool = False) -> None:
-    """Write, or add, `source` at places of the flattened array."""
-    start_from(out, self)
-    if not index.size:
-        return
-    slots = places.nonnegative_flat(as_int64(index).reshape(-1), out.size)
-    buffer = contiguous_of(out)
-    values = np.ascontiguousarray(source).reshape(-1)
-    combining.combine(buffer.reshape(-1), slots, values, "sum" if accumulate else "copy", True)
-    settle(out, buffer)
+def from_end(walk: Walk) -> Walk:
+    """The walk with negative indices counted from the end."""
+    return walk._replace(least=-walk.size)
 
 
-@planned(index_put_plan.plan_index_put)
-def index_put(
-    out: Array,
-    self: Array,
-    indices: Sequence[Array | None],
-    values: Array,
+def _bad_place(dim: int, size: int) -> Refuse:
+    return lambda slots: errors.index_out_of_bounds(
+        places.first_outside(slots, -size, size), dim, size
+    )
+
+
+@planned()
+def put(
+    result: TensorSpec,
+    self: TensorSpec,
+    index: TensorSpec,
+    source: TensorSpec,
     accumulate: bool = False,
-) -> None:
+) -> LaunchPlan:
+    """Write, or add, `source` at places of the flattened array."""
+    count = self.numel
+    walk = from_end(walk_slices((count,), 0, index.numel))
+
+    def refuse(slots: Array) -> Exception:
+        return errors.flat_index_out_of_range(places.first_outside(slots, -count, count), count)
+
+    return plan_writing(self.dtype, index, walk, SUM if accumulate else COPY, refuse)
+
+
+# Index tensors and masks over several dims.
+
+
+@planned()
+def index_put(
+    result: TensorSpec,
+    self: TensorSpec,
+    indices: Sequence[TensorSpec | None],
+    values: TensorSpec,
+    accumulate: bool = False,
+) -> LaunchPlan:
     """out[indices] = values, or += with every repeated place counted."""
-    start_from(out, self)
-    plain = places.plain_indices(out.shape, indices)
-    linear = places.linear_places(out.shape, plain)
-    if linear is None:
-        _put_apart(out, plain, values, accumulate)
-        return
-    first, stop, place = linear
-    spread = _spread(values, places.result_shape(out.shape, first, stop, place))
-    if not spread.size:
-        return
-    buffer = contiguous_of(out)
-    folded = places.merged(buffer, first, stop)
-    slots = place.reshape(-1)
-    outer, size, inner = folded.shape
-    if inner == 1:
-        given = _dense(spread).reshape(outer, slots.size)
-        put_columns = _add_columns if accumulate else _copy_columns
-        threads.run_rows(put_columns, (folded.reshape(outer, size), given), slots)
-    else:
-        if place.ndim == 1 and spread.strides[first] == 0:
-            spread = spread[(slice(None),) * first + (slice(1),)]  # one slice for all places
-        given = _dense(spread).reshape(outer, -1, inner)
-        put_slices = slices.add_slices if accumulate else slices.copy_slices
-        slices.run(put_slices, outer * slots.size * inner, folded, given, slots)
-    settle(out, buffer)
-
-
-def _dense(spread: Array) -> Array:
-    """The array itself if it is contiguous, else a copy."""
-    if spread.flags.c_contiguous:
-        return spread
-    dense = np.empty(spread.shape, spread.dtype)
-    copy_parts((dense, spread))
-    return dense
-
-
-@kernel
-def _copy_columns(out, source, index):
-    """out[o, index[j]] = source[o, j], in order: a later one wins."""
-    for o in range(source.shape[0]):
-        target, row = out[o], source[o]
-        for j in range(index.size):
-            target[np.uint64(index[j])] = row[j]
-
-
-def _spread(values: Array, target: tuple[int, ...]) -> Array:
-    """Broadcast values to the places indexed."""
-    if values.shape == target:
-        return values
+    given = [index for index in indices if index is not None]
+    first = next((dim for dim, index in enumerate(indices) if index is not None), 0)
+    are_numbers = all(i.dtype.kind == "i" and i.dtype.itemsize >= 4 for i in given)
+    are_neighbours = given and list(indices[first : first + len(given)]) == given
+    if not (are_numbers and are_neighbours) or first + len(given) > len(self.sizes):
+        return _plan_put_any(self, indices, values, accumulate)
     try:
-        return broadcast(values, target)
-    except ValueError:
-        raise errors.values_do_not_broadcast(values.shape, target) from None
+        shape = shapes.broadcast_shapes(*[index.sizes for index in given])
+    except RuntimeError:
+        raise errors.indices_do_not_broadcast([index.sizes for index in given]) from None
+    walk = _walk_places(self.sizes, first, len(given), shape, values)
+    how, refuse = SUM if accumulate else COPY, _bad_place(first, self.sizes[first])
+    if len(given) == 1:
+        return plan_writing(self.dtype, given[0], from_end(walk), how, refuse)
+    plan = plan_writing(self.dtype, TensorSpec(INT64, (prod(shape),), (1,)), walk, how, refuse)
+    merged = _merger(given, shape, self.sizes, first)
+
+    def run(out: Array, a: Array, *args: Any) -> None:
+        *slots, src = args[: len(given) + 1]
+        at, *at_slots, at_src, _ = args[len(given) + 1 :]
+        plan.run(out, a, merged(slots, at_slots), src, at, 0, at_src, None)
+
+    return LaunchPlan(run, None)
 
 
-def _put_apart(out: Array, plain: list[Array | None], values: Array, accumulate: bool) -> None:
+def _walk_places(
+    sizes: tuple[int, ...], first: int, indexed: int, shape: tuple[int, ...], values: TensorSpec
+) -> Walk:
+    """The walk over places of `shape` in some merged dims, and the values broadcast to them.
+
+    Raises: RuntimeError if they do not broadcast.
+    """
+    behind = sizes[first + indexed :]
+    full = (*sizes[:first], *shape, *behind)
+    try:
+        fits = shapes.broadcast_shapes(values.sizes, full) == full
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise errors.values_do_not_broadcast(values.sizes, full)
+    steps = expanded_strides((values.sizes, shapes.contiguous_strides(values.sizes)), full)
+    parts = slice(first), slice(first, first + len(shape)), slice(first + len(shape), None)
+    outer, count, inner = (prod(full[part]) for part in parts)
+    size = prod(sizes[first : first + indexed])
+    walk = Walk(outer, count, size, inner, inner, (0, 1, 0), ONE)
+    source = [merged_stride(full[part], steps[part]) for part in parts]
+    if None not in source:
+        return walk._replace(source=tuple(source))  # type: ignore[arg-type]
+    own = np.arange(outer) * size * inner, np.arange(inner)
+    tables = [element_places((full[part], steps[part])) for part in parts]
+    return walk._replace(tables=(*own, *tables))
+
+
+def _merger(
+    given: Sequence[TensorSpec], shape: tuple[int, ...], sizes: Sequence[int], first: int
+) -> Callable[..., Array]:
+    """What makes places in the merged dims. Raises: IndexError for one outside."""
+    merge = merge_places.entry_point((INT64, INT64, int, bool))
+    takes = [
+        None if each.sizes == shape
+        else element_places((shape, expanded_strides((each.sizes, each.strides), shape)))
+        for each in given
+    ]  # fmt: skip
+
+    def merged(slots: Sequence[Array], starts: Sequence[int]) -> Array:
+        linear = np.empty(prod(shape), np.int64)
+        for k, (flat, at, spec, take) in enumerate(zip(slots, starts, given, takes, strict=True)):
+            index, size = flat[at : at + spec.numel], sizes[first + k]
+            if take is not None:
+                index = index[take]
+            index = index.astype(np.int64, copy=False)
+            if not merge(linear, index, size, k == 0):
+                raise _bad_place(first + k, size)(index)
+        return linear
+
+    return merged
+
+
+def _plan_put_any(
+    self: TensorSpec, indices: Sequence[TensorSpec | None], values: TensorSpec, accumulate: bool
+) -> LaunchPlan:
+    """Masks, whose places depend on the data, and index tensors that do not stand together."""
+    count = 2 + sum(index is not None for index in indices)
+
+    def run(out: Array, *args: Any) -> None:
+        offsets = args[count:]
+        specs = [self, *[index for index in indices if index is not None], values]
+        triples = zip(args, offsets, specs, strict=False)
+        dense = [flat[at : at + each.numel].reshape(each.sizes) for flat, at, each in triples]
+        old, *slots, src = dense
+        target, given = out.reshape(self.sizes), iter(slots)
+        plain = places.plain_indices(
+            self.sizes, [None if index is None else next(given) for index in indices]
+        )
+        linear = places.linear_places(self.sizes, plain)
+        if linear is None:
+            _put_apart(target, old, plain, src, accumulate)
+            return
+        first, stop, place = linear
+        how, found = (
+            SUM if accumulate else COPY,
+            TensorSpec(values.dtype, src.shape, values.strides),
+        )
+        walk = _walk_places(self.sizes, first, stop - first, place.shape, found)
+        if walk is None:
+            walk = _walk_places(self.sizes, first, stop - first, place.shape, None)
+            full = (*self.sizes[:first], *place.shape, *self.sizes[stop:])
+            src = np.ascontiguousarray(broadcast(src, full))
+        assert walk is not None
+        linear_index = TensorSpec(INT64, (place.size,), (1,))
+        refuse = _bad_place(first, walk.size)
+        write = _make_run(self.dtype, linear_index, walk, how, refuse, None)
+        write(out, args[0], place.reshape(-1), src.reshape(-1), offsets[0], 0, 0, None)
+
+    return LaunchPlan(run, None)
+
+
+def _put_apart(
+    out: Array, self: Array, plain: list[Array | None], values: Array, accumulate: bool
+) -> None:
     """Indexed dims that do not stand together: NumPy's own indexing."""
     where = places.numpy_index(out.shape, plain)
-    given = _spread(values, np.broadcast_to(np.zeros((), np.uint8), out.shape)[where].shape)
+    shape = np.broadcast_to(np.zeros((), np.uint8), out.shape)[where].shape
+    try:
+        given = broadcast(values, shape)
+    except ValueError:
+        raise errors.values_do_not_broadcast(values.shape, shape) from None
+    if out.ctypes.data != self.ctypes.data:
+        copy_parts((out, self))
     if not accumulate:
         out[where] = given
     else:
