@@ -5,6 +5,7 @@ All operators are walked: what the generator gave one of them, all have.
 
 from __future__ import annotations
 
+import inspect
 import operator as operators
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from codegen.model.vocabulary import SYNONYMS
 from tests import calls, harness, tolerances
 from tests.runtime.test_operators import OURS, base_dtype, first_case, is_random
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings import inspection
 from torchgen_out._runtime.bindings.binding import Binder
 from torchgen_out.functions import overloads
 
@@ -484,3 +486,20 @@ def test_members_of_lists_that_are_no_tensors(operator: Operator, members: Any) 
     is_varargs = functions.varargs_parameter(operator)
     with pytest.raises(TypeError, match=r"must be|expected Tensor"):
         function(*members, *members) if is_varargs else function([*members, *members])
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (torch.argmax, ["input", "dim", "keepdim", "axis", "keepdims"]),
+        (torch.stack, ["tensors", "dim", "axis"]),
+        (torch.movedim, ["input", "source", "destination"]),
+        (torch.linalg.pinv, ["input", "rcond", "hermitian", "rtol"]),
+        (torch.broadcast_tensors, ["args", "tensors"]),
+    ],
+)
+def test_signatures_show_what_may_be_given(function: Any, names: list[str]) -> None:
+    """Where `import torch` means this library; by itself Python sees `**_words`, or `*args`."""
+    inspection.show([function])
+    shown = inspect.signature(function).parameters
+    assert [name for name in shown if name in names] == names

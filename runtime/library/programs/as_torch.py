@@ -21,6 +21,7 @@ from typing import Any
 
 import torchgen_out
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings import inspection
 from torchgen_out._runtime.core import public, version
 from torchgen_out.public_modules import PUBLIC_MODULES
 
@@ -119,6 +120,8 @@ def activate() -> None:
     public.rename("torch")
     for name, place in PUBLIC_MODULES.items():
         PUBLIC_MODULES[name] = "torch" + place.removeprefix("torchgen_out")
+    for module in (torchgen_out, torchgen_out.linalg, torchgen_out.fft, torchgen_out.special):
+        inspection.show(list(vars(module).values()))
     _tell_children()
 
 
