@@ -229,3 +229,21 @@ def test_pythons_types_are_promoted() -> None:
         for call in calls:
             with pytest.raises(TypeError):
                 call(dict)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
+def test_normalizations_train_in_16_bits(name: str, dtype: str) -> None:
+    """With weights and running statistics of 16 bits, as `module.half()` makes them."""
+    found = []
+    for library, narrow in ((torch, dtype), (reference, "float32")):
+        layer = getattr(library.nn, name)(3, affine=True, track_running_stats=True)
+        layer = layer.to(getattr(library, narrow))
+        x = (library.arange(24.0).reshape(4, 3, 2) / 8).to(getattr(library, narrow))
+        result = layer(x.requires_grad_())
+        result.sum().backward()
+        tensors = result.detach(), layer.running_mean, layer.running_var, layer.bias.grad
+        found.append([np.asarray(each.float()) for each in tensors])
+        assert {str(each.dtype).split(".")[1] for each in tensors} == {narrow}
+    for ours, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-2)

@@ -9,7 +9,10 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.shapes.normalization import check_normalized_shape
+from torchgen_out._runtime.ops.shapes.normalization import (
+    check_normalized_shape,
+    check_parameter_dtypes,
+)
 
 
 def batch_norm(
@@ -54,7 +57,11 @@ def _batch_norm(
         return ops.native_batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps
         )[0]
-    mean, var = running_mean.to(dtypes.float32), running_var.to(dtypes.float32)
+    parameters = weight, bias, running_mean, running_var
+    check_parameter_dtypes(input, [each for each in parameters if each is not None])
+    weight, bias, mean, var = (
+        None if each is None else each.to(dtypes.float32) for each in parameters
+    )
     result = ops.native_batch_norm(input, weight, bias, mean, var, training, momentum, eps)[0]
     running_mean.copy_(mean)
     running_var.copy_(var)

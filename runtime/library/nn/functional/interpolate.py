@@ -147,11 +147,11 @@ def _weighted(
         resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
         found.append(resampling.tables(resizing, str(input.device)))
     depths, rows, columns = found
-    input = _resampled(input, rows, columns)
     if depths is None:
-        return input
-    slices = _resampled(input.flatten(3), depths, None)
-    return slices.unflatten(3, sizes[1:])
+        return _resampled(input, rows, columns)
+    wide = input.float() if input.dtype.itemsize == 2 else input  # rounded once, at the end
+    slices = _resampled(_resampled(wide, rows, columns).flatten(3), depths, None)
+    return slices.unflatten(3, sizes[1:]).to(input.dtype)
 
 
 def _resampled(input: Any, rows: Any, columns: Any) -> Any:
