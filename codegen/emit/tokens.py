@@ -73,7 +73,7 @@ def parse(text: str) -> list[Node]:
     root: list[Node] = []
     stack: list[list[Node]] = [root]
     found = _TOKEN.findall(text)
-    assert sum(len(space) + len(token) for space, token in found) == len(text.rstrip()), text
+    assert "".join(map("".join, found)) == text.rstrip(), text
     for space, token in found:
         if token in _CLOSING:
             group = Group(token, [], space)

@@ -83,6 +83,11 @@ class Surface:
     absent: tuple[AbsentModule, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)
     """Hand-written files, and folders of such, that were read for it besides the YAML."""
+    _packages: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        dots = ((path, i) for path in self.paths for i, letter in enumerate(path) if letter == ".")
+        object.__setattr__(self, "_packages", frozenset(path[:i] for path, i in dots))
 
     @property
     def whole(self) -> tuple[PublicModule, ...]:
@@ -111,7 +116,7 @@ class Surface:
 
     def is_package(self, path: str) -> bool:
         """Whether there are modules below a module."""
-        return any(other.startswith(f"{path}.") for other in self.paths)
+        return path in self._packages
 
     def file(self, path: str) -> str:
         """The file of a module within the package."""
