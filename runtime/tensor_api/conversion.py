@@ -74,11 +74,10 @@ def to(
     if device is not None and device.__class__ is not devices.device:
         device = devices.device(device)
     same_dtype = dtype is None or self._key & keys.DTYPE_MASK == dtype.index
-    same_device = device is None or device is self.device or _is_this_device(self, device)
-    if not same_device:
+    if device is not None and device is not self.device and not _is_this_device(self, device):
         return _to_device(self, dtype, device, non_blocking, memory_format)
     if copy or not same_dtype or not _is_in_format(self, memory_format):
-        return ops._to_copy(self, dtype=dtype, memory_format=memory_format)  # type: ignore[no-any-return]
+        return ops._to_copy(self, dtype=dtype, memory_format=memory_format)
     return self
 
 

@@ -210,7 +210,8 @@ def _described(self: Tensor) -> np.ndarray:
     """
     extent = sum((n - 1) * step for n, step in zip(self._sizes, self._strides, strict=True)) + 1
     item = self.dtype.itemsize
-    memory = (ctypes.c_ubyte * (extent * item if self.numel() else 0)).from_address(self.data_ptr())
+    nbytes = extent * item if self.numel() else 0
+    memory: Any = (ctypes.c_ubyte * nbytes).from_address(self.data_ptr())
     memory.owner = self
     strides = tuple([stride * item for stride in self._strides])
     return np.ndarray(tuple(self._sizes), self.dtype.numpy, memory, 0, strides)
@@ -230,7 +231,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     is_exporter = hasattr(ext_tensor, "__dlpack__")
     made = _take(_ask(ext_tensor, copy) if is_exporter else ext_tensor)
     if copy and not is_exporter:
-        return ops.clone(made)  # type: ignore[no-any-return]
+        return ops.clone(made)
     return made if wanted is None else conversion.to(made, device=wanted)
 
 
@@ -305,7 +306,7 @@ def _buffer_of(content: Any, own: dtype, sizes: Size, strides: tuple[int, ...]) 
         _release(content.deleter, ctypes.addressof(content))
         return np.empty(0, own.numpy)
     address = described.data + described.byte_offset
-    memory = (ctypes.c_ubyte * (extent * own.itemsize)).from_address(address)
+    memory: Any = (ctypes.c_ubyte * (extent * own.itemsize)).from_address(address)
     finalizer = weakref.finalize(memory, _release, content.deleter, ctypes.addressof(content))
     finalizer.atexit = False
     return np.frombuffer(memory, own.numpy)

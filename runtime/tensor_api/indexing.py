@@ -7,6 +7,7 @@ lists and masks are collected and go to the operator `index` in one call at the 
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator
 from operator import index as _as_int
 from typing import Any
 
@@ -39,13 +40,13 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     if ways is not None:
         way = ways[self._key]
         if way is not None:
-            found = way(self, index)
+            found: Tensor | None = way(self, index)
             if found is not None:
-                return found  # type: ignore[no-any-return]
+                return found
     viewed, collected = _resolve(self, _items(index))
     if collected:
-        return ops.index(viewed, collected)  # type: ignore[no-any-return]
-    return ops.alias(self) if viewed is self else viewed  # type: ignore[no-any-return]
+        return ops.index(viewed, collected)
+    return ops.alias(self) if viewed is self else viewed
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -84,7 +85,7 @@ def _fewer_dims(value: Tensor, ndim: int) -> Tensor:
     """Drop leading dims of size 1 beyond `ndim`, as broadcasting from the right allows."""
     extra = value.ndim - ndim
     if extra > 0 and all(size == 1 for size in value._sizes[:extra]):
-        return value.reshape(value._sizes[extra:])  # type: ignore[attr-defined, no-any-return]
+        return value.reshape(value._sizes[extra:])
     return value
 
 
@@ -212,7 +213,7 @@ def _select(viewed: Tensor, dim: int, index: int, position: int) -> Tensor:
     size = _size_at(viewed._sizes, dim)
     if not -size <= index < size:
         raise _out_of_bounds(viewed, index, dim, position)
-    return ops.select(viewed, dim, index)  # type: ignore[no-any-return]
+    return ops.select(viewed, dim, index)
 
 
 def _out_of_bounds(viewed: Tensor, index: int, dim: int, position: int) -> IndexError:
@@ -230,7 +231,7 @@ def _cut(viewed: Tensor, dim: int, item: _slice, alone: bool) -> Tensor:
         size = viewed._sizes[dim]
         if stop is None or stop >= size:
             return viewed
-    return ops.slice(viewed, dim, start, stop, step)  # type: ignore[no-any-return]
+    return ops.slice(viewed, dim, start, stop, step)
 
 
 def _bounds(item: _slice) -> tuple[int | None, int | None, int]:
@@ -267,7 +268,7 @@ def length(self: Tensor) -> int:
     return _size_at(self._sizes, 0)
 
 
-def iterate(self: Tensor) -> Any:
+def iterate(self: Tensor) -> Iterator[Tensor]:
     """`iter(tensor)`: the slices along the first dim."""
     if not self._sizes:
         raise errors.iteration_of_zero_dim()
@@ -278,4 +279,4 @@ def contains(self: Tensor, element: Any) -> bool:
     """`element in tensor`: whether any element equals it."""
     if not isinstance(element, (Tensor, int, float, complex)):
         raise errors.not_contained(element)
-    return bool((self == element).any().item())  # type: ignore[attr-defined]
+    return bool((self == element).any().item())

@@ -37,7 +37,7 @@ def host_values(tensor: Tensor) -> np.ndarray:
     if tensor.is_meta:
         raise errors.no_data_on_meta()
     if not tensor.is_cpu:
-        tensor = tensor.cpu()  # type: ignore[attr-defined]
+        tensor = tensor.cpu()
     values: np.ndarray = tensor._array()
     dtype = tensor.dtype
     return narrow_arrays.widen(values, dtype) if narrow.is_narrow(dtype) else values
@@ -78,7 +78,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     if not self.is_cpu:
         if not force:
             raise errors.numpy_of_device(self.device)
-        self = self.cpu()  # type: ignore[attr-defined]
+        self = self.cpu()
     if self._key & keys.GRAD and not force:
         raise errors.numpy_of_grad()
     values: np.ndarray = self._array()

@@ -26,11 +26,11 @@ def from_sizes_or_data(of: dtype, on: device, args: tuple[Any, ...]) -> Tensor:
         return creation.allocate(make_size((0,)), of, on)
     first = args[0]
     if isinstance(first, TypedStorage):
-        return ops.alias(creation.allocate(make_size((0,)), of, on).set_(first))  # type: ignore
+        return ops.alias(creation.allocate(make_size((0,)), of, on).set_(first))
     if len(args) == 1 and isinstance(first, Tensor):
         if first.dtype is not of or first.device.type != on.type:
             raise errors.old_type_expected(_name(of, on.type), type_name(first))
-        return ops.alias(first)  # type: ignore[no-any-return]
+        return ops.alias(first)
     if len(args) == 1 and (isinstance(first, list) or hasattr(first, "__array_interface__")):
         return from_data.from_data(first, of, on)
     if len(args) == 1 and isinstance(first, tuple) and type(first) is tuple:

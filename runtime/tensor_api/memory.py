@@ -166,13 +166,13 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace every element by what a Python function makes of it. Slow."""
-    return _rewrite(self, "apply_", callable, interop.tolist(self.detach().reshape(-1)))  # type: ignore[attr-defined]
+    return _rewrite(self, "apply_", callable, interop.tolist(self.detach().reshape(-1)))
 
 
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replace every element by what a Python function makes of it and of another tensor's. Slow."""
-    own = interop.tolist(self.detach().reshape(-1))  # type: ignore[attr-defined]
-    other = interop.tolist(ops.expand(tensor.detach(), self._sizes).reshape(-1))  # type: ignore[attr-defined]
+    own = interop.tolist(self.detach().reshape(-1))
+    other = interop.tolist(ops.expand(tensor.detach(), self._sizes).reshape(-1))
     return _rewrite(self, "map_", callable, own, other)
 
 
@@ -181,5 +181,5 @@ def _rewrite(self: Tensor, method: str, callable: Any, *columns: list[Any]) -> T
         raise errors.python_write_to_grad(method)
     values = [callable(*elements) for elements in zip(*columns, strict=True)]
     made = from_data.from_data(values, self.dtype, self.device)
-    ops.copy_(self, made.reshape(self._sizes))  # type: ignore[attr-defined]
+    ops.copy_(self, made.reshape(self._sizes))
     return self

@@ -44,13 +44,15 @@ class TensorAPI:
 
     __array_priority__ = 1000  # above NumPy's arrays: array + tensor is the tensor's to answer
 
-    def __new__(cls, *args: Any, device: Any = None) -> Self:
+    def __new__(cls: Any, *args: Any, device: Any = None) -> Tensor:
         """Make a tensor of the default dtype: `Tensor(2, 3)` by sizes, `Tensor([1, 2])` by data."""
         on = creation.device_or_default(device)
         made = legacy_types.from_sizes_or_data(dtypes.default_dtype(), on, args)
-        return pickling.as_class(cls, made)  # type: ignore[arg-type]
+        return pickling.as_class(cls, made)
 
-    __init_subclass__ = classmethod(subclassing.init_subclass)
+    def __init_subclass__(cls: Any, **options: Any) -> None:
+        subclassing.init_subclass(cls, **options)
+
     __torch_function__ = classmethod(subclassing.torch_function)
     _make_subclass = staticmethod(subclassing.make_subclass)
 
@@ -61,7 +63,7 @@ class TensorAPI:
 
     def __format__(self: Self, format_spec: str) -> str:
         if self.dim() == 0 and not self.is_meta and self.__class__ is Tensor:
-            return self.item().__format__(format_spec)  # type: ignore[no-any-return]
+            return format(self.item(), format_spec)
         return object.__format__(self, format_spec)
 
     # -- a sequence -----------------------------------------------------------------------------
@@ -74,12 +76,13 @@ class TensorAPI:
     def __delitem__(self: Self, index: Any) -> None:
         raise TypeError("Tensor does not support deleting items")
 
-    def __iter__(self: Self) -> Iterator[Self]:
-        return indexing.iterate(self)  # type: ignore[no-any-return]
+    def __iter__(self: Self) -> Iterator[Tensor]:
+        return indexing.iterate(self)
 
-    def __reversed__(self: Self) -> Self:
+    def __reversed__(self: Self) -> Tensor:
         """The elements in reverse order along all dims."""
-        return self.flip(tuple(range(self.dim()))) if self.dim() else self
+        tensor: Tensor = self
+        return tensor.flip(tuple(range(tensor.dim()))) if tensor.dim() else tensor
 
     __hash__ = object.__hash__  # by identity; a Python function would cost every dict and set
 
@@ -95,7 +98,7 @@ class TensorAPI:
     def __complex__(self: Self) -> builtins.complex:
         return complex(interop.as_number(self))
 
-    def __invert__(self: Self) -> Self:
+    def __invert__(self: Self) -> Tensor:
         try:
             return ops.bitwise_not(self)
         except NotImplementedError:
@@ -122,7 +125,7 @@ class TensorAPI:
 
     def __array_wrap__(
         self: Self, array: np.ndarray, context: Any = None, return_scalar: builtins.bool = False
-    ) -> Self:
+    ) -> Tensor:
         """Make a tensor of what a NumPy function returns."""
         return from_data.as_tensor(np.asarray(array))
 
@@ -145,7 +148,7 @@ class TensorAPI:
         device: Any = None,
         requires_grad: builtins.bool = False,
         pin_memory: builtins.bool = False,
-    ) -> Self:
+    ) -> Tensor:
         """Return a new tensor with a copy of `data`, of this tensor's dtype and device."""
         return from_data.tensor(
             data,
@@ -155,12 +158,12 @@ class TensorAPI:
             pin_memory=pin_memory,
         )
 
-    def new(self: Self, *args: Any, device: Any = None) -> Self:
+    def new(self: Self, *args: Any, device: Any = None) -> Tensor:
         """Make a tensor of this dtype, by sizes or by data. Prefer `new_empty`, `new_tensor`."""
         on = self.device if device is None else devices.device(device)
         return legacy_types.from_sizes_or_data(self.dtype, on, args)
 
-    def as_subclass(self: Self, cls: type[Tensor]) -> Self:
+    def as_subclass(self: Self, cls: type[Tensor]) -> Tensor:
         """Return this tensor as an instance of a subclass, with the same memory and history."""
         return pickling.as_class(cls, ops.alias(self))
 
@@ -168,7 +171,7 @@ class TensorAPI:
 
     to = conversion.to_by_arguments
 
-    def cpu(self: Self, memory_format: memory_format | None = None) -> Self:
+    def cpu(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in host memory; itself if it is there."""
         return conversion.to(self, device=devices.cpu, memory_format=memory_format)
 
@@ -178,7 +181,7 @@ class TensorAPI:
         non_blocking: builtins.bool = False,
         memory_format: memory_format | None = None,
         **kwargs: Any,
-    ) -> Self:
+    ) -> Tensor:
         """Return the tensor on a CUDA device, the current one unless `device` names another.
 
         kwargs: `async`, the name of `non_blocking` before Python took the word.
@@ -206,55 +209,55 @@ class TensorAPI:
         of, on = legacy_types.meaning_of(dtype)
         return conversion.to(self, of, on, non_blocking)
 
-    def double(self: Self, memory_format: memory_format | None = None) -> Self:
+    def double(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in float64."""
         return conversion.to_dtype(self, dtypes.float64, memory_format)
 
-    def float(self: Self, memory_format: memory_format | None = None) -> Self:
+    def float(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in float32."""
         return conversion.to_dtype(self, dtypes.float32, memory_format)
 
-    def half(self: Self, memory_format: memory_format | None = None) -> Self:
+    def half(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in float16."""
         return conversion.to_dtype(self, dtypes.float16, memory_format)
 
-    def bfloat16(self: Self, memory_format: memory_format | None = None) -> Self:
+    def bfloat16(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in bfloat16."""
         return conversion.to_dtype(self, dtypes.bfloat16, memory_format)
 
-    def long(self: Self, memory_format: memory_format | None = None) -> Self:
+    def long(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in int64."""
         return conversion.to_dtype(self, dtypes.int64, memory_format)
 
-    def int(self: Self, memory_format: memory_format | None = None) -> Self:
+    def int(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in int32."""
         return conversion.to_dtype(self, dtypes.int32, memory_format)
 
-    def short(self: Self, memory_format: memory_format | None = None) -> Self:
+    def short(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in int16."""
         return conversion.to_dtype(self, dtypes.int16, memory_format)
 
-    def char(self: Self, memory_format: memory_format | None = None) -> Self:
+    def char(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in int8."""
         return conversion.to_dtype(self, dtypes.int8, memory_format)
 
-    def byte(self: Self, memory_format: memory_format | None = None) -> Self:
+    def byte(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in uint8."""
         return conversion.to_dtype(self, dtypes.uint8, memory_format)
 
-    def bool(self: Self, memory_format: memory_format | None = None) -> Self:
+    def bool(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return which elements are not zero."""
         return conversion.to_dtype(self, dtypes.bool, memory_format)
 
-    def chalf(self: Self, memory_format: memory_format | None = None) -> Self:
+    def chalf(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in complex32."""
         return conversion.to_dtype(self, dtypes.complex32, memory_format)
 
-    def cfloat(self: Self, memory_format: memory_format | None = None) -> Self:
+    def cfloat(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in complex64."""
         return conversion.to_dtype(self, dtypes.complex64, memory_format)
 
-    def cdouble(self: Self, memory_format: memory_format | None = None) -> Self:
+    def cdouble(self: Self, memory_format: memory_format | None = None) -> Tensor:
         """Return the tensor in complex128."""
         return conversion.to_dtype(self, dtypes.complex128, memory_format)
 
@@ -286,10 +289,10 @@ class TensorAPI:
     apply_ = memory.apply_
     map_ = memory.map_
 
-    def storage(self) -> TypedStorage:
+    def storage(self: Self) -> TypedStorage:
         """All the memory that the tensor looks into, in its dtype."""
         deprecation.typed_storage()
-        return TypedStorage.of_tensor(self)  # type: ignore[arg-type]
+        return TypedStorage.of_tensor(self)
 
     share_memory_ = memory.share_memory_
     is_shared = memory.is_shared
@@ -298,13 +301,14 @@ class TensorAPI:
         """Return whether the memory is page-locked."""
         return bool(getattr(self._storage, "is_pinned", False))
 
-    def pin_memory(self: Self, device: Any = None) -> Self:
+    def pin_memory(self: Self, device: Any = None) -> Tensor:
         """Return the tensor in page-locked memory, from which a device copies faster.
 
         **Raises** RuntimeError without a device that could.
         """
         if self.is_pinned():
-            return self
+            tensor: Tensor = self
+            return tensor
         return interop.pin_memory(self)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, SupportsIndex
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import device as devices
@@ -14,7 +14,7 @@ from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 
 
-def reduce(self: Tensor, protocol: int) -> tuple[Any, ...]:
+def reduce(self: Tensor, protocol: SupportsIndex) -> tuple[Any, ...]:
     """What pickle stores (`__reduce_ex__`): the storage, once for all tensors over it."""
     arguments = (
         self.__class__,
@@ -57,7 +57,7 @@ def restore(self: Tensor, state: Any) -> None:
         self.__dict__.update(state[0] or {})
     elif len(state) == 4:
         storage, offset, sizes, strides = state
-        self.set_(storage._elements.as_strided(sizes, strides, offset))  # type: ignore[attr-defined]
+        self.set_(storage._elements.as_strided(sizes, strides, offset))
     elif len(state) == 3:
         self.requires_grad_(state[0] and self.dtype.kind in "fc")
     elif len(state) == 5:
@@ -93,7 +93,8 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     **Raises** RuntimeError if the tensor was computed by a recorded operator.
     """
     if id(self) in memo:
-        return memo[id(self)]  # type: ignore[no-any-return]
+        known: Tensor = memo[id(self)]
+        return known
     if self._edge is not None:
         raise errors.deepcopy_of_non_leaf()
     storage = copy.deepcopy(self._storage, memo)
@@ -102,7 +103,7 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     )
     memo[id(self)] = made
     if self._meta is not None and self._meta.grad is not None:
-        made.grad = copy.deepcopy(self._meta.grad, memo)  # type: ignore[attr-defined]
+        made.grad = copy.deepcopy(self._meta.grad, memo)
     if self.__dict__:
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
     return made

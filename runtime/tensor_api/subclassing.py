@@ -101,7 +101,8 @@ def torch_function(
         return NotImplemented
     with overrides.DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-        return result if func == Tensor.grad.__get__ else _converted(result, cls)  # type: ignore[attr-defined]
+        grad: Any = Tensor.grad
+        return result if func == grad.__get__ else _converted(result, cls)
 
 
 def _converted(value: Any, cls: type[Tensor]) -> Any:
@@ -119,4 +120,4 @@ def make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -
     with overrides.DisableTorchFunctionSubclass():
         made = pickling.as_class(cls, data.detach())
         made._base = None
-        return made.requires_grad_(require_grad)  # type: ignore[no-any-return]
+        return made.requires_grad_(require_grad)

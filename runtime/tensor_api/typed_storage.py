@@ -182,7 +182,7 @@ class TypedStorage:
         """A copy in a GPU's memory."""
         return self._of(self._elements.cuda(device, non_blocking))
 
-    def _cast(self, of: dtype) -> TypedStorage:
+    def _cast(self, of: dtypes.dtype) -> TypedStorage:
         return self._of(self._elements.to(of))
 
     def double(self) -> TypedStorage:

@@ -10,6 +10,7 @@ from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.operator import TensorCall
 from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     Way,
     Ways,
@@ -102,11 +103,11 @@ def _make_recorded_take(take: Callable[[Tensor, Any], Tensor | None]) -> Way:
             raise LookupError
         return found
 
-    recorded = make_recorded("index.Tensor", take_or_refuse)
+    recorded: TensorCall = make_recorded("index.Tensor", take_or_refuse)
 
     def call(self: Tensor, indices: list[Any]) -> Tensor | None:
         try:
-            return recorded(self, indices)  # type: ignore[no-any-return]
+            return recorded(self, indices)
         except LookupError:
             return None
 

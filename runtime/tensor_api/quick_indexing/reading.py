@@ -69,7 +69,7 @@ def make_cut(key: int) -> Way | None:
         if step is not None and not _is_forward(item):
             return None
         start, stop, step = item.indices(_at(self._sizes, 0))
-        return call(self, 0, start, stop, step)  # type: ignore[no-any-return]
+        return call(self, 0, start, stop, step)
 
     return cut
 
@@ -103,7 +103,7 @@ def make_part(key: int) -> Way | None:
         geometry = locate(self, items)
         if geometry is None:
             take = several_takers[key]
-            return None if take is None else take(self, items)  # type: ignore[no-any-return]
+            return None if take is None else take(self, items)
         sizes, strides, offset = geometry
         return view_of(self, bare, tuple(sizes), tuple(strides), offset)
 
@@ -134,7 +134,7 @@ def _make_recorded_part() -> Way:
                 dim += 1
             else:
                 take = several_takers[self._key]
-                return None if take is None else take(self, items)  # type: ignore[no-any-return]
+                return None if take is None else take(self, items)
         return None if view is self else view
 
     return part

@@ -51,7 +51,7 @@ def make_writer(key: int) -> Way | None:
 writers = Ways(make_writer)
 
 
-def _accepted_numbers(own: dtypes.dtype) -> tuple[tuple[type, ...], float, float]:
+def _accepted_numbers(own: dtypes.dtype) -> tuple[tuple[Any, ...], float, float]:
     """The classes and the range of the numbers that NumPy writes as the operators would."""
     if own in (dtypes.float32, dtypes.float64):
         return (float, int, bool), -finfo(own).max, finfo(own).max
