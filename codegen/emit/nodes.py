@@ -33,39 +33,48 @@ class FusedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A node whose gradients come from formulas, and the maker of the calls that record it."""
+class Recorder:
+    """The maker of the calls that record a node, one for each signature."""
 
-    node: str
-    base: str
-    title: str
-    formulas: tuple[str, ...]
-    slots: str
-    parameters_of_apply: str
-    reads_edges: bool
-    initial: tuple[str, ...]
-    """What is None where no step computes it."""
-    mask: str
-    """Whether each gradient is needed; empty if no formula asks."""
-    steps: tuple[Block, ...]
-    returns: str
-    release: tuple[str, ...]
-    record: str
+    name: str
     needs: str
-    """Parameters of the record maker."""
+    """Its parameters behind `below`."""
     parameters: str
+    """Those of the call."""
     first: str
-    edges: str
     form: str
     """single, several, view or views."""
     writes: str
     """never, always or in_place."""
     keeps_written: bool
     """Whether how the first argument is kept depends on the variant."""
+    edges: str
     saves: tuple[Block, ...]
     saves_of_result: tuple[Block, ...]
     attach: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A node whose gradients come from formulas."""
+
+    node: str
+    base: str
+    title: str
+    formulas: tuple[str, ...]
+    slots: str
     sees_missing: bool
+    parameters: str
+    """Of `apply`."""
+    reads_edges: bool
+    mask: str
+    """Whether each gradient is needed; empty if no formula asks."""
+    initial: tuple[str, ...]
+    """What is None where no step computes it."""
+    steps: tuple[Block, ...]
+    returns: str
+    release: tuple[str, ...]
+    recorder: Recorder
     is_fused: bool = False
 
 
@@ -118,44 +127,44 @@ def _fused_item(plan: NodePlan) -> FusedItem:
 
 
 def _item(plan: NodePlan, homes: Mapping[str, str]) -> Item:
-    operator, derivative = plan.operator, plan.derivative
-    local = translate.locals_of(operator)
-    needs = [f"needs_{a.name}" for a in plan.inputs]
-    variants = ["inplace=False"] if plan.writes is Writes.IN_PLACE else []
-    of_result = [slot for slot in plan.saved if slot.value.is_result]
-    of_arguments = [slot for slot in plan.saved if not slot.value.is_result]
+    conditional = [step for step in plan.steps if step.is_conditional]
+    reads_mask = any(step.reads_mask for step in plan.steps)
+    local = translate.locals_of(plan.operator)
     return Item(
-        node=derivative.node,
+        node=plan.derivative.node,
         base="MultiOutputNode" if plan.form.has_several_outputs else "Node",
-        title=operator.name,
-        formulas=tuple(_documented(derivative)),
+        title=plan.operator.name,
+        formulas=tuple(_documented(plan.derivative)),
         slots=translate.names_tuple(sorted(saved_values.slot(s) for s in plan.saved)),
-        parameters_of_apply="*grads" if plan.form.has_several_outputs else "grad",
+        sees_missing=plan.derivative.sees_missing,
+        parameters="*grads" if plan.form.has_several_outputs else "grad",
         reads_edges=plan.reads_edges,
-        initial=tuple(
-            f"grad_{n}" for step in plan.steps if step.is_conditional for n in step.inputs
-        ),
-        mask="tuple(edge is not None for edge in edges)" if _reads_mask(plan) else "",
+        mask="tuple(edge is not None for edge in edges)" if reads_mask else "",
+        initial=tuple(f"grad_{name}" for step in conditional for name in step.inputs),
         steps=tuple(_apply_blocks(plan, homes, local)),
         returns=_returns(plan),
         release=tuple(f"node.{saved_values.slot(s)}" for s in plan.saved if s.keep.is_tensor),
-        record=naming.record_name(plan),
-        needs=", ".join([*needs, *variants]),
-        parameters=", ".join(local[a.name] for a in operator.arguments),
-        first=local[operator.arguments[0].name],
-        edges=_edges(plan, local),
-        form=plan.form.name.lower(),
-        writes=plan.writes.name.lower(),
-        keeps_written=saved_values.keeps_written(plan),
-        saves=saved_values.saves(plan, of_arguments, local),
-        saves_of_result=saved_values.saves(plan, of_result, local),
-        attach=_attach(plan, local),
-        sees_missing=derivative.sees_missing,
+        recorder=_recorder(plan, local),
     )
 
 
-def _reads_mask(plan: NodePlan) -> bool:
-    return any(step.reads_mask for step in plan.steps)
+def _recorder(plan: NodePlan, local: Mapping[str, str]) -> Recorder:
+    variants = ["inplace=False"] if plan.writes is Writes.IN_PLACE else []
+    of_result = [slot for slot in plan.saved if slot.value.is_result]
+    of_arguments = [slot for slot in plan.saved if not slot.value.is_result]
+    return Recorder(
+        name=naming.record_name(plan),
+        needs=", ".join([*(f"needs_{a.name}" for a in plan.inputs), *variants]),
+        parameters=", ".join(local[a.name] for a in plan.operator.arguments),
+        first=local[plan.operator.arguments[0].name],
+        form=plan.form.name.lower(),
+        writes=plan.writes.name.lower(),
+        keeps_written=saved_values.keeps_written(plan),
+        edges=_edges(plan, local),
+        saves=saved_values.saves(plan, of_arguments, local),
+        saves_of_result=saved_values.saves(plan, of_result, local),
+        attach=_attach(plan, local),
+    )
 
 
 def _apply_blocks(
