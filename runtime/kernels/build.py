@@ -29,7 +29,14 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.forks import at_fork
-from torchgen_out._runtime.kernels import compiling_once, interrupts, machine_code, native, store
+from torchgen_out._runtime.kernels import (
+    compiling_once,
+    interrupts,
+    lean_compiler,
+    machine_code,
+    native,
+    store,
+)
 
 DECORATORS = """\
 inner = njit(forceinline=True, no_cpython_wrapper=True, **options)
@@ -228,7 +235,10 @@ def _guarded(dispatcher: Any, stem: str, text: str) -> Callable[..., Any]:
     @_one_at_a_time
     def compile_once(signature: Any) -> Any:
         with compiling_once.locked(store.keep_text(f"{stem}.py", text)), _without_collections():
-            return compile_or_load(signature)  # looks into the cache first
+            if dispatcher._cache.load_overload(signature, None) is not None:
+                return compile_or_load(signature)
+            with lean_compiler.compiling(dispatcher):
+                return compile_or_load(signature)
 
     def guarded(signature: Any) -> Any:
         with _building, interrupts.postponed():

@@ -1,0 +1,73 @@
+"""Kernels are compiled by a leaner Numba; everyone else's functions by Numba as it is."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from numba.core import codegen, cpu, ir, targetconfig
+from numba.np import arrayobj
+
+from torchgen_out._runtime.kernels import build, lean_compiler
+
+PARTS = (
+    build.HEADER.format(title="Calls a part, and a function of Numba's.")
+    + """
+@inner
+def part(x):
+    made = np.zeros(3, x.dtype)
+    made[:] = x
+    return made * 2
+
+
+@entry
+def kernel(x):
+    return part(x)[1] + np.empty(4)[:0].size
+"""
+)
+
+
+def _originals() -> list[object]:
+    places = [
+        (codegen.CPUCodeLibrary, "finalize"),
+        (cpu.CPUContext, "get_executable"),
+        (arrayobj, "raise_with_shape_context"),
+        (ir.Inst, "_rec_list_vars"),
+        (targetconfig.TargetConfig, "__hash__"),
+        (targetconfig.TargetConfig, "values"),
+    ]
+    return [vars(owner)[name] for owner, name in places]
+
+
+def test_every_replacement_fits_this_numba() -> None:
+    assert len(lean_compiler._replacements()) == len(_originals())
+
+
+def test_only_what_python_calls_becomes_machine_code() -> None:
+    before = _originals()
+    module = build.load_text("parts", PARTS + f"# {np.random.default_rng().integers(1 << 60)}\n")
+    assert module.kernel(np.array([1.0, 2.0, 3.0])) == 4.0
+    (entry,) = module.kernel.overloads.values()
+    (part,) = module.part.overloads.values()
+    assert entry.library._compiled_object is not None
+    assert part.library._compiled_object is None
+    assert _originals() == before
+
+
+def test_the_users_functions_are_compiled_by_numba_as_it_is() -> None:
+    build.load_text("parts", PARTS).kernel(np.array([1.0, 2.0, 3.0]))
+
+    @numba.njit
+    def users(x: np.ndarray, size: int) -> np.ndarray:
+        made = np.zeros(size, x.dtype)
+        made[:] = x
+        return made * 2
+
+    assert users(np.array([1.0, 2.0]), 2).tolist() == [2.0, 4.0]
+    with pytest.raises(ValueError, match=r"slice of shape \(4,\) from input of shape \(2,\)"):
+        users(np.array([1.0, 2.0]), 4)
+
+
+def test_a_kernels_error_is_an_error() -> None:
+    with pytest.raises(ValueError, match="different size"):
+        build.load_text("parts", PARTS).kernel(np.array([1.0, 2.0]))
