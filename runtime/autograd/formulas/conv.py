@@ -1,4 +1,4 @@
-"""Gradients of convolutions and of paddings."""
+"""Gradients of convolutions."""
 
 from __future__ import annotations
 
@@ -44,8 +44,3 @@ def _each(value: Any, count: int) -> tuple[int, ...]:
     """One number per spatial dim; a single one stands for all."""
     values = (value,) if isinstance(value, int) else tuple(value)
     return values * count if len(values) == 1 else values
-
-
-def opposite(numbers: Sequence[int]) -> list[int]:
-    """The numbers negated: the padding that undoes a padding."""
-    return [-number for number in numbers]

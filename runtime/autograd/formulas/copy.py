@@ -1,4 +1,4 @@
-"""Gradients of what puts tensors together, repeats and turns them."""
+"""Gradients of what puts tensors together, repeats, turns and pads them."""
 
 from __future__ import annotations
 
@@ -45,3 +45,8 @@ def repeat_interleave_backward(
     at = len(sizes) if dim is None else dim % max(len(sizes), 1) + 1
     apart = grad.reshape((*sizes[:at], repeats, *sizes[at:]))
     return apart.sum(at)
+
+
+def opposite(numbers: Sequence[int]) -> list[int]:
+    """The numbers negated: the padding that undoes a padding."""
+    return [-number for number in numbers]

@@ -1,13 +1,23 @@
-"""Gradients of writing to positions that an index tensor names."""
+"""Gradients of writing to positions that an index tensor or a mask names."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+
+
+def masked_scatter_backward(grad: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Collect the gradient of what was written; the rest of the source had no influence."""
+    taken = grad.masked_select(mask)
+    left = math.prod(sizes) - taken.numel()
+    if left:
+        taken = ops.cat([taken, taken.new_zeros((left,))])
+    return taken.reshape(sizes)
 
 
 def index_fill_value_backward(grad: Tensor, dim: int, index: Tensor) -> Tensor:
