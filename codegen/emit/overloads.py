@@ -110,7 +110,7 @@ def _entry(
     return Entry(
         name(program, operator),
         translate.literal(_signature(operator, gathered, inplace)),
-        _short_call(operator, gathered) if is_frequent else "",
+        _short_call(operator, gathered, family) if is_frequent else "",
         _named_call(operator, family) if is_frequent else "",
     )
 
@@ -161,14 +161,14 @@ _CLASSES = {
 """How a value shows at first sight that it is of a type; a list, by the first that it gathers."""
 
 
-def _short_call(operator: Operator, gathered: Argument | None) -> str:
+def _short_call(operator: Operator, gathered: Argument | None, family: tuple[Operator, ...]) -> str:
     """The call with what must be given, by position; empty if that is no such call."""
     required = [a for a in operator.schema.positional if a.is_required]
     if any(a.is_required for a in operator.schema.keyword_only):
         return ""
     if gathered is None and any(a.type.is_list for a in required):
         return ""
-    return _test(required, ">=" if gathered else "==")
+    return _test(required, ">=" if gathered else "==", family)
 
 
 def _named_call(operator: Operator, family: tuple[Operator, ...]) -> str:
@@ -178,14 +178,20 @@ def _named_call(operator: Operator, family: tuple[Operator, ...]) -> str:
     is_shared = any(o.schema.argument(last.name) for o in others)
     if is_shared or not given or any(a.is_keyword_only or a.type.is_list for a in given):
         return ""
-    test = _test(given, "==")
+    test = _test(given, "==", family)
     return f'{test} and "{translate.parameter(last)}" in keywords' if test else ""
 
 
-def _test(given: list[Argument], comparison: str) -> str:
-    """Whether these arguments, and no others, are given by position, as far as classes tell."""
+def _test(given: list[Argument], comparison: str, family: tuple[Operator, ...]) -> str:
+    """Whether these arguments, and no others, are given by position, as far as classes tell.
+
+    Where all entries take the same, the entry says what is wrong.
+    """
     tests = [f"len(args) {comparison} {len(given)}"]
     for position, argument in enumerate(given):
+        types = {a.type.plain for o in family for a in o.schema.positional[position : position + 1]}
+        if types == {argument.type.plain}:
+            continue
         if argument.type.plain not in _CLASSES:
             return ""
         tests.append(f"args[{position}].__class__ {_CLASSES[argument.type.plain]}")

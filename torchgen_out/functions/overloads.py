@@ -397,15 +397,10 @@ def div_(*args: Any, **keywords: Any) -> Any:
     """div_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)
     div_.Tensor_mode(Tensor(a!) self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor(a!)"""
     if keywords:
-        if (
-            len(args) == 2
-            and args[0].__class__ is Tensor
-            and args[1].__class__ in OPERANDS
-            and "rounding_mode" in keywords
-        ):
+        if len(args) == 2 and "rounding_mode" in keywords:
             return div___Tensor_mode(*args, **keywords)
         return _div_.named(args, keywords)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+    if len(args) == 2:
         return div___Tensor(*args)
     return _div_[tuple(map(type, args))](*args)
 
@@ -440,10 +435,10 @@ _floor_divide_ = Binder(
 def floor_divide_(*args: Any, **keywords: Any) -> Any:
     """floor_divide_(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+        if len(args) == 1 and "other" in keywords:
             return floor_divide___default(*args, **keywords)
         return _floor_divide_.named(args, keywords)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+    if len(args) == 2:
         return floor_divide___default(*args)
     return _floor_divide_[tuple(map(type, args))](*args)
 
@@ -476,10 +471,10 @@ _remainder_ = Binder(
 def remainder_(*args: Any, **keywords: Any) -> Any:
     """remainder_.Tensor(Tensor(a!) self, Tensor|Scalar other) -> Tensor(a!)"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+        if len(args) == 1 and "other" in keywords:
             return remainder___Tensor(*args, **keywords)
         return _remainder_.named(args, keywords)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+    if len(args) == 2:
         return remainder___Tensor(*args)
     return _remainder_[tuple(map(type, args))](*args)
 
@@ -551,10 +546,10 @@ def round(*args: Any, **keywords: Any) -> Any:
     """round(Tensor self) -> Tensor
     round.decimals(Tensor self, *, int decimals) -> Tensor"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "decimals" in keywords:
+        if len(args) == 1 and "decimals" in keywords:
             return round__decimals(*args, **keywords)
         return _round.named(args, keywords)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return round__default(*args)
     return _round[tuple(map(type, args))](*args)
 
@@ -570,10 +565,10 @@ def round_(*args: Any, **keywords: Any) -> Any:
     """round_(Tensor(a!) self) -> Tensor(a!)
     round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "decimals" in keywords:
+        if len(args) == 1 and "decimals" in keywords:
             return round___decimals(*args, **keywords)
         return _round_.named(args, keywords)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return round___default(*args)
     return _round_[tuple(map(type, args))](*args)
 
@@ -662,10 +657,10 @@ _pow_ = Binder(
 def pow_(*args: Any, **keywords: Any) -> Any:
     """pow_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "exponent" in keywords:
+        if len(args) == 1 and "exponent" in keywords:
             return pow___Tensor_Tensor(*args, **keywords)
         return _pow_.named(args, keywords)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ in OPERANDS:
+    if len(args) == 2:
         return pow___Tensor_Tensor(*args)
     return _pow_[tuple(map(type, args))](*args)
 
@@ -716,22 +711,12 @@ def where(*args: Any, **keywords: Any) -> Any:
     """where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
     where(Tensor condition) -> Tensor[]"""
     if keywords:
-        if (
-            len(args) == 2
-            and args[0].__class__ is Tensor
-            and args[1].__class__ in OPERANDS
-            and "other" in keywords
-        ):
+        if len(args) == 2 and "other" in keywords:
             return where__self(*args, **keywords)
         return _where.named(args, keywords)
-    if (
-        len(args) == 3
-        and args[0].__class__ is Tensor
-        and args[1].__class__ in OPERANDS
-        and args[2].__class__ in OPERANDS
-    ):
+    if len(args) == 3:
         return where__self(*args)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return where__default(*args)
     return _where[tuple(map(type, args))](*args)
 
@@ -749,16 +734,16 @@ def max(*args: Any, **keywords: Any) -> Any:
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     max.other(Tensor self, Tensor other) -> Tensor"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "dim" in keywords:
+        if len(args) == 1 and "dim" in keywords:
             return max__dim(*args, **keywords)
-        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+        if len(args) == 1 and "other" in keywords:
             return max__other(*args, **keywords)
         return _max.named(args, keywords)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return max__default(*args)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+    if len(args) == 2 and args[1].__class__ is int:
         return max__dim(*args)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is Tensor:
+    if len(args) == 2 and args[1].__class__ is Tensor:
         return max__other(*args)
     return _max[tuple(map(type, args))](*args)
 
@@ -776,16 +761,16 @@ def min(*args: Any, **keywords: Any) -> Any:
     min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     min.other(Tensor self, Tensor other) -> Tensor"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "dim" in keywords:
+        if len(args) == 1 and "dim" in keywords:
             return min__dim(*args, **keywords)
-        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+        if len(args) == 1 and "other" in keywords:
             return min__other(*args, **keywords)
         return _min.named(args, keywords)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return min__default(*args)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+    if len(args) == 2 and args[1].__class__ is int:
         return min__dim(*args)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is Tensor:
+    if len(args) == 2 and args[1].__class__ is Tensor:
         return min__other(*args)
     return _min[tuple(map(type, args))](*args)
 
@@ -801,12 +786,12 @@ def view(*args: Any, **keywords: Any) -> Any:
     """view(Tensor(a) self, SymInt[] size) -> Tensor(a)
     view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "size" in keywords:
+        if len(args) == 1 and "size" in keywords:
             return view__default(*args, **keywords)
-        if len(args) == 1 and args[0].__class__ is Tensor and "dtype" in keywords:
+        if len(args) == 1 and "dtype" in keywords:
             return view__dtype(*args, **keywords)
         return _view.named(args, keywords)
-    if len(args) >= 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+    if len(args) >= 2 and args[1].__class__ is int:
         return view__default(*args)
     return _view[tuple(map(type, args))](*args)
 
@@ -838,12 +823,7 @@ def movedim(*args: Any, **keywords: Any) -> Any:
     movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"""
     if keywords:
         return _movedim.named(args, keywords)
-    if (
-        len(args) == 3
-        and args[0].__class__ is Tensor
-        and args[1].__class__ is int
-        and args[2].__class__ is int
-    ):
+    if len(args) == 3 and args[1].__class__ is int and args[2].__class__ is int:
         return movedim__int(*args)
     return _movedim[tuple(map(type, args))](*args)
 
@@ -862,9 +842,9 @@ def squeeze(*args: Any, **keywords: Any) -> Any:
     squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"""
     if keywords:
         return _squeeze.named(args, keywords)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return squeeze__default(*args)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+    if len(args) == 2 and args[1].__class__ is int:
         return squeeze__dim(*args)
     return _squeeze[tuple(map(type, args))](*args)
 
@@ -943,21 +923,9 @@ def narrow(*args: Any, **keywords: Any) -> Any:
     narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)"""
     if keywords:
         return _narrow.named(args, keywords)
-    if (
-        len(args) == 4
-        and args[0].__class__ is Tensor
-        and args[1].__class__ is int
-        and args[2].__class__ is int
-        and args[3].__class__ is int
-    ):
+    if len(args) == 4 and args[2].__class__ is int:
         return narrow__default(*args)
-    if (
-        len(args) == 4
-        and args[0].__class__ is Tensor
-        and args[1].__class__ is int
-        and args[2].__class__ is Tensor
-        and args[3].__class__ is int
-    ):
+    if len(args) == 4 and args[2].__class__ is Tensor:
         return narrow__Tensor(*args)
     return _narrow[tuple(map(type, args))](*args)
 
@@ -974,7 +942,7 @@ def split(*args: Any, **keywords: Any) -> Any:
     split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]"""
     if keywords:
         return _split.named(args, keywords)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+    if len(args) == 2 and args[1].__class__ is int:
         return split__Tensor(*args)
     return _split[tuple(map(type, args))](*args)
 
@@ -1131,10 +1099,10 @@ def sort(*args: Any, **keywords: Any) -> Any:
     sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values,
         Tensor indices)"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "stable" in keywords:
+        if len(args) == 1 and "stable" in keywords:
             return sort__stable(*args, **keywords)
         return _sort.named(args, keywords)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return sort__default(*args)
     return _sort[tuple(map(type, args))](*args)
 

@@ -26,15 +26,15 @@ def max(*args: Any, **keywords: Any) -> Any:
     max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
     max.other(Tensor self, Tensor other) -> Tensor"""
     if keywords:
-        if len(args) == 1 and args[0].__class__ is Tensor and "dim" in keywords:
+        if len(args) == 1 and "dim" in keywords:
             return max__dim(*args, **keywords)
-        if len(args) == 1 and args[0].__class__ is Tensor and "other" in keywords:
+        if len(args) == 1 and "other" in keywords:
             return max__other(*args, **keywords)
         return _max.named(args, keywords)
-    if len(args) == 1 and args[0].__class__ is Tensor:
+    if len(args) == 1:
         return max__default(*args)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is int:
+    if len(args) == 2 and args[1].__class__ is int:
         return max__dim(*args)
-    if len(args) == 2 and args[0].__class__ is Tensor and args[1].__class__ is Tensor:
+    if len(args) == 2 and args[1].__class__ is Tensor:
         return max__other(*args)
     return _max[tuple(map(type, args))](*args)
