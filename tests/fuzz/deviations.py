@@ -34,6 +34,7 @@ KNOWN: tuple[Known, ...] = (
     Known("native_group_norm", "accepted", "is_contiguous", "any layout is read"),
     Known("masked_logaddexp", "accepted", "iinfo", "PyTorch asks complex numbers for a limit"),
     Known("scatter_reduce*", "accepted", "must match", "PyTorch's gradient wants equal sizes"),
+    Known("linalg_cond", "accepted", "modified by an inplace", "PyTorch writes over what it saved"),
     Known("vander", "accepted", "modified by an inplace", "PyTorch writes over what it saved"),
     Known("normal*", "accepted", "must match the size", "PyTorch compares with the given out="),
     Known("*", "accepted", "failed to converge", "values that are no numbers give nan"),

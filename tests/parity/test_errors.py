@@ -218,6 +218,9 @@ FOUND_AT_RANDOM = (
     "torch.autograd.grad(torch.matrix_power(x[:, 1:].requires_grad_(), 0).sum(), x[:, 1:])",
     "torch.istft(torch.ones(5, 6) + 0j, 8, window=torch.ones(8) + 0j)",
     *("torch.normal(1.0, torch.ones(2) + 0j)", "torch.normal(1.0, torch.ones(0) + 0j)"),
+    "x.scatter(0, torch.zeros(0, 2, 2, dtype=torch.int64), 2.0)",
+    "x.scatter_add(1, torch.zeros(0, dtype=torch.int64), x)",
+    "x.requires_grad_().gather(0, torch.zeros(0, dtype=torch.int64)).sum().backward() or x.grad",
     "torch.signal.windows.exponential(1, center=0.5, sym=False)",
     *(
         "F.unfold(torch.ones(2, 3, 4, 4), [2])",

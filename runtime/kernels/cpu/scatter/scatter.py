@@ -89,6 +89,8 @@ def walk_elements(
     """An index with an element for each of the source's; it may cover a part of both. src: the
     source's sizes, None for a number."""
     sizes, index = sizes or (1,), index or (1,)
+    if 0 in index:  # of any number of dims
+        index = src = (0,) * len(sizes)
     src = None if src is None else src or (1,)
     dim %= len(sizes)
     outer, count, inner = folded_shape(index, dim)
