@@ -39,7 +39,7 @@ def names_by_module(surface: Surface) -> list[tuple[str, list[str]]]:
     return sorted(
         (module.path, sorted(module.at_top, key=imports.member_order))
         for module in surface.all
-        if module.at_top
+        if module.at_top and not module.path.startswith("utils.")
     )
 
 
@@ -54,7 +54,7 @@ def _library(surface: Surface) -> Iterator[File]:
         "__init__.py",
         "init.py.jinja",
         modules=lazy_modules(surface),
-        names=sorted(surface.at_top.items(), key=lambda item: (item[1], item[0])),
+        names=sorted(surface.at_top().items(), key=lambda item: (item[1], item[0])),
         names_by_module=names_by_module(surface),
     )
     yield from public_modules.emit(surface)
@@ -65,7 +65,12 @@ def _library(surface: Surface) -> Iterator[File]:
     for module in surface.whole:
         facade = Facade(module, f"torchgen_out.{module.path}")
         yield render(surface.file(module.path), "facade.py.jinja", facade=facade)
-    yield render("utils/__init__.py", "utils.py.jinja", modules=lazy_modules(surface, "utils."))
+    yield render(
+        "utils/__init__.py",
+        "utils.py.jinja",
+        modules=lazy_modules(surface, "utils."),
+        names=sorted(surface.at_top("utils.").items()),
+    )
 
 
 def _outside(program: Program) -> Iterator[File]:

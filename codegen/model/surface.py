@@ -28,7 +28,7 @@ class PublicModule:
     has_switches: bool = False
     """Whether users set names of the module, so that it must be the hand-written module itself."""
     at_top: tuple[str, ...] = ()
-    """Names that the package itself has, too, and loads when they are first asked for."""
+    """Names that the package itself, or `utils` of what is below it, loads when asked for."""
     of_folder: bool = False
     """Whether it is here because its hand-written module is in a folder."""
 
@@ -109,10 +109,17 @@ class Surface:
         """The dotted names of all modules."""
         return tuple(module.path for module in self.all)
 
-    @property
-    def at_top(self) -> dict[str, str]:
-        """The module of each name that the package itself loads when it is asked for."""
-        return {name: module.path for module in self.all for name in module.at_top}
+    def at_top(self, package: str = "") -> dict[str, str]:
+        """The module of each name that a package loads when it is asked for.
+
+        package: "utils.", whose modules' names are its own; otherwise the package itself.
+        """
+        return {
+            name: module.path
+            for module in self.all
+            for name in module.at_top
+            if module.path.startswith("utils.") == bool(package)
+        }
 
     def is_package(self, path: str) -> bool:
         """Whether there are modules below a module."""

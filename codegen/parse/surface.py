@@ -31,7 +31,7 @@ MODULE_KEYS = (
     Key("submodules", Shape.WORDS, "Modules below that are loaded with it."),
     Key("shadowed", Shape.WORDS, "Submodules whose names stand for something else here."),
     Key("switches", Shape.WORD, "True: users set its names."),
-    Key("at_top", Shape.WORDS, "Names that the package itself has, too; or all."),
+    Key("at_top", Shape.WORDS, "Names that the package itself (or utils) has, too; or all."),
 )
 FOLDER_KEYS = (
     Key("folder", Shape.WORD, "A package: a module for each that exports something.",

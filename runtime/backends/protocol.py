@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import device as devices
@@ -22,6 +22,7 @@ from torchgen_out._runtime.dispatch import backends, ops
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 
 
+@runtime_checkable
 class Backend(Protocol):
     """Serves the tensors of one device type.
 

@@ -105,6 +105,7 @@ def _parse(text: str) -> tuple[str, int | None]:
     if match is None:
         raise errors.invalid_device_string(text)
     type_name, digits = match.groups()
+    type_name = _private.get(type_name, type_name)
     if type_name not in TYPE_INDEX and type_name not in ABSENT:
         raise errors.unknown_device_type(text, [*TYPE_INDEX, *ABSENT])
     return type_name, None if digits is None else int(digits)
@@ -138,6 +139,31 @@ def register_type(name: str) -> int:
             if known.type == name:
                 known.type_index = TYPE_INDEX[name]
     return TYPE_INDEX[name]
+
+
+PRIVATE = "privateuseone"
+"""PyTorch's name for a device type from outside that has not been given another."""
+_private: dict[str, str] = {}
+
+
+def rename_private_type(name: str) -> None:
+    """Let `privateuseone` mean a device type of another name.
+
+    Raises: RuntimeError if it has another name by now, or this is no name.
+    """
+    if _private.get(PRIVATE, name) != name:
+        raise errors.private_type_renamed(_private[PRIVATE])
+    if not re.fullmatch("[a-z_0-9]*[a-z_]", name):
+        raise errors.invalid_device_string(name)
+    register_type(name)
+    for text in [text for text, known in _BY_STRING.items() if known.type == PRIVATE]:
+        del _BY_STRING[text]
+    _private[PRIVATE] = name
+
+
+def private_type_name() -> str:
+    """Return the name of the device type that PyTorch calls privateuseone."""
+    return _private.get(PRIVATE, PRIVATE)
 
 
 def type_name(type_index: int) -> str:

@@ -69,6 +69,56 @@ def no_kernel(operator: str, backend: str) -> NotImplementedError:
     )
 
 
+def no_kernel_of_device(operator: str, device_type: str) -> NotImplementedError:
+    """A backend from outside neither computes an operator nor leaves it to the host."""
+    return NotImplementedError(
+        f"'{operator}' is not implemented for device type '{device_type}': its backend has no "
+        "kernel for it, and does not name it in `host_operators`"
+    )
+
+
+def dtype_not_on_device(dtype: object, device_type: str, has: list[str]) -> TypeError:
+    """A tensor shall have a dtype that its device does not have."""
+    return TypeError(
+        f"'{device_type}' tensors cannot be {dtype}; they are {', '.join(sorted(has))}"
+    )
+
+
+def not_a_backend(given: object) -> TypeError:
+    """What is registered for a device type lacks something of the protocol."""
+    return TypeError(
+        f"register_backend(): expected a Backend, got {type(given).__name__}; derive it from "
+        "torch.utils.backend_registration.OwnMemory or Backend"
+    )
+
+
+def device_type_taken(name: str) -> RuntimeError:
+    """A backend shall be registered for a device type of the library itself."""
+    return RuntimeError(f"register_backend(): '{name}' is served by the library itself")
+
+
+def private_type_renamed(name: str) -> RuntimeError:
+    """The device type privateuseone shall have a second name."""
+    return RuntimeError(
+        "torch.register_privateuse1_backend() has already been set! Current backend: " + name
+    )
+
+
+def private_type_unnamed() -> RuntimeError:
+    """Methods are named after a device type that has no name."""
+    return RuntimeError(
+        "generate_methods_for_privateuse1_backend: name the device type first, by "
+        "torch.utils.rename_privateuse1_backend"
+    )
+
+
+def no_such_device(device: object, count: int) -> RuntimeError:
+    """A tensor shall lie on a device beyond the last."""
+    return RuntimeError(
+        f"there is no device '{device}': there {'is' if count == 1 else 'are'} {count}"
+    )
+
+
 _refusals: dict[str, str] = {}
 """What users are told of dtypes that an operator does not compute in, where there is a reason."""
 

@@ -12,6 +12,7 @@ _LAZY_MODULES = frozenset(
     [
         "_python_dispatch",
         "_pytree",
+        "backend_registration",
         "checkpoint",
         "collect_env",
         "cpp_extension",
@@ -25,8 +26,16 @@ _LAZY_MODULES = frozenset(
 )
 
 
+_LAZY_NAMES = {
+    "generate_methods_for_privateuse1_backend": "utils.backend_registration",
+    "rename_privateuse1_backend": "utils.backend_registration",
+}
+
+
 def __getattr__(name: str) -> object:
-    """Load a submodule when it is first used."""
+    """Load a submodule, or a name of one, when it is first used."""
     if name in _LAZY_MODULES:
         return importlib.import_module(f"torchgen_out.utils.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f"torchgen_out.{_LAZY_NAMES[name]}"), name)
     raise errors.no_attribute("torchgen_out.utils", name)

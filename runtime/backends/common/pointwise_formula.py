@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 from torchgen_out._runtime.backends.common import pointwise_signature
@@ -71,6 +72,12 @@ class PointwiseFormula:
             args[place] if convert is None else convert(args[place])
             for place, convert in self._scalar_places
         ]
+
+    def value(self, elements: Sequence[Any], scalars: Sequence[Any]) -> Any:
+        """What the formula, as a Python function, makes of an element of each tensor."""
+        given = {"tensor": iter(elements), "absent": repeat(None)}
+        rest = iter(scalars)
+        return self.spec.formula(*[next(given.get(kind, rest)) for kind in self.arguments])
 
 
 def _all_converted(converters: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Iterable[Any]]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.cuda.awaited import Awaited
-from torchgen_out._runtime.backends.cuda.buffer import ORDINARY, Block, DeviceBuffer, Place
+from torchgen_out._runtime.backends.cuda.buffer import ORDINARY, Block, CUDABuffer, Place
 from torchgen_out._runtime.backends.cuda.driver import (
     Driver,
     MemoryExhausted,
@@ -93,15 +93,15 @@ class Allocator:
         self._awaited = Awaited(driver)
         self._dead: set[int] = set()
 
-    def buffer(self, numel: int, dtype: np.dtype, stream: int) -> DeviceBuffer:
+    def buffer(self, numel: int, dtype: np.dtype, stream: int) -> CUDABuffer:
         """Memory for elements, in a stream.
 
         Raises: OutOfMemoryError if the device has none left.
         """
         if numel == 0:
-            return DeviceBuffer(None, self.device, 0, 0, dtype)
+            return CUDABuffer(None, self.device, 0, 0, dtype)
         block = self.block(numel * dtype.itemsize, stream)
-        return DeviceBuffer(block, self.device, block.address, numel, dtype)
+        return CUDABuffer(block, self.device, block.address, numel, dtype)
 
     def block(self, count: int, stream: int) -> Block:
         """A block of at least `count` bytes, in a stream."""

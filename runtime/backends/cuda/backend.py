@@ -24,7 +24,7 @@ from torchgen_out._runtime.backends.cuda import (
     streams,
     transfer,
 )
-from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.backends.cuda.buffer import CUDABuffer
 from torchgen_out._runtime.backends.cuda.streams import Stream
 from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
@@ -139,5 +139,5 @@ def open_backend() -> CUDABackend:
     Raises: RuntimeError saying what is missing where CUDA cannot be used.
     """
     driver.current()
-    copyreg.pickle(DeviceBuffer, pickled.reduce)
+    copyreg.pickle(CUDABuffer, pickled.reduce)
     return CUDABackend()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
+from torchgen_out._runtime.backends.common.buffer import DeviceBuffer
 
 ORDINARY = 0
 """The pool of all memory that belongs to no graph."""
@@ -57,42 +57,7 @@ class KeptMemory(Protocol):
         """The stream on which it was made."""
 
 
-class DeviceBuffer:
-    """Elements of one type in a block, as a one-dimensional array has them, but out of reach.
+class CUDABuffer(DeviceBuffer[KeptMemory | None]):
+    """Elements of one type in a block of a CUDA device."""
 
-    dtype: of NumPy. address: of the first element; 0 if there is none.
-    """
-
-    __slots__ = ("address", "block", "device_index", "dtype", "size")
-
-    def __init__(
-        self, block: KeptMemory | None, device_index: int, address: int, size: int, dtype: np.dtype
-    ) -> None:
-        self.block = block
-        self.device_index = device_index
-        self.address = address
-        self.size = size
-        self.dtype = dtype
-
-    @property
-    def nbytes(self) -> int:
-        """The size in bytes."""
-        return self.size * self.dtype.itemsize
-
-    def view(self, dtype: np.dtype) -> DeviceBuffer:
-        """The same memory as elements of another type."""
-        other = np.dtype(dtype)
-        size = self.nbytes // other.itemsize
-        return DeviceBuffer(self.block, self.device_index, self.address, size, other)
-
-    def __getitem__(self, part: slice) -> DeviceBuffer:
-        """A run of elements."""
-        start, stop, step = part.indices(self.size)
-        assert step == 1, "memory of a device is cut into runs only"
-        address = self.address + start * self.dtype.itemsize
-        return DeviceBuffer(
-            self.block, self.device_index, address, max(stop - start, 0), self.dtype
-        )
-
-    def __repr__(self) -> str:
-        return f"<{self.size} x {self.dtype.name} at {self.address:#x} on cuda:{self.device_index}>"
+    __slots__ = ()

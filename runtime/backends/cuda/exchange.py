@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.cuda import current, streams
-from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.backends.cuda.buffer import CUDABuffer
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.device import CUDA
@@ -45,7 +45,7 @@ def adopt(
     extent = 1 + sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
     block = ForeignBlock(release, streams.current_handle(index))
     count = 0 if 0 in sizes else extent
-    buffer = DeviceBuffer(block, index, address if count else 0, count, dtype.numpy)
+    buffer = CUDABuffer(block, index, address if count else 0, count, dtype.numpy)
     key = keys.pack(dtype.index, CUDA, 0, not len(sizes))
     return build(key, Size(sizes), tuple(strides), 0, Storage(buffer))
 

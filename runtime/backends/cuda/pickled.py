@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.backends.cuda import faults, memory, streams
-from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.backends.cuda.buffer import CUDABuffer
 
 
-def reduce(buffer: DeviceBuffer) -> tuple[Any, ...]:
+def reduce(buffer: CUDABuffer) -> tuple[Any, ...]:
     """How to make the memory again on the device of the same number. Waits for what it holds."""
     index = buffer.device_index
     host = np.empty(buffer.size, buffer.dtype)
@@ -20,10 +20,10 @@ def reduce(buffer: DeviceBuffer) -> tuple[Any, ...]:
     return restore, (host, index)
 
 
-def restore(host: np.ndarray, index: int) -> DeviceBuffer:
+def restore(host: np.ndarray, index: int) -> CUDABuffer:
     """Make new memory of a device that holds these elements."""
     stream = streams.current_handle(index)
-    made: DeviceBuffer = memory.allocator(index).buffer(host.size, host.dtype, stream)
+    made: CUDABuffer = memory.allocator(index).buffer(host.size, host.dtype, stream)
     if host.size:
         faults.copy_and_wait(index, made.address, host.ctypes.data, host.nbytes, stream)
     return made

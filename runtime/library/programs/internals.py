@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from torchgen_out._runtime.core import public
-from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.device import device, private_type_name
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.layout import layout
@@ -95,9 +95,7 @@ Value = absent.kind("torch._C.Value", _REMEDY)
 _ExcludeDispatchKeyGuard = absent.kind("torch._C._ExcludeDispatchKeyGuard", _REMEDY)
 
 _cuda_isInBadFork = absent.answer("torch._C._cuda_isInBadFork", False)
-_get_privateuse1_backend_name = absent.answer(
-    "torch._C._get_privateuse1_backend_name", "privateuseone"
-)
+_get_privateuse1_backend_name = private_type_name
 _cuda_getDeviceCount = absent.answer("torch._C._cuda_getDeviceCount", 0)
 _get_tracing_state = absent.answer("torch._C._get_tracing_state", None)
 _is_tracing = absent.answer("torch._C._is_tracing", False)

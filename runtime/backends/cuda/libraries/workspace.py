@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from torchgen_out._runtime.backends.cuda import memory, streams
-from torchgen_out._runtime.backends.cuda.buffer import DeviceBuffer
+from torchgen_out._runtime.backends.cuda.buffer import CUDABuffer
 
 BYTES = 32 << 20
 """What NVIDIA recommends for Hopper; older devices need less."""
 
-_by_stream: dict[tuple[int, int, int], DeviceBuffer] = {}
+_by_stream: dict[tuple[int, int, int], CUDABuffer] = {}
 
 
 def current(index: int) -> tuple[int, int]:
@@ -20,7 +20,7 @@ def current(index: int) -> tuple[int, int]:
     return _of_stream(index, stream).address, stream
 
 
-def of(index: int, size: int) -> DeviceBuffer:
+def of(index: int, size: int) -> CUDABuffer:
     """Return memory for one call in the current stream: its workspace, if that is large enough.
 
     Nobody need keep it when the call is queued: what takes it next works later in that stream.
@@ -31,7 +31,7 @@ def of(index: int, size: int) -> DeviceBuffer:
     return memory.allocator(index).buffer(size, np.dtype(np.uint8), stream)
 
 
-def _of_stream(index: int, stream: int) -> DeviceBuffer:
+def _of_stream(index: int, stream: int) -> CUDABuffer:
     allocator = memory.allocator(index)
     place = index, allocator.pool_of_thread(), stream
     found = _by_stream.get(place)

@@ -15,8 +15,15 @@ _LAZY_MODULES = frozenset(
 )
 
 
+_LAZY_NAMES = {
+    "traced": "utils.tracing",
+}
+
+
 def __getattr__(name: str) -> object:
-    """Load a submodule when it is first used."""
+    """Load a submodule, or a name of one, when it is first used."""
     if name in _LAZY_MODULES:
         return importlib.import_module(f"torchgen_out.utils.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f"torchgen_out.{_LAZY_NAMES[name]}"), name)
     raise errors.no_attribute("torchgen_out.utils", name)

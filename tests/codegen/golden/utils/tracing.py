@@ -2,3 +2,13 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Parts of tracing: not provided, the names only."""
+
+from torchgen_out._runtime.library.programs import absent
+
+_REMEDY = "nothing is traced"
+
+traced = absent.function("torch.utils.tracing.traced", _REMEDY)
+
+__all__ = [
+    "traced",
+]

@@ -1,0 +1,93 @@
+"""Calls of kernels that are given tensors, as backends from outside have them.
+
+Shapes, dtypes and refusals are the Meta backend's; the kernel computes into results that are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torchgen_out._runtime.backends.common import given_results, resizing
+from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import overlap, promotion
+from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch.backends import backend_of
+from torchgen_out._runtime.dispatch.operator import FUNCTION, INPLACE, OUT, Call, Operator
+
+Kernel = Callable[..., None]
+"""kernel(*results, *arguments): writes to new tensors what the operator is of the arguments."""
+
+Allocate = Callable[[Tensor, Sequence[Any]], Tensor]
+"""allocate(described, args): a new tensor on the device of the arguments, like one without data."""
+
+_DEVICE = keys.DEVICE_MASK << keys.DEVICE_SHIFT
+
+
+def make_kernel_call(
+    kernel: Kernel,
+    allocate: Allocate,
+    operator: Operator,
+    signature: tuple[Any, ...],
+    variant: str,
+) -> Call:
+    """The call of a variant of an operator that is computed by a kernel."""
+    describe = getattr(backend_of(devices.META), operator.kind)
+    described = describe(operator, signature, FUNCTION)
+    wrap = getattr(operator, "wrap", None)
+
+    def call(*args: Any) -> Any:
+        found = described(*map(_without_data, args))
+        if isinstance(found, Tensor):
+            result = allocate(found, args)
+            kernel(result, *args)
+            return result
+        results = [allocate(each, args) for each in found]
+        kernel(*results, *args)
+        return wrap(*results) if wrap else tuple(results)
+
+    if variant == FUNCTION:
+        return call
+    if variant == OUT:
+        return _make_out_call(operator, call)
+    checked = describe(operator, signature, INPLACE)
+
+    def call_inplace(self: Tensor, *args: Any) -> Tensor:
+        checked(*map(_without_data, (self, *args)))
+        overlap.check_operands(operator.base_name + "_", self, _tensors_in(args))
+        return given_results.copy_below(self, call(self, *args))
+
+    return call_inplace
+
+
+def _make_out_call(operator: Operator, call: Call) -> Call:
+    def call_out(out: Any, *args: Any) -> Any:
+        results = call(*args)
+        if isinstance(results, Tensor):
+            return _store(operator, out, results, args)
+        return tuple([_store(operator, o, r, args) for o, r in zip(out, results, strict=True)])
+
+    return call_out
+
+
+def _store(operator: Operator, out: Tensor, result: Tensor, args: tuple[Any, ...]) -> Tensor:
+    promotion.check_out(result.dtype, out.dtype, operator.out_rule)
+    overlap.check_operands(operator.base_name, out, _tensors_in(args))
+    if tuple(out._sizes) != tuple(result._sizes):
+        resizing.resize_out(operator.base_name, out, result._sizes)
+    return given_results.copy_below(out, result)
+
+
+def _tensors_in(args: Sequence[Any]) -> list[Tensor]:
+    return [arg for arg in args if isinstance(arg, Tensor)]
+
+
+def _without_data(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_without_data(each) for each in value]
+    if not isinstance(value, Tensor):
+        return value
+    key = value._key & ~_DEVICE | devices.META << keys.DEVICE_SHIFT
+    return build(key, value._sizes, value._strides, value._offset, Storage(None))
