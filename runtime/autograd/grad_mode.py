@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, TypeVar, cast, overload
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import public
@@ -18,6 +18,8 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class _State(threading.local):
@@ -72,7 +74,11 @@ class _Switch:
     def __exit__(self, *exc: object) -> None:
         raise NotImplementedError(type(self).__name__)
 
-    def __call__(self, function: Callable[..., Any]) -> Any:
+    def __call__(self, function: Decorated) -> Decorated:
+        decorated: Any = self._decorate(function)
+        return cast("Decorated", decorated)
+
+    def _decorate(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(function, type):
             return self._decorate_class(function)
         if inspect.isgeneratorfunction(function):
@@ -128,6 +134,10 @@ class no_grad(_Switch):
     **Example** `with no_grad(): y = x * 2`
     """
 
+    @overload
+    def __new__(cls, function: Decorated) -> Decorated: ...  # type: ignore[misc]  # no instance
+    @overload
+    def __new__(cls, function: None = None) -> no_grad: ...
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         """`@no_grad` without parentheses decorates as well."""
         self = object.__new__(cls)
@@ -144,6 +154,10 @@ class no_grad(_Switch):
 class enable_grad(_Switch):
     """Record what happens inside, also within `no_grad`."""
 
+    @overload
+    def __new__(cls, function: Decorated) -> Decorated: ...  # type: ignore[misc]  # no instance
+    @overload
+    def __new__(cls, function: None = None) -> enable_grad: ...
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
         """`@enable_grad` without parentheses decorates as well."""
         self = object.__new__(cls)

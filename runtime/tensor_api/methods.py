@@ -53,7 +53,7 @@ class TensorAPI:
     def __init_subclass__(cls: Any, **options: Any) -> None:
         subclassing.init_subclass(cls, **options)
 
-    __torch_function__ = classmethod(subclassing.torch_function)
+    __torch_function__: Any = classmethod(subclassing.torch_function)
     _make_subclass = staticmethod(subclassing.make_subclass)
 
     # -- text -----------------------------------------------------------------------------------

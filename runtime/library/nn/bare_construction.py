@@ -40,6 +40,7 @@ def convert_conv3d_weight_memory_format(module: Any, memory_format: Any) -> Any:
 def _converted(module: Any, memory_format: Any, kinds: tuple[type, ...]) -> Any:
     for part in module.modules():
         if isinstance(part, kinds):
-            weight: Any = part.weight
+            layer: Any = part
+            weight = layer.weight
             weight.data = weight.detach().clone().contiguous(memory_format=memory_format)
     return module

@@ -159,7 +159,8 @@ class ModuleList(_NumberedModules):
                 "ModuleList.extend should be called with an iterable, "
                 f"but got {type(modules).__name__}"
             )
-        return super().extend(modules)
+        super().extend(modules)
+        return self
 
     def __repr__(self) -> str:
         """As a module's, with equal neighbours folded: `(0-2): 3 x Linear(...)`."""
@@ -192,7 +193,8 @@ def named_items(given: Any, owner: str) -> Iterable[tuple[str, Any]]:
         return list(given.items())
     pairs = list(given)
     for position, pair in enumerate(pairs):
-        if not isinstance(pair, Iterable):
+        is_pair = isinstance(pair, Iterable)
+        if not is_pair:
             raise TypeError(
                 f"{owner} update sequence element #{position} should be Iterable; "
                 f"is {type(pair).__name__}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out._runtime.library.nn.parameter import Parameter
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Module)
 
 
 def fuse_conv_bn_eval(conv: T, bn: Any, transpose: bool = False) -> T:
@@ -16,7 +19,7 @@ def fuse_conv_bn_eval(conv: T, bn: Any, transpose: bool = False) -> T:
 
     **Raises** AssertionError if one of them is in training mode.
     """
-    return _fused(conv, bn, lambda *tensors: fuse_conv_bn_weights(*tensors, transpose))
+    return _fused(conv, bn, partial(fuse_conv_bn_weights, transpose=transpose))
 
 
 def fuse_linear_bn_eval(linear: T, bn: Any) -> T:
@@ -24,7 +27,7 @@ def fuse_linear_bn_eval(linear: T, bn: Any) -> T:
 
     **Raises** AssertionError if one of them is in training mode, or their features differ.
     """
-    features = linear.out_features  # type: ignore[attr-defined]
+    features = linear.out_features
     if bn.num_features not in (features, 1):
         raise AssertionError(
             "To fuse, linear.out_features == bn.num_features or bn.num_features == 1"
@@ -32,7 +35,7 @@ def fuse_linear_bn_eval(linear: T, bn: Any) -> T:
     return _fused(linear, bn, fuse_linear_bn_weights)
 
 
-def _fused(layer: Any, bn: Any, fuse: Any) -> Any:
+def _fused(layer: T, bn: Any, fuse: Callable[..., tuple[Any, Any]]) -> T:
     if layer.training or bn.training:
         raise AssertionError("Fusion only for eval!")
     if bn.running_mean is None or bn.running_var is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.core.user_warnings import warn
@@ -30,6 +30,10 @@ class UninitializedTensorMixin:
     dtype: Any
     requires_grad: bool
 
+    if TYPE_CHECKING:
+
+        def __init__(self, requires_grad: bool, device: Any, dtype: Any) -> None: ...
+
     @property
     def shape(self) -> Any:
         """There is none yet. **Raises** RuntimeError."""
@@ -50,7 +54,7 @@ class UninitializedTensorMixin:
             "initialize the parameters before calling `module.share_memory()`."
         )
 
-    def __repr__(self) -> str:
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
         return f"<{type(self).__name__}>"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -62,7 +66,8 @@ class UninitializedTensorMixin:
         return type(self), (self.requires_grad, self.device, self.dtype)
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+# The two ways to write a tensor differ for mypy, which forgets the names of their keywords.
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A parameter whose shape is not known yet."""
 
     __module__ = "torchgen_out.nn.parameter"
@@ -76,7 +81,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         pass
 
 
-class UninitializedBuffer(UninitializedTensorMixin, Buffer):
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[misc]  # as above
     """A buffer whose shape is not known yet."""
 
     __module__ = "torchgen_out.nn.parameter"
@@ -122,6 +127,11 @@ class LazyModuleMixin:
     _buffers: dict[str, Any]
     _non_persistent_buffers_set: set[str]
     _get_name: Any
+
+    if TYPE_CHECKING:
+
+        def reset_parameters(self) -> None:
+            """The module's behind this one."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

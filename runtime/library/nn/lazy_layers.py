@@ -26,6 +26,7 @@ from torchgen_out._runtime.library.nn.normalization import (
     InstanceNorm1d,
     InstanceNorm2d,
     InstanceNorm3d,
+    _InstanceNorm,
 )
 
 
@@ -53,10 +54,12 @@ class LazyLinear(LazyModuleMixin, Linear):
         """Take the last size of the input."""
         if self.has_uninitialized_params():
             self.in_features = input.shape[-1]
+            weight: Any = self.weight
+            bias: Any = self.bias
             with torch.no_grad():
-                self.weight.materialize((self.out_features, self.in_features))
-                if self.bias is not None:
-                    self.bias.materialize((self.out_features,))
+                weight.materialize((self.out_features, self.in_features))
+                if bias is not None:
+                    bias.materialize((self.out_features,))
                 self.reset_parameters()
         if self.in_features == 0:  # the weights were loaded
             self.in_features = self.weight.shape[-1]
@@ -93,7 +96,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
     def reset_parameters(self) -> None:
         """Draw the weights anew, once they are there."""
         if self.in_channels != 0 and not self.has_uninitialized_params():
-            super().reset_parameters()  # type: ignore[misc]
+            super().reset_parameters()
 
     def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
         """Take the channels of the input."""
@@ -195,7 +198,7 @@ class _LazyNormBase(LazyModuleMixin):
     def reset_parameters(self) -> None:
         """Forget the statistics; weights become 1 and biases 0, once they are there."""
         if not self.has_uninitialized_params() and self.num_features != 0:
-            super().reset_parameters()  # type: ignore[misc]
+            super().reset_parameters()
 
     def initialize_parameters(self, input: Any) -> None:
         """Take the channels of the input."""
@@ -230,10 +233,8 @@ class LazyBatchNorm3d(_LazyNormBase, BatchNorm3d):
     cls_to_become = BatchNorm3d
 
 
-class _LazyInstanceNorm(_LazyNormBase):
+class _LazyInstanceNorm(_LazyNormBase, _InstanceNorm):
     """An instance normalisation, whose input may come without a batch."""
-
-    input_dims: tuple[int, ...]
 
     def _channels_of(self, input: Any) -> int:
         return int(input.shape[input.dim() - self.input_dims[0]])

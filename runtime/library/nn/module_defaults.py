@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from functools import cache
 from typing import Any
 
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.cached import cached
 
 _PLACES = ("device", "dtype")  # of parameters, which the file has
 
@@ -22,7 +22,7 @@ def complete(module: Any) -> None:
             module.__dict__[name] = default
 
 
-@cache
+@cached
 def _defaults_of(cls: type) -> dict[str, Any]:
     """The arguments with defaults of the classes of this library, the nearest first."""
     found: dict[str, Any] = {}

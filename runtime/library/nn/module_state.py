@@ -111,9 +111,9 @@ class StateDict:
         unexpected: list[str] = []
         errors: list[str] = []
         metadata = getattr(state_dict, "_metadata", None)
-        state = OrderedDict(state_dict)
+        state: Any = OrderedDict(state_dict)
         if metadata is not None:
-            state._metadata = metadata  # type: ignore[attr-defined]
+            state._metadata = metadata
         result = _IncompatibleKeys(missing, unexpected)
         _load(self, state, "", metadata, strict, assign, result, errors)
         if strict:
@@ -215,7 +215,7 @@ class StateDict:
 
     # -- hooks ------------------------------------------------------------------------------
 
-    def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+    def register_state_dict_post_hook(self, hook: Callable[..., object]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after saving, in place."""
 
         def in_place(*args: Any) -> None:

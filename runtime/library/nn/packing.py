@@ -80,9 +80,9 @@ def pack_padded_sequence(
         raise RuntimeError("Cannot pack empty tensors.")
     order = None
     if not enforce_sorted:
-        order = sorted(range(len(counts)), key=lambda row: -counts[row])
-        counts = [counts[row] for row in order]
-        order = torch.tensor(order, dtype=torch.int64, device=input.device)
+        rows = sorted(range(len(counts)), key=lambda row: -counts[row])
+        counts = [counts[row] for row in rows]
+        order = torch.tensor(rows, dtype=torch.int64, device=input.device)
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)

@@ -47,7 +47,8 @@ class Parameter(torch.Tensor):
         memo[id(self)] = copied
         return copied
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    # mypy takes a special method's keywords for arguments without a name, which then differ.
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + torch.Tensor.__repr__(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

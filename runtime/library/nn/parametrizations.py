@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.nn.convolution import (
     ConvTranspose1d,
     ConvTranspose2d,
@@ -85,6 +86,9 @@ def check_iterations(count: int) -> None:
 
 class _SpectralNorm(Module):
     """A weight divided by its largest singular value, which a power iteration follows."""
+
+    _u: Tensor
+    _v: Tensor
 
     def __init__(
         self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12

@@ -365,7 +365,8 @@ def _check_amount(amount: Any) -> None:
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     is_count = isinstance(amount, numbers.Integral)
-    if (is_count and amount < 0) or (not is_count and not 0.0 <= float(amount) <= 1.0):
+    size = float(amount)
+    if size < 0 or (not is_count and not size <= 1.0):
         raise ValueError(
             f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
             "integer"
@@ -375,9 +376,10 @@ def _check_amount(amount: Any) -> None:
 def _count(amount: Any, size: int) -> int:
     """How many of `size` things to prune. **Raises** ValueError if there are not so many."""
     if isinstance(amount, numbers.Integral):
-        if amount > size:
+        count = int(amount)
+        if count > size:
             raise ValueError(
                 f"amount={amount} should be smaller than the number of parameters to prune={size}"
             )
-        return int(amount)
+        return count
     return round(float(amount) * size)

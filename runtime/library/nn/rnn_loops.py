@@ -22,7 +22,7 @@ class Weights(NamedTuple):
 
 
 def run_whole(
-    mode: str, weights: Weights, values: Any, counts: None, first: list[Any], backward: bool
+    mode: str, weights: Weights, values: Any, counts: object, first: list[Any], backward: bool
 ) -> tuple[Any, list[Any]]:
     """Run all time steps of (time, batch, features) in one operator."""
     bias = weights.bias_ih

@@ -99,8 +99,9 @@ def _function(name: str, step: Step) -> Callable[..., None]:
         step.run(bound.arguments)
 
     functional.__name__ = functional.__qualname__ = name
-    functional.__signature__ = signature  # type: ignore[attr-defined]
     functional.__doc__ = f"Step parameters as `{step.optimizer.__name__}` does, in place."
+    made: Any = functional
+    made.__signature__ = signature
     return functional
 
 

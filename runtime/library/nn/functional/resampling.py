@@ -55,7 +55,8 @@ def tables(resizing: Resizing, device: str) -> tuple[Any, Any, Any, Any]:
     """Places and weights, and those of the adjoint, as tensors on a device."""
     places, weights = (_smoothed if resizing.antialias else _plain)(resizing)
     arrays = (places, weights, *adjoint(places, weights, resizing.length))
-    return tuple([torch.from_numpy(each).to(device) for each in arrays])  # type: ignore[return-value]
+    there, shares, back, back_shares = (torch.from_numpy(each).to(device) for each in arrays)
+    return there, shares, back, back_shares
 
 
 @lru_cache(maxsize=256)

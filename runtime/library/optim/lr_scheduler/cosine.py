@@ -62,7 +62,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
         self.T_0, self.T_i, self.T_mult = T_0, T_0, T_mult
-        self.eta_min, self.T_cur = eta_min, last_epoch
+        self.eta_min = eta_min
+        self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
@@ -91,12 +92,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.last_epoch += 1
 
     def _jump(self, epoch: float) -> None:
-        self.T_cur, self.T_i = epoch, self.T_0  # type: ignore[assignment]
+        self.T_cur, self.T_i = epoch, self.T_0
         if epoch >= self.T_0 and self.T_mult == 1:
-            self.T_cur = epoch % self.T_0  # type: ignore[assignment]
+            self.T_cur = epoch % self.T_0
         elif epoch >= self.T_0:
             periods = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
             before = self.T_0 * (self.T_mult**periods - 1) / (self.T_mult - 1)
-            self.T_cur = epoch - before  # type: ignore[assignment]
+            self.T_cur = epoch - before
             self.T_i = self.T_0 * self.T_mult**periods
         self.last_epoch = math.floor(epoch)

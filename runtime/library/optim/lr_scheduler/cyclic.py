@@ -78,11 +78,13 @@ class CyclicLR(LRScheduler):
 
     def scale_fn(self, x: float) -> float:
         """How much of the height a cycle (or a step) has."""
+        scale: float
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
-        return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
+        scale = 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
+        return scale
 
     def get_lr(self) -> list[Any]:
         self._warn_outside_step()

@@ -129,15 +129,17 @@ class OneCycleLR(LRScheduler):
 
 
 def _total(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
-    given = {"total_steps": total_steps}
-    if total_steps is None:
-        if epochs is None or steps_per_epoch is None:
-            raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        given = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
-    for name, value in given.items():
-        if not isinstance(value, int) or value <= 0:
-            raise ValueError(f"Expected positive integer {name}, but got {value}")
-    return total_steps or epochs * steps_per_epoch  # type: ignore[operator]
+    if total_steps is not None:
+        return _positive("total_steps", total_steps)
+    if epochs is None or steps_per_epoch is None:
+        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+    return _positive("epochs", epochs) * _positive("steps_per_epoch", steps_per_epoch)
+
+
+def _positive(name: str, value: int) -> int:
+    if not isinstance(value, int) or value <= 0:
+        raise ValueError(f"Expected positive integer {name}, but got {value}")
+    return value
 
 
 def _phases(total: int, part: float, three: bool) -> list[dict[str, Any]]:

@@ -50,7 +50,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.best = math.inf if self.mode == "min" else -math.inf
         self.cooldown_counter = self.num_bad_epochs = 0
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(  # type: ignore[override]  # as in PyTorch, this one is told what was measured
+        self, metrics: Any, epoch: int | None = None
+    ) -> None:
         """Take a new measurement."""
         current = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

@@ -144,11 +144,11 @@ def _watch_steps(optimizer: Any) -> None:
         return
     step, reference = type(optimizer).step, weakref.ref(optimizer)
 
-    @wraps(step)
     def watched(*args: Any, **kwargs: Any) -> Any:
-        self = reference()
-        self._opt_called = True  # type: ignore[union-attr]
-        return step(self, *args, **kwargs)  # type: ignore[arg-type]
+        self: Any = reference()
+        self._opt_called = True
+        return step(self, *args, **kwargs)
 
-    watched._is_watched = True  # type: ignore[attr-defined]
-    optimizer.step = watched
+    noted: Any = wraps(step)(watched)
+    noted._is_watched = True
+    optimizer.step = noted
