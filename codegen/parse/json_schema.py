@@ -133,6 +133,6 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for file_name, content in files().items():
         (FOLDER / file_name).write_text(content, encoding="utf-8")
-    for file_name in (key_table.OPERATORS, key_table.DERIVATIVES):
-        path = FOLDER.parents[1] / file_name
+    for file_name in key_table.FILES:
+        path = key_table.path_of(file_name)
         path.write_text(key_table.replaced(path.read_text("utf-8"), file_name), encoding="utf-8")

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
+from .. import library
 from ..model import vocabulary
+from . import surface
 from .keys import DERIVATIVE_KEYS, OPERATOR_KEYS, REDUCTION_KEYS, Key, Shape
 
 WIDTH = 100
@@ -17,6 +20,14 @@ _LONGEST_LIST = 120
 
 OPERATORS = "native_functions.yaml"
 DERIVATIVES = "derivatives.yaml"
+FILES = (OPERATORS, DERIVATIVES, surface.FACADES, surface.ABSENT)
+"""The files that begin so, by their names."""
+
+
+def path_of(file: str) -> Path:
+    """Where a file is in a checkout."""
+    folder = library.YAML_FOLDER if file in (OPERATORS, DERIVATIVES) else library.RUNTIME_FOLDER
+    return folder / file
 
 
 def replaced(text: str, file: str) -> str:
@@ -29,8 +40,13 @@ def replaced(text: str, file: str) -> str:
 
 def head(file: str) -> str:
     """The comment that a file begins with."""
-    made = _operators() if file == OPERATORS else _derivatives()
-    return "".join(f"# {line}".rstrip() + "\n" for line in made)
+    made = {
+        OPERATORS: _operators,
+        DERIVATIVES: _derivatives,
+        surface.FACADES: _facades,
+        surface.ABSENT: _absent,
+    }
+    return "".join(f"# {line}".rstrip() + "\n" for line in made[file]())
 
 
 def _operators() -> Iterator[str]:
@@ -57,6 +73,20 @@ def _derivatives() -> Iterator[str]:
     yield from _table([*((key.name, _meaning(key)) for key in DERIVATIVE_KEYS), *own.items()])
     yield from _section("Words for gradients", vocabulary.GRADIENTS)
     yield from _section("Words for tangents", vocabulary.TANGENTS)
+
+
+def _facades() -> Iterator[str]:
+    yield "Public modules, by PyTorch's names, over hand-written ones below this folder. The keys:"
+    yield ""
+    yield from _table((key.name, _meaning(key)) for key in surface.MODULE_KEYS)
+    yield from _section("Or", {key.name: key.doc for key in surface.FOLDER_KEYS})
+
+
+def _absent() -> Iterator[str]:
+    yield "What PyTorch has and the library has not: the names are there, and say so. The keys:"
+    yield ""
+    yield from _table((key.name, _meaning(key)) for key in surface.GROUP_KEYS)
+    yield from _section("Keys of a module", {key.name: key.doc for key in surface.ABSENT_KEYS})
 
 
 def _section(title: str, rows: Mapping[str, str]) -> Iterator[str]:

@@ -27,7 +27,7 @@ MODULE_KEYS = (
     Key("doc", Shape.TEXT, "What it holds: a sentence.", is_required=True),
     Key("source", Shape.WORD, "The hand-written module that it is in whole."),
     Key("gathers", Shape.WORDS, "Packages whose modules' classes are here, too."),
-    Key("names", Shape.WORDS, "Otherwise: hand-written modules, and the names taken from each."),
+    Key("names", Shape.TEXT, "Otherwise: a mapping of hand-written modules to names of each."),
     Key("submodules", Shape.WORDS, "Modules below that are loaded with it."),
     Key("shadowed", Shape.WORDS, "Submodules whose names stand for something else here."),
     Key("switches", Shape.WORD, "True: users set its names."),
@@ -40,7 +40,7 @@ FOLDER_KEYS = (
 )  # fmt: skip
 GROUP_KEYS = (
     Key("remedy", Shape.TEXT, "What to do instead: the end of a sentence.", is_required=True),
-    Key("modules", Shape.SENTENCES, "Modules by name.", is_required=True),
+    Key("modules", Shape.TEXT, "A mapping of modules to the keys below.", is_required=True),
 )
 ABSENT_KEYS = (
     Key("doc", Shape.TEXT, "What PyTorch has there.", is_required=True),

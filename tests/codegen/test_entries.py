@@ -2,7 +2,6 @@
 
 import json
 import time
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -289,10 +288,10 @@ def test_the_json_schemas_are_the_key_tables():
         assert (json_schema.FOLDER / name).read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("name", [key_table.OPERATORS, key_table.DERIVATIVES])
+@pytest.mark.parametrize("name", key_table.FILES)
 def test_files_begin_with_the_key_tables(name):
     """After a change of the tables: python -m codegen.parse.json_schema."""
-    text = (Path(__file__).parents[2] / name).read_text(encoding="utf-8")
+    text = key_table.path_of(name).read_text(encoding="utf-8")
     assert text.startswith(key_table.head(name) + "\n")
     assert key_table.replaced(text, name) == text
 
