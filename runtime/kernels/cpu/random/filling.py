@@ -1,202 +1,294 @@
-"""Filling arrays with random numbers: words of `philox.py`, turned into distributions by
+"""Filling tensors with random numbers: words of `philox.py`, turned into distributions by
 `distributions.py`, blocks shared among the threads."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.core.generator import default_generator
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.folding import buffer_of, settle
-from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.random import distributions, random_plans
-from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of, draw_words, reserve
+from torchgen_out._runtime.kernels.build import Kernel
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
+from torchgen_out._runtime.kernels.cpu.planned import planned, view_of
+from torchgen_out._runtime.kernels.cpu.random import distributions
+from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of, draw_words
+from torchgen_out._runtime.kernels.cpu.small import BOOL, SMALL
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import TypedKernel
 
 Array = Any
+WORK = 4
+"""How much more a number costs than an element of element-wise work."""
+FLOAT64 = np.dtype(np.float64)
 
 
-@planned(random_plans.plan_fill(distributions.UNIFORM, lambda low, high: (low, high - low)))
-def uniform_(self: Array, from_: float, to: float, generator: Any) -> None:
+def plan_draw(
+    fill: Kernel | TypedKernel, dtypes: Sequence[Any], count: int, words_each: int, *numbers: Any
+) -> LaunchPlan:
+    """The plan of fill(first block, last block, *arrays, start, seed, *numbers).
+
+    dtypes: of the arrays, of which the last may be an operand. words_each: for each of the numbers
+    drawn, the count of which is that of the elements.
+    """
+    blocks, work = blocks_of(count, words_each), WORK * count
+    kinds = int, int, *dtypes, np.uint64, np.uint64, *[each.__class__ for each in numbers]
+    if isinstance(fill, TypedKernel):
+        entry = fill.entry_point(dtypes[0], kinds)
+    else:
+        entry = fill.entry_point(kinds)
+
+    def run(*args: Any) -> None:
+        *arrays, params, generator = args
+        seed, start = generator.advance(blocks)
+        if work < 2 * threads.GRAIN:
+            entry(0, blocks, *arrays, start, seed, *params)
+        else:
+            start, seed = np.uint64(start), np.uint64(seed)
+            threads.run_ranges(entry, blocks, work, *arrays, start, seed, *params)
+
+    return LaunchPlan(run, numbers)
+
+
+def _plan_fill(kernels: Any, dtype: Any, count: int, *numbers: float) -> LaunchPlan:
+    """Fill with the loop of the precision; float64 takes twice the words."""
+    words_each, fill = kernels[dtype.name]
+    return plan_draw(fill, [dtype], count, words_each, *map(float, numbers))
+
+
+def _plan_parts(kernels: Any, self: TensorSpec, *numbers: float) -> LaunchPlan:
+    """The same; real and imaginary part of complex numbers alike."""
+    if not self.numel:
+        return NOTHING
+    if self.dtype.kind != "c":
+        return _plan_fill(kernels, self.dtype, self.numel, *numbers)
+    real = np.empty(0, self.dtype).real.dtype
+    draw = _plan_fill(kernels, real, 2 * self.numel, *numbers)
+    return LaunchPlan(lambda out, *rest: draw.run(out.view(real), *rest), draw.params)
+
+
+@planned()
+def uniform_(self: TensorSpec, from_: float, to: float, generator: Any) -> LaunchPlan:
     """Fill evenly from [from, to); real and imaginary part of complex numbers alike."""
-    if self.dtype.kind == "c":
-        self[...] = _complex_of(self, generator, distributions.UNIFORM, from_, to - from_)
-    else:
-        _fill(self, generator, distributions.UNIFORM, from_, to - from_)
+    return _plan_parts(distributions.UNIFORM, self, from_, to - from_)
 
 
-@planned(random_plans.plan_fill(distributions.NORMAL, lambda mean, std: (mean, std)))
-def normal_(self: Array, mean: float, std: float, generator: Any) -> None:
+@planned()
+def normal_(self: TensorSpec, mean: float, std: float, generator: Any) -> LaunchPlan:
     """Fill normally. The variance of complex numbers is shared by their parts."""
-    if self.dtype.kind == "c":
-        std = std / math.sqrt(2)
-        self[...] = mean + _complex_of(self, generator, distributions.NORMAL, 0.0, std)
-    else:
-        _fill(self, generator, distributions.NORMAL, mean, std)
+    if self.dtype.kind != "c":
+        return _plan_parts(distributions.NORMAL, self, mean, std)
+    draw = _plan_parts(distributions.NORMAL, self, 0.0, std / math.sqrt(2))
+
+    def run(out: Array, *rest: Any) -> None:
+        draw.run(out, *rest)
+        out += mean
+
+    return LaunchPlan(run, draw.params)
 
 
-def _complex_of(self: Array, generator: Any, kernels: Any, *parameters: float) -> Array:
-    """Complex numbers of self's shape, from twice as many real ones."""
-    parts = np.empty((*self.shape, 2), self.real.dtype)
-    _fill(parts, generator, kernels, *parameters)
-    return parts.view(self.dtype)[..., 0]
-
-
-def _fill(self: Array, generator: Any, kernels: Any, *parameters: float) -> None:
-    """Run the kernel of the precision; float64 takes twice the words."""
-    if not self.size:
-        return
-    words_each, fill = kernels[self.dtype.name]
-    buffer = buffer_of(self)
-    _run(fill, (buffer.reshape(-1),), words_each, generator, *map(float, parameters))
-    settle(self, buffer)
-
-
-def _run(
-    fill: Any, arrays: tuple[Array, ...], words_each: int, generator: Any, *parameters: Any
-) -> None:
-    """Reserve the blocks of a draw and serve them, in parts if they are many."""
-    count = arrays[0].size
-    start, seed = reserve(count, words_each, generator)
-    kernel = fill.of(arrays[0].dtype) if isinstance(fill, TypedKernel) else fill
-    work = random_plans.WORK * count
-    threads.run_ranges(
-        kernel, blocks_of(count, words_each), work, *arrays, start, seed, *parameters
-    )
-
-
-@planned(random_plans.plan_fill(distributions.EXPONENTIAL, lambda rate: (1 / rate,)))
-def exponential_(self: Array, lambd: float, generator: Any) -> None:
+@planned()
+def exponential_(self: TensorSpec, lambd: float, generator: Any) -> LaunchPlan:
     """Fill from the exponential distribution: -log(u) / lambd, never zero."""
-    _fill(self, generator, distributions.EXPONENTIAL, 1.0 / lambd)
+    return _plan_parts(distributions.EXPONENTIAL, self, 1.0 / lambd)
 
 
-@planned(random_plans.plan_cauchy)
-def cauchy_(self: Array, median: float, sigma: float, generator: Any) -> None:
-    """Fill by the quantile function: median + sigma * tan(pi * (u - 1/2))."""
-    buffer, u = buffer_of(self), _uniform_like(self, generator)
-    numbers = float(median), float(sigma)
-    distributions.to_cauchy(buffer.reshape(-1), u.reshape(-1), *numbers)
-    settle(self, buffer)
-
-
-@planned(random_plans.plan_log_normal)
-def log_normal_(self: Array, mean: float, std: float, generator: Any) -> None:
+@planned()
+def log_normal_(self: TensorSpec, mean: float, std: float, generator: Any) -> LaunchPlan:
     """Fill with exponentials of normal numbers."""
-    buffer = buffer_of(self)
-    normal_(buffer, mean, std, generator)
-    distributions.to_exp(buffer.reshape(-1))
-    settle(self, buffer)
+    draw = _plan_parts(distributions.NORMAL, self, mean, std)
+    turn = distributions.to_exp.entry_point(self.dtype, (self.dtype,))
+
+    def run(out: Array, params: Any, generator: Any) -> None:
+        draw.run(out, params, generator)
+        turn(out)
+
+    return LaunchPlan(run, draw.params)
 
 
-@planned(random_plans.plan_geometric)
-def geometric_(self: Array, p: float, generator: Any) -> None:
+def _plan_turned(
+    self: TensorSpec, draw: LaunchPlan, turn: Callable[..., Any], *numbers: float
+) -> LaunchPlan:
+    """float64 numbers, turned into those of another distribution by a loop."""
+    if not self.numel:
+        return NOTHING
+
+    def run(out: Array, params: Any, generator: Any) -> None:
+        drawn = np.empty(self.numel)
+        draw.run(drawn, params, generator)
+        turn(out, drawn, *numbers)
+
+    return LaunchPlan(run, draw.params)
+
+
+@planned()
+def cauchy_(self: TensorSpec, median: float, sigma: float, generator: Any) -> LaunchPlan:
+    """Fill by the quantile function: median + sigma * tan(pi * (u - 1/2))."""
+    draw = _plan_fill(distributions.UNIFORM, FLOAT64, self.numel, 0.0, 1.0)
+    turn = distributions.to_cauchy.entry_point((self.dtype, FLOAT64, float, float))
+    return _plan_turned(self, draw, turn, float(median), float(sigma))
+
+
+@planned()
+def geometric_(self: TensorSpec, p: float, generator: Any) -> LaunchPlan:
     """Fill with trials until success: exponential numbers rounded up, in units of -log(1 - p)."""
-    waits = np.empty(self.shape)
-    exponential_(waits, -math.log1p(-p), generator)
-    np.ceil(waits, out=waits)
-    if self.dtype.kind in "iu":
-        waits = np.minimum(waits, np.iinfo(self.dtype).max)
-    self[...] = waits
+    length = 1.0 / -math.log1p(-p)
+    draw = _plan_fill(distributions.EXPONENTIAL, FLOAT64, self.numel, length)
+    if self.dtype.kind == "f":
+        turn = distributions.to_trials.entry_point((self.dtype, FLOAT64))
+        return _plan_turned(self, draw, turn)
+    return _plan_turned(self, draw, _to_whole_trials)
 
 
-def _uniform_like(self: Array, generator: Any) -> Array:
-    drawn = np.empty(self.shape)
-    uniform_(drawn, 0.0, 1.0, generator)
-    return drawn
+def _to_whole_trials(out: Array, waits: Array) -> None:
+    out[:] = np.minimum(np.ceil(waits), np.iinfo(out.dtype).max)
 
 
 # Integers.
 
 
-@planned(random_plans.plan_whole)
-def random_(self: Array, generator: Any) -> None:
+@planned()
+def random_(self: TensorSpec, generator: Any) -> LaunchPlan:
     """Fill with whole numbers from 0 to the largest up to which the dtype holds all."""
-    _whole(self, generator)
+    return _plan_whole(self)
 
 
-@planned(random_plans.plan_whole)
-def random_to_(self: Array, to: int, generator: Any) -> None:
+@planned()
+def random_to_(self: TensorSpec, to: int, generator: Any) -> LaunchPlan:
     """Fill with whole numbers from [0, to)."""
-    _whole(self, generator, to)
+    return _plan_whole(self, to)
 
 
-@planned(random_plans.plan_whole)
-def random_from_(self: Array, from_: int, to: int | None, generator: Any) -> None:
+@planned()
+def random_from_(self: TensorSpec, from_: int, to: int | None, generator: Any) -> LaunchPlan:
     """Fill with whole numbers from [from, to), or up to the largest."""
-    _whole(self, generator, from_, to)
+    return _plan_whole(self, from_, to)
 
 
-def _whole(self: Array, generator: Any, *bounds: int | None) -> None:
-    if not self.size:
-        return
-    fill, words_each, parameters = random_plans.whole_numbers(self.dtype, *bounds)
-    buffer = buffer_of(self)
-    _run(fill, (buffer.reshape(-1),), words_each, generator, *parameters)
-    settle(self, buffer)
+def _plan_whole(self: TensorSpec, *bounds: int | None) -> LaunchPlan:
+    if not self.numel:
+        return NOTHING
+    fill, words_each, numbers = whole_numbers(self.dtype, *bounds)
+    return plan_draw(fill, [self.dtype], self.numel, words_each, *numbers)
 
 
-@planned(random_plans.plan_randperm)
-def randperm(out: Array, n: int, generator: Any) -> None:
+def whole_numbers(dtype: Any, *bounds: int | None) -> tuple[Any, int, tuple[Any, Any]]:
+    """The loop for whole numbers from [from, to), the words it takes for each, its parameters.
+
+    Without `from` they begin at 0; without `to` they end with the largest number up to which the
+    dtype holds all.
+    """
+    low = (bounds[0] or 0) if len(bounds) == 2 else 0
+    high = bounds[-1] if bounds else None
+    span = (_largest(dtype) + 1 if high is None else high) - low
+    parameters = np.uint64(low % 2**64), np.uint64(span % 2**64)
+    if span > 2**32:
+        return distributions.whole_wide, 2, parameters
+    return distributions.whole_narrow, 1, parameters
+
+
+def _largest(dtype: Any) -> int:
+    if dtype == np.bool_:
+        return 1
+    if dtype.kind == "f":
+        return 2 ** (np.finfo(dtype).nmant + 1)
+    return int(np.iinfo(dtype).max)
+
+
+@planned()
+def randperm(result: TensorSpec, n: int, generator: Any) -> LaunchPlan:
     """Write 0 .. n - 1 in random order."""
     if not n:
-        return
-    order = buffer_of(out)
-    start, seed = reserve(n, 1, generator)
-    distributions.permute(order, blocks_of(n, 1), start, seed)
-    settle(out, order)
+        return NOTHING
+    entry = distributions.permute.entry_point((result.dtype, int, np.uint64, np.uint64))
+    blocks = blocks_of(n, 1)
+
+    def run(target: Array, params: Any, generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        entry(target, blocks, start, seed)
+
+    return LaunchPlan(run, None)
 
 
 # Zeros and ones.
 
 
-@planned(random_plans.plan_bernoulli)
-def bernoulli_(self: Array, p: float, generator: Any) -> None:
+def threshold(p: float) -> Any:
+    """How many of the 2**32 words stand for an event of probability p."""
+    return np.uint64(round(float(p) * 2**32))
+
+
+@planned()
+def bernoulli_(self: TensorSpec, p: float, generator: Any) -> LaunchPlan:
     """Fill with ones of probability p."""
-    if not self.size:
-        return
-    buffer = buffer_of(self)
-    _run(distributions.below, (buffer.reshape(-1),), 1, generator, random_plans.threshold(p))
-    settle(self, buffer)
+    if not self.numel:
+        return NOTHING
+    return plan_draw(distributions.below, [self.dtype], self.numel, 1, threshold(p))
 
 
-@planned(random_plans.plan_bernoulli_tensor)
-def bernoulli_tensor_(self: Array, p: Array, generator: Any) -> None:
-    """Fill each element with one, of the probability at its place.
+@planned(any_strides=True)
+def bernoulli(result: TensorSpec, self: TensorSpec, generator: Any) -> LaunchPlan:
+    """Write ones and zeros with the probabilities in self.
 
     Raises: RuntimeError if one is no probability.
     """
-    if p.size and not ((p >= 0) & (p <= 1)).all():
-        raise random_plans.no_probability()
-    if not self.size:
-        return
-    words = draw_words(self.size, generator).reshape(self.shape)
-    self[...] = words < p.astype(np.float64) * 2.0**32
+    count, kinds = result.numel, (int, int, int, np.uint64, np.uint64)
+    if not count:
+        return NOTHING
+    entry = distributions.below_each.entry_point((result.dtype, self.dtype, *kinds))
+    behind = result.sizes[len(result.sizes) - len(self.sizes) :]
+    is_repeated = self.is_contiguous and self.sizes == behind
+    blocks, width = blocks_of(count, 1), self.numel
+
+    def run(out: Array, p: Array, at: int, params: Any, generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        if not entry(out, p, at, width, blocks, start, seed):
+            raise _no_probability()
+
+    def run_large(out: Array, p: Array, at: int, params: Any, generator: Any) -> None:
+        """By NumPy, whose comparison of two arrays vectorises."""
+        wide = view_of(p, at, self)
+        if not ((wide >= 0) & (wide <= 1)).all():
+            raise _no_probability()
+        words = draw_words(count, generator).reshape(result.sizes)
+        out.reshape(result.sizes)[...] = words < wide.astype(np.float64) * 2.0**32
+
+    return LaunchPlan(run if is_repeated and count <= SMALL else run_large, None)
 
 
-@planned(random_plans.plan_bernoulli_tensor)
-def bernoulli(out: Array, self: Array, generator: Any) -> None:
-    """Write ones and zeros with the probabilities in self."""
-    bernoulli_tensor_(out, self, generator)
+def _no_probability() -> RuntimeError:
+    return RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
 
 
-@planned(random_plans.plan_dropout)
-def native_dropout(out: Array, mask: Array, input: Array, p: float, train: bool | None) -> None:
+bernoulli_tensor_ = bernoulli
+
+
+@planned(results=2)
+def native_dropout(
+    result: TensorSpec, mask: TensorSpec, input: TensorSpec, p: float, train: bool | None
+) -> LaunchPlan:
     """Write what is kept, scaled by 1 / (1 - p), and the mask of what is kept."""
-    if not input.size:
-        return
+    count = input.numel
+    if not count:
+        return NOTHING
     if train is False:
-        out[...], mask[...] = input, True
-        return
-    scale = 1 / (1 - p) if p < 1 else 0.0
-    buffer, kept = buffer_of(out), buffer_of(mask)
-    arrays = buffer.reshape(-1), kept.reshape(-1), np.ascontiguousarray(input).reshape(-1)
-    _run(distributions.drop, arrays, 1, default_generator, random_plans.threshold(p), scale)
-    settle(out, buffer)
-    settle(mask, kept)
+        return LaunchPlan(_keep_all, None)
+    arrays, scale = (result.dtype, BOOL, input.dtype), 1 / (1 - p) if p < 1 else 0.0
+    draw = plan_draw(distributions.drop, arrays, count, 1, threshold(p), scale)
+
+    def run(target: Array, mask: Array, x: Array, at: int, params: Any) -> None:
+        if at or x.size != count:
+            x = x[at : at + count]
+        draw.run(target, mask, x, params, default_generator)
+
+    return LaunchPlan(run, draw.params)
+
+
+def _keep_all(out: Array, mask: Array, x: Array, at: int, params: Any) -> None:
+    out[:], mask[:] = x[at : at + out.size], True
 
 
 def multinomial(
@@ -221,7 +313,9 @@ def multinomial(
 def _with_replacement(weights: Array, totals: Array, count: int, generator: Any) -> Array:
     """Invert the cumulative distribution; the search ends before trailing zero weights."""
     found = np.empty((len(weights), count), np.int64)
-    drawn = _uniform_like(found, generator) * totals[:, None]
+    drawn = np.empty(found.shape)
+    uniform_(drawn, 0.0, 1.0, generator)
+    drawn *= totals[:, None]
     for row, target in enumerate(found):
         cumulative = np.cumsum(weights[row])
         last = np.flatnonzero(weights[row])[-1]
