@@ -68,7 +68,7 @@ def described(argument: Any) -> Any:
     if isinstance(argument, Tensor):
         return TensorSpec(argument.dtype.numpy, argument._sizes, argument._strides)
     if argument.__class__ in (list, tuple):
-        return argument.__class__(map(described, argument))
+        return tuple(map(described, argument))
     return argument
 
 

@@ -123,26 +123,69 @@ class PlannedKernel:
         return found
 
 
-class Planned(PlannedKernel):
-    """A kernel with a body of its own for what the planner leaves."""
+def planned(**options: Any) -> Callable[[Planner], PlannedKernel]:
+    """Make a planner a kernel. options: those of `PlannedKernel`."""
+    return lambda planner: PlannedKernel(planner, **options)
 
-    def __init__(self, kernel: Any, planner: Any, any_order: bool = False) -> None:
-        super().__init__(planner, any_order=any_order)
-        self.kernel = kernel
-        self.__name__ = kernel.__name__
 
-    def plan(self, *args: Any) -> Any:
-        return self.planner(*args)
+class ArrayKernel(PlannedKernel):
+    """A function over arrays with a planner for a few elements, which leaves the rest to it.
+
+    For libraries that take arrays (LAPACK, BLAS, transforms, NumPy's sorts) and what makes these
+    ready: that costs more than a few elements do, for which loops of our own are planned.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        planner: Callable[..., LaunchPlan | None],
+        results: int,
+        any_order: bool,
+    ) -> None:
+        super().__init__(self._plan, results, any_order, any_strides=True)
+        self.function = function
+        self.small_planner = planner
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+    def _plan(self, *args: Any) -> LaunchPlan:
+        found = self.small_planner(*args)
+        return LaunchPlan(self._on_views(args), None) if found is None else found
+
+    def _on_views(self, args: Sequence[Any]) -> Callable[..., Any]:
+        results, specs = self.results, list(specs_in(args))
+        first, behind = len(specs), 2 * len(specs) - results
+
+        def run(*given: Any) -> Any:
+            starts = *[0] * results, *given[first:behind]
+            arrays, sources = map(view_of, given, starts, specs), iter(given[behind + 1 :])
+            found = self.function(*[_filled(each, arrays, sources) for each in args])
+            if results:
+                return None
+            several = found if isinstance(found, (tuple, list)) else (found,)
+            return [(contiguous(each).reshape(-1), each.shape) for each in several]
+
+        return run
 
     def __call__(self, *args: Any) -> Any:
-        return self.kernel(*args)
+        """Run the function, which takes arrays of any strides."""
+        return self.function(*args)
 
 
-def planned(planner: Any = None, any_order: bool = False, **options: Any) -> Callable[[Any], Any]:
-    """Make a planner a kernel. options: those of `PlannedKernel`."""
-    if planner is not None:
-        return lambda kernel: Planned(kernel, planner, any_order)
-    return lambda planner: PlannedKernel(planner, any_order=any_order, **options)
+def or_arrays(
+    planner: Callable[..., LaunchPlan | None], results: int = 1, any_order: bool = False
+) -> Callable[[Callable[..., Any]], ArrayKernel]:
+    """Make a function over arrays a kernel."""
+    return lambda function: ArrayKernel(function, planner, results, any_order)
+
+
+def _filled(argument: Any, arrays: Iterator[Array], sources: Iterator[Generator]) -> Any:
+    """An argument of a call, with an array in place of each tensor."""
+    if argument.__class__ is TensorSpec:
+        return next(arrays)
+    if argument.__class__ in (list, tuple):
+        return [_filled(each, arrays, sources) for each in argument]
+    return next(sources) if isinstance(argument, Generator) else argument
 
 
 def specs_in(args: Sequence[Any]) -> Iterator[TensorSpec]:
@@ -186,6 +229,8 @@ def on_copies(
 
 def view_of(flat: Array, at: int, spec: TensorSpec) -> Array:
     """An operand's memory as an array of its sizes and strides."""
+    if not spec.numel:
+        return np.empty(spec.sizes, spec.dtype)
     size = spec.dtype.itemsize
     strides = [step * size for step in spec.strides]
     return np.ndarray(spec.sizes, spec.dtype, flat, at * size, strides)
@@ -218,12 +263,12 @@ def _made_contiguous(argument: Any) -> Any:
 
 
 def _described(argument: Any) -> Any:
-    """An argument as a planner sees it: of arrays the spec."""
+    """An argument as a planner sees it: of arrays the spec, no lists."""
     if isinstance(argument, np.ndarray):
         steps = tuple([each // argument.itemsize for each in argument.strides])
         return TensorSpec(argument.dtype, argument.shape, steps)
     if argument.__class__ in (list, tuple):
-        return argument.__class__(map(_described, argument))
+        return tuple(map(_described, argument))
     return argument
 
 

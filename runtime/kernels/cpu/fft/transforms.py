@@ -17,7 +17,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.cpu.fft import fft_plans, lane_transforms
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 
@@ -43,7 +43,7 @@ def _workers(array: Array) -> int:
     return threads.get_num_threads() if array.size >= WORTH_THREADS else 1
 
 
-@planned(fft_plans.plan_r2c)
+@or_arrays(fft_plans.plan_r2c)
 def _fft_r2c(
     out: Array, self: Array, dim: Sequence[int], normalization: int, onesided: bool
 ) -> None:
@@ -154,7 +154,7 @@ OTHERS = slice(1, None), slice(None, 0, -1)
 """Places along a dim, and the opposite ones: 0 is its own."""
 
 
-@planned(fft_plans.plan_c2r)
+@or_arrays(fft_plans.plan_c2r)
 def _fft_c2r(
     out: Array, self: Array, dim: Sequence[int], normalization: int, last_dim_size: int
 ) -> None:
@@ -167,7 +167,7 @@ def _fft_c2r(
         library.c2r(self, dim, last_dim_size, False, normalization, out, _workers(self))
 
 
-@planned(fft_plans.plan_c2c)
+@or_arrays(fft_plans.plan_c2c)
 def _fft_c2c(
     out: Array, self: Array, dim: Sequence[int], normalization: int, forward: bool
 ) -> None:

@@ -22,12 +22,12 @@ from torchgen_out._runtime.kernels.cpu.folding import (
     settle,
 )
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places, reading_plans
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 
 
-@planned(reading_plans.plan_gather)
+@or_arrays(reading_plans.plan_gather)
 def gather(out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> None:
     """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
     if not index.size:
@@ -114,7 +114,7 @@ def _gather(out, self, index):
     return fine
 
 
-@planned(reading_plans.plan_index_select)
+@or_arrays(reading_plans.plan_index_select)
 def index_select(out: Array, self: Array, dim: int, index: Array) -> None:
     """Write the slices that `index` names."""
     size = self.shape[dim] if self.ndim else 1
@@ -203,7 +203,7 @@ def _is_full_mask(self: Array, mask: Array | None) -> bool:
     )
 
 
-@planned(reading_plans.plan_take)
+@or_arrays(reading_plans.plan_take)
 def take(out: Array, self: Array, index: Array) -> None:
     """Write the elements at `index` of the flattened array."""
     buffer, slots = buffer_of(out), as_int64(index).reshape(-1)
@@ -273,7 +273,7 @@ def _broadcast_pair(mask: Array, self: Array) -> tuple[Array, Array]:
     return tuple(np.broadcast_arrays(mask, self))  # type: ignore[return-value]
 
 
-@planned(listing_plans.plan_nonzero)
+@or_arrays(listing_plans.plan_nonzero, results=0)
 def nonzero(self: Array) -> Array:
     """Return the places of the nonzero elements, one row each."""
     count = int(np.count_nonzero(self))
@@ -310,7 +310,7 @@ def _list_places(out, rows, outer, found):
             counter[dim] = 0
 
 
-@planned(reading_plans.plan_embedding)
+@or_arrays(reading_plans.plan_embedding)
 def embedding(
     out: Array,
     weight: Array,
@@ -368,7 +368,7 @@ def _add_rows(start, stop, out, rows, index, padding_idx, counts):
                 target[i] += row[i]
 
 
-@planned(listing_plans.plan_repeat_interleave)
+@or_arrays(listing_plans.plan_repeat_interleave, results=0)
 def repeat_interleave(repeats: Array, output_size: int | None = None) -> Array:
     """Return index i repeats[i] times."""
     if repeats.ndim != 1:
@@ -382,7 +382,7 @@ def repeat_interleave(repeats: Array, output_size: int | None = None) -> Array:
     return result
 
 
-@planned(listing_plans.plan_one_hot)
+@or_arrays(listing_plans.plan_one_hot, results=0)
 def one_hot(self: Array, num_classes: int = -1) -> Array:
     """Return rows of zeros with a one at each class.
 

@@ -8,7 +8,7 @@ from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -32,7 +32,7 @@ def plan_cross(
     return plan_ranges(cross_lanes, count, WORK * size * count, [result], [self, other], *views)
 
 
-@planned(plan_cross)
+@or_arrays(plan_cross)
 def cross(out: Array, self: Array, other: Array, dim: int) -> None:
     """Write the vectors orthogonal to both, along a dim of size 3."""
     if not out.size:

@@ -23,7 +23,7 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     workspace,
 )
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.cpu.small import is_small
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
@@ -32,7 +32,7 @@ Array = Any
 INT32 = np.dtype(np.int32)
 
 
-@planned(factorisation_plans.plan_cholesky)
+@or_arrays(factorisation_plans.plan_cholesky, results=2)
 def linalg_cholesky_ex(
     factor: Array, info: Array, self: Array, upper: bool, check_errors: bool
 ) -> None:
@@ -53,7 +53,7 @@ def linalg_cholesky_ex(
         errors.check_info("linalg.cholesky_ex", info, errors.not_positive_definite)
 
 
-@planned(factorisation_plans.plan_cholesky_inverse)
+@or_arrays(factorisation_plans.plan_cholesky_inverse)
 def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
     """Write the inverse of the matrix whose Cholesky factor is given."""
     np.copyto(out, self)
@@ -70,7 +70,7 @@ def cholesky_inverse(out: Array, self: Array, upper: bool) -> None:
         np.add(half + half.conj().T, diagonal, out=matrix)
 
 
-@planned(factorisation_plans.plan_cholesky_solve, any_order=True)
+@or_arrays(factorisation_plans.plan_cholesky_solve, any_order=True)
 def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
     """Write A^-1 @ self, where input2 is the Cholesky factor of A."""
     np.copyto(out, self)
@@ -84,7 +84,7 @@ def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
 # -- LU ----------------------------------------------------------------------------------------
 
 
-@planned(lu_plans.plan_factor)
+@or_arrays(lu_plans.plan_factor, results=3)
 def linalg_lu_factor_ex(
     LU: Array, pivots: Array, info: Array, A: Array, pivot: bool, check_errors: bool
 ) -> None:
@@ -152,7 +152,7 @@ def fill_permutations(out, pivots):
     return True
 
 
-@planned(plan_lu_permutation)
+@or_arrays(plan_lu_permutation)
 def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
     """Write the permutation matrices of rows swapped one after the other: A = P L U."""
     check_pivots("lu_unpack", pivots, rows)
@@ -167,7 +167,7 @@ def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
 # -- QR ----------------------------------------------------------------------------------------
 
 
-@planned(factorisation_plans.plan_qr, any_order=True)
+@or_arrays(factorisation_plans.plan_qr, results=2, any_order=True)
 def linalg_qr(Q: Array, R: Array, A: Array, mode: str) -> None:
     """Write the factors; mode 'r' leaves Q empty."""
     rows, columns = A.shape[-2:]
@@ -216,7 +216,7 @@ def multiply_reflectors(matrix: Array, tau: Array) -> None:
     put(matrix, orgqr(matrix, tau, lwork=max(1, 32 * matrix.shape[1]), overwrite_a=1)[0])
 
 
-@planned(factorisation_plans.plan_geqrf, any_order=True)
+@or_arrays(factorisation_plans.plan_geqrf, results=2, any_order=True)
 def geqrf(a: Array, tau: Array, self: Array) -> None:
     """Write R and the reflectors below it into one matrix, and the reflectors' scales."""
     np.copyto(a, self)
@@ -225,7 +225,7 @@ def geqrf(a: Array, tau: Array, self: Array) -> None:
             scales[...] = reflect(matrix)
 
 
-@planned(factorisation_plans.plan_householder_product, any_order=True)
+@or_arrays(factorisation_plans.plan_householder_product, any_order=True)
 def linalg_householder_product(out: Array, input: Array, tau: Array) -> None:
     """Write the first columns of the product of Householder reflections."""
     np.copyto(out, input)

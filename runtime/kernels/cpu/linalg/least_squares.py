@@ -19,7 +19,7 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 
@@ -105,7 +105,7 @@ def _gelss(matrix: Array, right: Array, rcond: float) -> tuple[Any, ...]:
 DRIVERS = {"gels": _gels, "gelsy": _gelsy, "gelsd": _gelsd, "gelss": _gelss}
 
 
-@planned(spectra_plans.plan_pinv)
+@or_arrays(spectra_plans.plan_pinv)
 def _linalg_pinv(out: Array, self: Array, atol: Array, rtol: Array, hermitian: bool) -> None:
     """Write pseudo-inverses; singular values up to max(atol, rtol * the largest) count as 0."""
     if not self.size:

@@ -21,13 +21,13 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 quiet = np.errstate(all="ignore")
 
 
-@planned(lu_plans.plan_inverse)
+@or_arrays(lu_plans.plan_inverse, results=2)
 def linalg_inv_ex(inverse: Array, info: Array, A: Array, check_errors: bool) -> None:
     """Write the inverses; of a singular matrix nothing that means anything."""
     if not inverse.size:
@@ -57,7 +57,7 @@ def _invert(inverse: Array, info: Array, A: Array) -> None:
             put(matrix.T, getri(factors, pivots, lwork=lwork, overwrite_lu=1)[0])
 
 
-@planned(lu_plans.plan_solve)
+@or_arrays(lu_plans.plan_solve, results=4)
 def _linalg_solve_ex(
     result: Array,
     LU: Array,
@@ -131,7 +131,7 @@ def dense(array: Array, sizes: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(broadcast(array, sizes))
 
 
-@planned(lu_plans.plan_solve_triangular)
+@or_arrays(lu_plans.plan_solve_triangular)
 @quiet
 def linalg_solve_triangular(
     out: Array, self: Array, B: Array, upper: bool, left: bool, unitriangular: bool
@@ -168,7 +168,7 @@ def linalg_solve_triangular(
 # -- determinants -----------------------------------------------------------------------------
 
 
-@planned(lu_plans.plan_det)
+@or_arrays(lu_plans.plan_det, results=3)
 @quiet
 def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
     """Write the product of the pivots, signed by the swaps, and the factors."""
@@ -181,7 +181,7 @@ def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
     np.multiply(diagonal.prod(-1), _swap_sign(pivots), out=result)
 
 
-@planned(lu_plans.plan_slogdet)
+@or_arrays(lu_plans.plan_slogdet, results=4)
 @quiet
 def _linalg_slogdet(sign: Array, logabsdet: Array, LU: Array, pivots: Array, A: Array) -> None:
     """Write sign and logarithm of the determinant's magnitude, and the factors."""

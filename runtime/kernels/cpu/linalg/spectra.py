@@ -21,12 +21,12 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 
 
-@planned(spectra_plans.plan_svd)
+@or_arrays(spectra_plans.plan_svd, results=3)
 def _linalg_svd(
     U: Array,
     S: Array,
@@ -66,7 +66,7 @@ def _linalg_svd(
             left[i], right[i] = u.T, v.T
 
 
-@planned(spectra_plans.plan_eigh, any_order=True)
+@or_arrays(spectra_plans.plan_eigh, results=2, any_order=True)
 def _linalg_eigh(
     eigenvalues: Array, eigenvectors: Array, A: Array, UPLO: str, compute_v: bool
 ) -> None:

@@ -18,7 +18,7 @@ from torchgen_out._runtime.kernels.common.reduced_dims import fold, plan_fold
 from torchgen_out._runtime.kernels.cpu import small
 from torchgen_out._runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
 from torchgen_out._runtime.kernels.cpu.matmul import adding_plans, blas, matrix_plans
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed_sum
 
@@ -29,13 +29,13 @@ BLOCK = 1024  # elements of a sum that stays in the element type
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
-@planned(matrix_plans.plan_product)
+@or_arrays(matrix_plans.plan_product)
 def mm(out: Array, self: Array, mat2: Array) -> None:
     """Write self @ mat2."""
     blas.product(out, self, mat2)
 
 
-@planned(matrix_plans.plan_mv)
+@or_arrays(matrix_plans.plan_mv)
 def mv(out: Array, self: Array, vec: Array) -> None:
     """Write self @ vec."""
     blas.product(out.reshape(-1, 1), self, vec.reshape(-1, 1))
@@ -62,7 +62,7 @@ def plan_dot(result: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | N
     return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
 
 
-@planned(plan_dot)
+@or_arrays(plan_dot)
 def dot(out: Array, self: Array, tensor: Array) -> None:
     """Write the sum of self * tensor."""
     if out.dtype.kind == "f":
@@ -71,7 +71,7 @@ def dot(out: Array, self: Array, tensor: Array) -> None:
         vdot(out, self.conj(), tensor)
 
 
-@planned(plan_dot)
+@or_arrays(plan_dot)
 def vdot(out: Array, self: Array, other: Array) -> None:
     """Write the sum of conj(self) * other."""
     if out.dtype.kind == "f":
@@ -85,13 +85,13 @@ def _vdot_by_numpy(out: Array, self: Array, other: Array) -> None:
     out[...] = np.vdot(self, other)
 
 
-@planned(matrix_plans.plan_product)
+@or_arrays(matrix_plans.plan_product)
 def bmm(out: Array, self: Array, mat2: Array) -> None:
     """Write self[b] @ mat2[b] for each b."""
     blas.batched(out, self, mat2)
 
 
-@planned(adding_plans.plan_addmm)
+@or_arrays(adding_plans.plan_addmm)
 def addmm(out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat1 @ mat2)."""
     beta, alpha = _start(out, self, beta, alpha)
@@ -99,7 +99,7 @@ def addmm(out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: A
         blas.product(out, mat1, mat2, alpha, beta)
 
 
-@planned(adding_plans.plan_addmv)
+@or_arrays(adding_plans.plan_addmv)
 def addmv(out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (mat @ vec)."""
     beta, alpha = _start(out, self, beta, alpha)
@@ -107,7 +107,7 @@ def addmv(out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any
         blas.product(out.reshape(-1, 1), mat, vec.reshape(-1, 1), alpha, beta)
 
 
-@planned(adding_plans.plan_baddbmm)
+@or_arrays(adding_plans.plan_baddbmm)
 def baddbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
     beta, alpha = _start(out, self, beta, alpha)
@@ -115,7 +115,7 @@ def baddbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, al
         blas.batched(out, batch1, batch2, alpha, beta)
 
 
-@planned(adding_plans.plan_addbmm)
+@or_arrays(adding_plans.plan_addbmm)
 def addbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
 
@@ -143,7 +143,7 @@ def _start(out: Array, self: Array, beta: Any, alpha: Any) -> tuple[Any, Any]:
     return beta, alpha
 
 
-@planned(adding_plans.plan_addr)
+@or_arrays(adding_plans.plan_addr)
 @quiet
 def addr(out: Array, self: Array, vec1: Array, vec2: Array, beta: Any, alpha: Any) -> None:
     """Write beta * self + alpha * outer(vec1, vec2)."""
@@ -160,7 +160,7 @@ def addr(out: Array, self: Array, vec1: Array, vec2: Array, beta: Any, alpha: An
         np.add(out, self if beta == 1 else self * out.dtype.type(beta), out=out)
 
 
-@planned(matrix_plans.plan_linear)
+@or_arrays(matrix_plans.plan_linear)
 def linear(out: Array, input: Array, weight: Array, bias: Array | None) -> None:
     """Write input @ weight.T + bias, all rows of input in one product."""
     if weight.ndim == 1:
@@ -232,7 +232,7 @@ def plan_norm(
     return plan_loop(SUMMED_NORMS[ord], [result], [self], operand(0, *shape), out(0, shape[0]))
 
 
-@planned(plan_norm)
+@or_arrays(plan_norm)
 def linalg_vector_norm(
     out: Array, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: Any
 ) -> None:

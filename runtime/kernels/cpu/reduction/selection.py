@@ -17,7 +17,7 @@ from torchgen_out._runtime.kernels.cpu.loop_plans import (
     plan_call,
     plan_ranges,
 )
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, or_arrays
 from torchgen_out._runtime.kernels.cpu.small import DTYPES, SMALL
 from torchgen_out._runtime.kernels.plan import LaunchPlan
 
@@ -136,7 +136,7 @@ def best_side_by_side(indices, self, count, is_greatest):
             indices[o + i, 0] = places[i]
 
 
-@planned(listing_plans.plan_bincount)
+@or_arrays(listing_plans.plan_bincount, results=0)
 def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """Return the number of occurrences of each integer, or the sums of their weights."""
     if minlength < 0:

@@ -10,7 +10,7 @@ import numpy as np
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.cpu.small import is_small
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -100,7 +100,7 @@ def _plan_search(
     return plan_loop(_search_rows, [result], operands, *views, bool(right))
 
 
-@planned(plan_searchsorted)
+@or_arrays(plan_searchsorted)
 def searchsorted(
     out: Array,
     sorted_sequence: Array,
@@ -119,7 +119,7 @@ def searchsorted(
     _search(out, sequence, np.asarray(self), right or side == "right")
 
 
-@planned(plan_bucketize)
+@or_arrays(plan_bucketize)
 def bucketize(
     out: Array, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False
 ) -> None:
@@ -172,7 +172,7 @@ def plan_isin(
     return plan_loop(are_members, [result], operands, *views, bool(invert))
 
 
-@planned(plan_isin)
+@or_arrays(plan_isin)
 def isin(
     out: Array,
     elements: Any,

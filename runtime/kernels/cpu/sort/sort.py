@@ -22,7 +22,7 @@ from torchgen_out._runtime.kernels.cpu.folding import (
     settle,
     store_rows,
 )
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.cpu.sort import sort_plans
 from torchgen_out._runtime.kernels.cpu.sort.sort_plans import float_key
 
@@ -32,7 +32,7 @@ LANES = 32  # elements compared with the threshold at once
 HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
 
 
-@planned(sort_plans.plan_sort)
+@or_arrays(sort_plans.plan_sort, results=2)
 def sort(
     values: Array, indices: Array, self: Array, dim: int = -1, descending: bool = False
 ) -> None:
@@ -47,7 +47,7 @@ def sort(
     store_rows(indices, row_indices, dim)
 
 
-@planned(sort_plans.plan_sort_stable)
+@or_arrays(sort_plans.plan_sort_stable, results=2)
 def sort_stable(
     values: Array,
     indices: Array,
@@ -167,7 +167,7 @@ def _take_rows(values, rows, order):
             values[row, i] = rows[row, order[row, i]]
 
 
-@planned(sort_plans.plan_topk)
+@or_arrays(sort_plans.plan_topk, results=2)
 def topk(
     values: Array,
     indices: Array,
@@ -279,7 +279,7 @@ def _is_better(a, place_a, b, place_b, largest):
     return a < b or b != b
 
 
-@planned(sort_plans.plan_kthvalue)
+@or_arrays(sort_plans.plan_kthvalue, results=2)
 def kthvalue(
     values: Array, indices: Array, self: Array, k: int, dim: int = -1, keepdim: bool = False
 ) -> None:
@@ -314,7 +314,7 @@ def _first_places(found, places, rows):
                 break
 
 
-@planned(sort_plans.plan_of_all(sort_plans.MEDIAN))
+@or_arrays(sort_plans.plan_of_all(sort_plans.MEDIAN))
 def median(out: Array, self: Array) -> None:
     """Write the lower median of all elements; NaN if there is one, or if there are none."""
     if not self.size:
@@ -327,7 +327,7 @@ def median(out: Array, self: Array) -> None:
     out[...] = np.partition(self, place, axis=None)[place]
 
 
-@planned(sort_plans.plan_of_all(sort_plans.NANMEDIAN))
+@or_arrays(sort_plans.plan_of_all(sort_plans.NANMEDIAN))
 def nanmedian(out: Array, self: Array) -> None:
     """Write the lower median of what is not NaN."""
     if not self.size:
@@ -338,7 +338,7 @@ def nanmedian(out: Array, self: Array) -> None:
     out[...] = values[0]
 
 
-@planned(sort_plans.plan_median)
+@or_arrays(sort_plans.plan_median, results=2)
 def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
     """Write the lower median and its first place; the first NaN of a slice that has one."""
     rows = rows_along(self, dim)
@@ -350,7 +350,7 @@ def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bo
     _write_found(values, indices, rows, found)
 
 
-@planned(sort_plans.plan_nanmedian)
+@or_arrays(sort_plans.plan_nanmedian, results=2)
 def nanmedian_dim(
     values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
 ) -> None:
@@ -365,7 +365,7 @@ def nanmedian_dim(
     _write_found(values, indices, rows, np.take_along_axis(ordered, ranks[:, None], 1)[:, 0])
 
 
-@planned(sort_plans.plan_mode)
+@or_arrays(sort_plans.plan_mode, results=2)
 def mode(values: Array, indices: Array, self: Array, dim: int = -1, keepdim: bool = False) -> None:
     """Write the most frequent value, the smallest of several, and its last place."""
     rows = rows_along(self, dim)

@@ -8,14 +8,14 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.cpu.sort.sort import sort_rows
 
 Array = Any
 Three = tuple[Array, Array, Array]
 
 
-@planned(listing_plans.plan_unique)
+@or_arrays(listing_plans.plan_unique, results=0)
 def unique2(
     self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Three:
@@ -56,7 +56,7 @@ def unique_dim(
     return self.take(firsts, axis=dim), inverse, lengths
 
 
-@planned(listing_plans.plan_unique_consecutive)
+@or_arrays(listing_plans.plan_unique_consecutive, results=0)
 def unique_consecutive(
     self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Three:
