@@ -322,8 +322,8 @@ def test_sums_at_places_are_those_of_a_loop(emulated):
 def test_tiles_are_sorted_stably(emulated, dtype, sizes):
     """Rows that end within tiles, tiles that end within runs, and equal keys in most of them."""
     x = torch.tensor(np.random.default_rng(4).integers(-60, 60, sizes)).to(dtype)
-    values, places = x.cuda().sort(-1, stable=True)
-    expected = x.sort(-1, stable=True)
+    values, places = x.cuda().sort(dim=-1, stable=True)
+    expected = x.sort(dim=-1, stable=True)
     assert torch.equal(values.cpu(), expected[0]) and torch.equal(places.cpu(), expected[1])
     moved = [name for _, name, *_ in emulated.named("launch") if name == "move_tiles"]
     assert len(moved) == dtype.itemsize + (len(sizes) > 1)
