@@ -64,6 +64,7 @@ KNOWN: tuple[Known, ...] = (
     Known("bernoulli_*", "refused", "expanded size", "PyTorch does not look where nothing is"),
     Known("*svd*", "refused", "ComplexHalf", "PyTorch does not look where nothing is"),
     Known("fft_*freq", "refused", "number of samples", "PyTorch gives less than nothing"),
+    Known("scaled_dot*", "refused", "probability", "PyTorch takes a negative one for none"),
     Known("scaled_dot*", "refused", "must match", "PyTorch drops heads where nothing is"),
     Known("gradient*", "refused", "exceeds dimension", "coordinates that are not one for each"),
     Known("segment_reduce", "refused", "to sum to data.size", "PyTorch reads behind the data"),

@@ -221,6 +221,9 @@ FOUND_AT_RANDOM = (
     "x.scatter(0, torch.zeros(0, 2, 2, dtype=torch.int64), 2.0)",
     "x.scatter_add(1, torch.zeros(0, dtype=torch.int64), x)",
     "x.requires_grad_().gather(0, torch.zeros(0, dtype=torch.int64)).sum().backward() or x.grad",
+    *("torch.tensordot(x, x, dims=([5], [0]))", "torch.tensordot(x, x, dims=([0, 0], [0, 1]))"),
+    "torch.tensordot(torch.tensor(1.0), x[:0], dims=([1, 0], [0, 1]))",
+    "torch.linalg.tensorsolve(torch.eye(6).reshape(6, 2, 3), x[:2, :3], dims=(5,))",
     "torch.signal.windows.exponential(1, center=0.5, sym=False)",
     *(
         "F.unfold(torch.ones(2, 3, 4, 4), [2])",

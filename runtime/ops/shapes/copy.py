@@ -214,7 +214,7 @@ def repeat_interleave_int(
     if dim is None:
         return (shapes.numel(self.shape) * repeats,), self.dtype
     if not self.ndim:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise errors.dim_of_scalar(0)
     dim = shapes.normalize_dim(dim, self.ndim)
     return (*self.shape[:dim], self.shape[dim] * repeats, *self.shape[dim + 1 :]), self.dtype
 

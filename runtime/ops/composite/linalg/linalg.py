@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.arguments import store_out
-from torchgen_out._runtime.core.shape import broadcast_shapes
+from torchgen_out._runtime.core.shape import broadcast_shapes, normalize_dims
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.view.reshaping import reshape
@@ -142,12 +142,15 @@ class Contraction(NamedTuple):
 def _contraction(
     sizes_self: Size, sizes_other: Size, dims_self: tuple[int, ...], dims_other: tuple[int, ...]
 ) -> Contraction:
-    """Plan a contraction. **Raises** RuntimeError if the dims do not fit."""
+    """Plan a contraction. **Raises** RuntimeError if dims do not fit, IndexError if not there."""
     if len(dims_self) != len(dims_other):
         raise RuntimeError("both dimension lists should have same length")
     own, others = list(sizes_self), list(sizes_other)
-    contracted_self = tuple([d % max(len(own), 1) for d in dims_self])
-    contracted_other = tuple([d % max(len(others), 1) for d in dims_other])
+    for dims, ndim in ((dims_self, len(own)), (dims_other, len(others))):
+        if dims and not ndim:
+            raise errors.dim_of_scalar(dims[0])
+    contracted_self = normalize_dims(dims_self, len(own))
+    contracted_other = normalize_dims(dims_other, len(others))
     summed_self, summed_other = [], []
     for place, (a, b) in enumerate(zip(contracted_self, contracted_other, strict=True)):
         if others[b] == 1:

@@ -11,7 +11,7 @@ from torchgen_out._runtime.bindings.arguments import store_out
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.finfo import finfo
-from torchgen_out._runtime.core.shape import broadcast_shapes
+from torchgen_out._runtime.core.shape import broadcast_shapes, normalize_dims
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.linalg.factorisations import check
@@ -228,7 +228,7 @@ def tensorinv(self: Any, ind: int = 2) -> Any:
 def tensorsolve(self: Any, other: Any, dims: Any = None) -> Any:
     """The tensor X with tensordot(self, X, X.ndim) equal to `other`."""
     if dims is not None:
-        places = [d % self.ndim for d in dims]
+        places = normalize_dims(dims, self.ndim)
         kept = [d for d in range(self.ndim) if d not in places]
         self = self.permute([*kept, *places])
     first, rest = self.shape[: other.ndim], self.shape[other.ndim :]

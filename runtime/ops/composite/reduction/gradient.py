@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.core.shape import normalize_dims
 from torchgen_out._runtime.dispatch import ops
 
@@ -20,7 +21,7 @@ def gradient(self: Any, spacing: Any = 1, dim: Any = None, edge_order: int = 1) 
         raise RuntimeError("torch.gradient does not support uint8 input.")
     spacing = 1 if spacing is None else spacing
     if dim is not None and dim != () and not self.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise errors.dim_of_scalar(dim)
     dims = normalize_dims(dim, self.ndim)
     results = []
     for along, steps in zip(dims, _spacings(self, spacing, dims, dim is not None), strict=True):
