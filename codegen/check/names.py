@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 from .. import library
 from ..errors import did_you_mean
@@ -17,9 +18,6 @@ _OWN_FUNCTION = (
     "a function of your own is package.module:function; "
     "or give --implementations FOLDER, which module.function is then in"
 )
-
-_FILES = ("core/tensor.py", "tensor_api/methods.py", "autograd/tensor_attributes.py")
-"""The hand-written code that makes the class of tensors; a test holds it to the class."""
 
 
 @operator_rule("E324")
@@ -60,18 +58,18 @@ def _shown_file(module: str) -> str:
 @operator_rule("E506")
 def members_of_tensors_stay(operator: Operator, context: Context) -> Iterator[Problem]:
     """No method outside the tree takes the place of what the library's tensors have by hand."""
-    taken = frozenset() if context.program.is_library else members()
-    for name in _methods(operator):
-        if name in taken:
+    base = context.program.base
+    for name in _methods(operator) if base else ():
+        if base and name in members(base.surface.classes.get("Tensor", ())):
             message = f"{operator.name}: Tensor.{name} is the library's own"
             hint = "choose another name, or write 'variants: function'"
             yield Problem(operator.where, message, hint, width=len(operator.name))
 
 
 @cache
-def members() -> frozenset[str]:
-    """The hand-written members of tensors, by name."""
-    trees = [ast.parse((library.RUNTIME_FOLDER / file).read_text("utf-8")) for file in _FILES]
+def members(files: tuple[Path, ...]) -> frozenset[str]:
+    """What the classes in some files define, by name."""
+    trees = [ast.parse(file.read_text("utf-8")) for file in files]
     return frozenset(name for tree in trees for each in tree.body for name in _defined(each))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,6 +84,8 @@ class Surface:
     absent: tuple[AbsentModule, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)
     """Hand-written files, and folders of such, that were read for it besides the YAML."""
+    classes: Mapping[str, tuple[Path, ...]] = field(default_factory=dict, compare=False)
+    """The files that define the hand-written members of a class."""
     _packages: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

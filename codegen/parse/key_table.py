@@ -80,6 +80,7 @@ def _facades() -> Iterator[str]:
     yield ""
     yield from _table((key.name, _meaning(key)) for key in surface.MODULE_KEYS)
     yield from _section("Or", {key.name: key.doc for key in surface.FOLDER_KEYS})
+    yield from _section("Or", {key.name: key.doc for key in surface.CLASS_KEYS})
 
 
 def _absent() -> Iterator[str]:

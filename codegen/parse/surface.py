@@ -38,6 +38,11 @@ FOLDER_KEYS = (
         is_required=True),
     Key("source", Shape.WORD, "The folder of the hand-written modules.", is_required=True),
 )  # fmt: skip
+CLASS_KEYS = (
+    Key("class", Shape.WORD, "A class whose hand-written members operators must not replace.",
+        is_required=True),
+    Key("sources", Shape.WORDS, "The hand-written modules that define them.", is_required=True),
+)  # fmt: skip
 GROUP_KEYS = (
     Key("remedy", Shape.TEXT, "What to do instead: the end of a sentence.", is_required=True),
     Key("modules", Shape.TEXT, "A mapping of modules to the keys below.", is_required=True),
@@ -62,14 +67,16 @@ class SurfaceReader:
         self.folder = folder
         self.report = report
         self.files: list[Path] = []
+        self.classes: dict[str, tuple[Path, ...]] = {}
 
     def read(self, facades: list[AnyNode], absent: list[AnyNode]) -> Surface:
         """The public modules that the entries of the two files describe."""
         modules: list[PublicModule] = []
         for node in facades:
             modules += self._public(node)
+        modules = list(_with_folders(modules))
         groups = [module for node in absent for module in self._group(node)]
-        return Surface(tuple(_with_folders(modules)), tuple(groups), tuple(self.files))
+        return Surface(tuple(modules), tuple(groups), tuple(self.files), self.classes)
 
     # -- facades.yaml
 
@@ -79,6 +86,9 @@ class SurfaceReader:
             return []
         if "folder" in entry.keys:
             return self._folder(entry)
+        if "class" in entry.keys:
+            self._class(entry)
+            return []
         check_keys(entry, MODULE_KEYS, "the entry", self.report)
         source, names = self._text(entry, "source"), entry.get("names")
         if source and names:
@@ -115,6 +125,15 @@ class SurfaceReader:
             for name, path in found.items()
             if exports(path)
         ]
+
+    def _class(self, entry: Mapping) -> None:
+        check_keys(entry, CLASS_KEYS, "the entry", self.report)
+        sources = self._words(entry, "sources")
+        files = [self._file(source) for source in sources]
+        for source, file in zip(sources, files, strict=True):
+            if file is None:
+                self._no_module(entry, "sources", source)
+        self.classes[self._text(entry, "class")] = tuple(file for file in files if file)
 
     def _names(self, node: AnyNode | None) -> list[tuple[str, tuple[str, ...]]]:
         """The names taken from each module, all of which it defines."""

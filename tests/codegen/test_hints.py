@@ -8,7 +8,6 @@ import pytest
 from small_program import DERIVATIVES, FUNCTIONS, read_pair, write_pair
 
 from codegen.__main__ import main
-from codegen.check import names
 from codegen.errors import CodegenError, did_you_mean
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,11 +118,6 @@ def test_hints_outside_the_tree(
     said = capsys.readouterr().err
     assert f"error[{code}]" in said and says in said, said
     assert not out.exists()
-
-
-def test_operators_of_other_names_replace_nothing(tmp_path: Path) -> None:
-    write_pair(tmp_path)
-    assert not names.members() & {operator.base_name for operator in read_pair(tmp_path).operators}
 
 
 @pytest.mark.parametrize(

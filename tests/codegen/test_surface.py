@@ -21,6 +21,7 @@ MISTAKES = [
     ("facades.yaml", "  names:", "  source: layers\n  ‸names:", "E701", "not both"),
     ("facades.yaml", "r: shapes\n  source: shapes", "r: shapes\n  source: ‸s", "E702", "s"),
     ("facades.yaml", "switches: True", "switches: ‸yes", "E106", "True"),
+    ("facades.yaml", "sources: layers", "sources: ‸layer", "E702", "layer"),
     ("absent.yaml", "      marks: wrap", "      ‸mark: wrap", "E107", "did you mean 'marks'"),
     ("absent.yaml", "- remedy: nothing is traced\n", "- ", "E108", "remedy"),
     ("absent.yaml", "      doc: Graphs\n      classes: Graph", "      ‸[]", "E105", "a mapping"),
