@@ -200,7 +200,7 @@ def test_what_is_lacked_is_named(operator: Operator) -> None:
                 function(*args, **given)
             except TypeError as error:
                 names = "self|input" if lacked in ("self", "input") else lacked.rstrip("_")
-                assert re.search(rf"\b({names})\b", str(error)), error
+                assert may_be_other or re.search(rf"\b({names})\b", str(error)), error
                 assert re.search(rf"\b\w*{public}(_of_self)?\(\)", str(error)), error
                 assert not INTERNAL.search(str(error)), error
             except RuntimeError:  # of the other entry
