@@ -106,6 +106,7 @@ def _with_dtypes(*, compiled: bool = False) -> list[Any]:
     return made
 
 
+@pytest.mark.filterwarnings("ignore:.* is in beta", "ignore:The reduce argument of")
 @pytest.mark.parametrize(("operator", "dtype"), _with_dtypes())
 def test_values(emulated, operator, dtype):
     """All samples in the first dtype, two in the others."""

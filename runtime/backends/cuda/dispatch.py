@@ -29,9 +29,11 @@ from torchgen_out._runtime.backends.cuda import (
 )
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import overlap
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels.cuda.queue import Array
@@ -117,20 +119,19 @@ def array_of(tensor: Tensor) -> Array:
 
 def make_call(operator: Dispatch, kernel: Kernel, signature: tuple[Any, ...], variant: str) -> Call:
     """The call of a dispatch operator for CUDA tensors of one signature."""
-    common = common_dtype(operator, signature)
+    prepare = Preparation(operator, kernel, common_dtype(operator, signature), signature)
     if operator.mutates:
-        return make_mutating_call(operator, kernel, common)
+        return make_mutating_call(operator, kernel, prepare)
     if variant == INPLACE and operator.aliasing:
-        return make_aliasing_call(operator, kernel, common)
-    call = make_function_call(operator, kernel, common)
+        return make_aliasing_call(operator, kernel, prepare)
+    call = make_function_call(operator, kernel, prepare)
     if variant == INPLACE:
         return make_copying_call(operator, call)
     return make_out_call(operator, call) if variant == OUT else call
 
 
-def make_function_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> Call:
+def make_function_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
     """call(*args): new tensors, of the shapes that the shape function says or the kernel finds."""
-    prepare = Preparation(operator, kernel, common)
     meta, several, wrap = operator.meta, operator.outputs > 1, operator.wrap
 
     def call(*args: Any) -> Any:
@@ -141,7 +142,8 @@ def make_function_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
         else:
             specs = meta(*args)
             results = [
-                allocate(each, common, queue.index) for each in (specs if several else (specs,))
+                allocate(each, prepare.common, queue.index)
+                for each in (specs if several else (specs,))
             ]
             stages = stages_of(operator, queue, results)
             kernel(queue, *stages, *prepare.arrays(queue, args))
@@ -169,9 +171,8 @@ def finish(queue: DeviceQueue, results: Sequence[Tensor], stages: Sequence[Array
             queue.copy(target, stage)
 
 
-def make_mutating_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> Call:
+def make_mutating_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
     """The schema itself writes to self (`normal_`): the kernel is given a dense self to fill."""
-    prepare = Preparation(operator, kernel, common)
     meta = operator.meta
 
     def call(self: Tensor, *args: Any) -> Tensor:
@@ -189,9 +190,8 @@ def make_mutating_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype 
     return call
 
 
-def make_aliasing_call(operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> Call:
+def make_aliasing_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
     """In place, by a kernel that may be given `out` as self, or a dense copy of it."""
-    prepare = Preparation(operator, kernel, common)
     meta = operator.meta
     assert meta is not None
 
@@ -223,21 +223,33 @@ def allocate(spec: Any, common: dtypes.dtype | None, index: int) -> Tensor:
 
 
 class Preparation:
-    """What turns the arguments of a call into those of its kernel."""
+    """What turns the arguments of a call into those of its kernel, decided once per signature."""
 
-    def __init__(self, operator: Dispatch, kernel: Kernel, common: dtypes.dtype | None) -> None:
-        self.kinds = list(operator.arguments.items())
-        self.promoted = operator.promoted
+    def __init__(
+        self,
+        operator: Dispatch,
+        kernel: Kernel,
+        common: dtypes.dtype | None,
+        signature: tuple[Any, ...],
+    ) -> None:
         self.common = common
-        self.strided = getattr(kernel, "walks_strides", False)
+        self._walks_strides = getattr(kernel, "walks_strides", False)
+        entries = dict(zip(operator.operands, signature, strict=True))
+        self._converters: list[Convert | None] = []
+        self._first: tuple[int, int | None] | None = None
+        for place, (name, kind) in enumerate(operator.arguments.items()):
+            entry = entries.get(name)
+            wanted = common if name in operator.promoted else None
+            is_generator = kind == "generator"
+            self._converters.append(_generator if is_generator else self._converter(entry, wanted))
+            if self._first is None:
+                self._first = _on_device(place, entry)
 
     def device_of(self, args: Sequence[Any]) -> int:
-        """The index of the device on which the tensors lie; of the current one without any."""
-        for arg in args:
-            for each in arg if isinstance(arg, (list, tuple)) else (arg,):
-                if isinstance(each, Tensor) and not each.is_cpu:
-                    return copying.index_of(each)
-        raise AssertionError("a kernel without tensors")
+        """The index of the device on which the tensors lie: that of the first on any."""
+        assert self._first is not None, "a kernel without tensors"
+        place, member = self._first
+        return copying.index_of(args[place] if member is None else args[place][member])
 
     def arrays(self, queue: DeviceQueue, args: Sequence[Any]) -> list[Any]:
         """The kernel's arguments.
@@ -245,31 +257,59 @@ class Preparation:
         Raises: RuntimeError if one lies on another device, where a kernel must not read.
         """
         return [
-            self._prepared(queue, name, kind, arg)
-            for (name, kind), arg in zip(self.kinds, args, strict=True)
+            arg if convert is None else convert(queue, arg)
+            for convert, arg in zip(self._converters, args, strict=True)
         ]
 
-    def _prepared(self, queue: DeviceQueue, name: str, kind: str, arg: Any) -> Any:
-        if kind == "generator":
-            return queue.generator if arg is None else arg
-        if isinstance(arg, (list, tuple)) and any(isinstance(each, Tensor) for each in arg):
-            return [self._prepared(queue, name, kind, each) for each in arg]
-        if not isinstance(arg, Tensor):
-            return arg
-        if arg.is_cpu:
-            arg = self._arrived(queue, arg)
-        elif getattr(arg._storage.buffer, "device_index", None) != queue.index:
-            raise errors.same_device_expected(f"cuda:{queue.index}", arg.device)
-        array = array_of(arg)
-        dtype = self.common if self.common and name in self.promoted else array.dtype
-        if dtype is array.dtype and (self.strided or array.is_contiguous):
-            return array
-        made = queue.empty(array.sizes, dtype)
-        queue.copy(made, array)
-        return made
+    def _converter(self, entry: Any, wanted: dtypes.dtype | None) -> Convert | None:
+        if entry.__class__ is tuple:
+            members = [self._converter(each, wanted) for each in entry]
+            return lambda queue, values: [
+                value if convert is None else convert(queue, value)
+                for convert, value in zip(members, values, strict=True)
+            ]
+        if entry.__class__ is not int:
+            return None
+        own = signatures.dtype_of(entry)
+        is_on_host = not entry & _DEVICE
+        cast = own if wanted is None else wanted
+        takes_any = cast is own and self._walks_strides
 
-    def _arrived(self, queue: DeviceQueue, tensor: Tensor) -> Tensor:
-        """A tensor of the host on the device: 0-d operands, and indices, may lie there."""
-        made = transfer.to_device(tensor, devices.device("cuda", queue.index), False)
-        queue.kept.append(made)
-        return made
+        def convert(queue: DeviceQueue, tensor: Tensor) -> Array:
+            if is_on_host:
+                tensor = _arrived(queue, tensor)
+            elif tensor._storage.buffer.device_index != queue.index:
+                raise errors.same_device_expected(f"cuda:{queue.index}", tensor.device)
+            array = array_of(tensor)
+            if takes_any or (cast is own and array.is_contiguous):
+                return array
+            made = queue.empty(array.sizes, cast)
+            queue.copy(made, array)
+            return made
+
+        return convert
+
+
+Convert = Callable[[DeviceQueue, Any], Any]
+"""convert(queue, argument): what the kernel is given for an argument."""
+
+_DEVICE = keys.DEVICE_MASK << keys.DEVICE_SHIFT
+
+
+def _on_device(place: int, entry: Any) -> tuple[int, int | None] | None:
+    """(place, place in the list) of a tensor on a device, if that is what an entry stands for."""
+    if entry.__class__ is tuple:
+        found = [member for member, each in enumerate(entry) if _on_device(0, each)]
+        return (place, found[0]) if found else None
+    return (place, None) if entry.__class__ is int and entry & _DEVICE else None
+
+
+def _generator(queue: DeviceQueue, given: Any) -> Any:
+    return queue.generator if given is None else given
+
+
+def _arrived(queue: DeviceQueue, tensor: Tensor) -> Tensor:
+    """A tensor of the host on the device: 0-d operands, and indices, may lie there."""
+    made = transfer.to_device(tensor, devices.device("cuda", queue.index), False)
+    queue.kept.append(made)
+    return made
