@@ -72,16 +72,18 @@ def like_mapping(original: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
             made = copy.copy(original)
             made.update(items)
             return made
-        return type(original)(items)  # type: ignore[call-arg]
+        kind: Any = type(original)
+        return kind(items)
     except TypeError:
         return items
 
 
 def like_sequence(original: Sequence[Any], items: list[Any]) -> Any:
     """The items in a sequence like the original; in a list, if its type cannot be made of them."""
+    kind: Any = type(original)
     if hasattr(original, "_fields"):
-        return type(original)(*items)
+        return kind(*items)
     try:
-        return type(original)(items)  # type: ignore[call-arg]
+        return kind(items)
     except TypeError:
         return items

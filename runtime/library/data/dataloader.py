@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from torchgen_out._runtime.library.data import options
 from torchgen_out._runtime.library.data.collate import default_collate, default_convert
-from torchgen_out._runtime.library.data.dataset import Dataset, IterableDataset
+from torchgen_out._runtime.library.data.dataset import Dataset, IterableDataset, length_of
 from torchgen_out._runtime.library.data.fetching import Plan
 from torchgen_out._runtime.library.data.iterators import (
     LoaderIterator,
@@ -130,9 +130,10 @@ class DataLoader(Generic[T]):
     def _default_sampler(self, shuffle: bool) -> Any:
         if self.is_stream:
             return _InfiniteConstantSampler()
+        dataset: Any = self.dataset
         if shuffle:
-            return RandomSampler(self.dataset, generator=self.generator)  # type: ignore[arg-type]
-        return SequentialSampler(self.dataset)  # type: ignore[arg-type]
+            return RandomSampler(dataset, generator=self.generator)
+        return SequentialSampler(dataset)
 
     @property
     def index_sampler(self) -> Any:
@@ -158,7 +159,7 @@ class DataLoader(Generic[T]):
     def __len__(self) -> int:
         if not self.is_stream:
             return len(self.index_sampler)
-        count = self.length_told = len(self.dataset)  # type: ignore[arg-type]
+        count = self.length_told = length_of(self.dataset)
         if self.batch_size is None:
             return count
         size = self.batch_size

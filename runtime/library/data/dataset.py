@@ -33,8 +33,13 @@ class Dataset(Generic[T]):
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset[Any]) -> ConcatDataset:
+    def __add__(self, other: Dataset[Any]) -> ConcatDataset[Any]:
         return ConcatDataset([self, other])
+
+
+def length_of(dataset: Any) -> int:
+    """The number of items. Raises: TypeError for a dataset that does not tell."""
+    return len(dataset)
 
 
 class IterableDataset(Dataset[T]):
@@ -43,7 +48,9 @@ class IterableDataset(Dataset[T]):
     def __iter__(self) -> Iterator[T]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
-    def __add__(self, other: Dataset[Any]) -> ChainDataset:  # type: ignore[override]
+    def __add__(  # type: ignore[override]  # streams are chained, not indexed, as in PyTorch
+        self, other: Dataset[Any]
+    ) -> ChainDataset:
         return ChainDataset([self, other])
 
 
@@ -71,9 +78,7 @@ class ConcatDataset(Dataset[T]):
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(
-            accumulate(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
-        )
+        self.cumulative_sizes = list(accumulate(map(length_of, self.datasets)))
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -101,7 +106,7 @@ class ChainDataset(IterableDataset[Any]):
             yield from dataset
 
     def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type, misc]
+        return sum(map(length_of, self.datasets))
 
 
 class StackDataset(Dataset[Any]):
@@ -157,7 +162,7 @@ def random_split(
 
     **Raises** ValueError if the lengths do not add up to the dataset's.
     """
-    count = len(dataset)  # type: ignore[arg-type]
+    count = length_of(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _whole_lengths(lengths, count)
     if sum(lengths) != count:

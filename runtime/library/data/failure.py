@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from typing import Any
 
 
 class _Message(str):
@@ -28,11 +29,9 @@ class Failure:
         message = f"Caught {self.kind.__name__} {self.where}.\nOriginal {self.text}"
         if self.kind is KeyError:
             message = _Message(message)
+        kind: Any = self.kind
         try:
-            if getattr(self.kind, "message", None):
-                error = self.kind(message=message)
-            else:
-                error = self.kind(message)
+            error = kind(message=message) if getattr(kind, "message", None) else kind(message)
         except Exception:  # whatever a class of the user's makes of one argument
             error = RuntimeError(message)
         raise error

@@ -5,25 +5,50 @@ from __future__ import annotations
 import copy
 import itertools
 import weakref
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
 import torchgen_out as torch
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.library.data import pinning
 from torchgen_out._runtime.library.data.failure import Failure
-from torchgen_out._runtime.library.data.fetching import make_fetch
+from torchgen_out._runtime.library.data.fetching import Plan, make_fetch
 from torchgen_out._runtime.library.data.worker import Answer, EndOfStream, Task
 from torchgen_out._runtime.library.data.worker_pool import Crew
 
-if TYPE_CHECKING:
-    from torchgen_out._runtime.library.data.dataloader import DataLoader
+
+class Loader(Protocol):
+    """What an iterator asks of the loader that it belongs to."""
+
+    dataset: Any
+    generator: Any
+    num_workers: int
+    prefetch_factor: int | None
+    pin_memory: bool
+    pin_memory_device: str
+    timeout: float
+    worker_init_fn: Callable[[int], None] | None
+    in_order: bool
+    persistent_workers: bool
+    length_told: int | None
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """The context in which workers are started."""
+
+    @property
+    def index_sampler(self) -> Any:
+        """What says what to fetch next."""
+
+    def plan(self) -> Plan:
+        """Return what there is to load, and how."""
+        ...
 
 
 class LoaderIterator:
     """What both have in common: the sampler's entries, the seed, a count of what was yielded."""
 
-    def __init__(self, loader: DataLoader) -> None:
+    def __init__(self, loader: Loader) -> None:
         self._loader = copy.copy(loader)  # which may have the iterator: its end is to be at once
         self._pins = pinning.is_wanted(loader.pin_memory, loader.pin_memory_device)
         self._indices: Iterator[Any] = iter(loader.index_sampler)
@@ -68,7 +93,7 @@ class LoaderIterator:
 class LocalIterator(LoaderIterator):
     """Fetches when it is asked."""
 
-    def __init__(self, loader: DataLoader) -> None:
+    def __init__(self, loader: Loader) -> None:
         super().__init__(loader)
         self._fetch = make_fetch(loader.plan())
 
@@ -84,7 +109,7 @@ class WorkersIterator(LoaderIterator):
     given and not yet yielded who has it; `_ready` holds what came before its turn.
     """
 
-    def __init__(self, loader: DataLoader) -> None:
+    def __init__(self, loader: Loader) -> None:
         super().__init__(loader)
         self._epoch = 0
         self._start()

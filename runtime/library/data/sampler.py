@@ -159,5 +159,6 @@ class BatchSampler(Sampler[list[int]]):
                 yield batch
 
     def __len__(self) -> int:
-        count = len(self.sampler)  # type: ignore[arg-type]
+        sampler: Any = self.sampler
+        count = len(sampler)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)

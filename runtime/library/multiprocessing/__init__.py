@@ -31,4 +31,4 @@ __all__ = [
     "spawn",
     "start_processes",
 ]
-__all__ += multiprocessing.__all__  # type: ignore[attr-defined]
+__all__ += multiprocessing.__all__

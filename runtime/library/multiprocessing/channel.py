@@ -216,8 +216,9 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, file: Any, buffers: list[pickle.PickleBuffer]) -> None:
         super().__init__(file, 5, buffer_callback=buffers.append)
-        known = reduction.ForkingPickler._extra_reducers  # type: ignore[attr-defined]
-        self.dispatch_table = ChainMap(_REDUCERS, known, copyreg.dispatch_table)
+        shared: Any = reduction.ForkingPickler
+        tables: list[Any] = [_REDUCERS, shared._extra_reducers, copyreg.dispatch_table]
+        self.dispatch_table = ChainMap(*tables)
 
 
 def _dumps(message: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
@@ -245,7 +246,8 @@ def _reduce_storage(storage: Storage) -> Any:
     buffer = storage.buffer
     if not isinstance(buffer, np.ndarray) or not buffer.size:
         return storage.__reduce_ex__(5)
-    return _restore_storage, (pickle.PickleBuffer(buffer.view(np.uint8)), buffer.dtype.str)
+    octets: Any = buffer.view(np.uint8)
+    return _restore_storage, (pickle.PickleBuffer(octets), buffer.dtype.str)
 
 
 def _restore_storage(buffer: np.ndarray, dtype: str) -> Storage:

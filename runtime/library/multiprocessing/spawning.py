@@ -59,7 +59,9 @@ class ProcessContext:
 
     def __init__(self, processes: Sequence[Any], error_files: Sequence[str]) -> None:
         self.processes, self.error_files = list(processes), list(error_files)
-        self.sentinels = {process.sentinel: i for i, process in enumerate(processes)}
+        self.sentinels: dict[Any, int] = {
+            process.sentinel: i for i, process in enumerate(processes)
+        }
 
     def pids(self) -> list[int]:
         """Return the numbers that the system gave the processes."""
@@ -72,7 +74,7 @@ class ProcessContext:
         terminated. **Raises** ProcessRaisedException or ProcessExitedException for it.
         """
         for sentinel in connection.wait(self.sentinels, timeout) if self.sentinels else ():
-            index = self.sentinels.pop(sentinel)  # type: ignore[call-overload]
+            index = self.sentinels.pop(sentinel)
             self.processes[index].join()
             if self.processes[index].exitcode:
                 self._end_all(grace_period)
@@ -135,15 +137,13 @@ def start_processes(
 
     join: wait for all; otherwise return a context to join. **Raises** what `join` of it raises.
     """
-    context = multiprocessing.get_context(start_method)
+    context: Any = multiprocessing.get_context(start_method)
     processes, files = [], []
     for index in range(nprocs):
         handle, file = tempfile.mkstemp(prefix="torchgen_error_")
         os.close(handle)
         os.unlink(file)
-        process = context.Process(  # type: ignore[attr-defined]
-            target=_run, args=(fn, index, args, file), daemon=daemon
-        )
+        process = context.Process(target=_run, args=(fn, index, args, file), daemon=daemon)
         process.start()
         processes.append(process)
         files.append(file)

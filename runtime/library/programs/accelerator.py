@@ -33,10 +33,9 @@ def current_accelerator(check_available: bool = False) -> device | None:
     return device("cuda") if is_available() else None
 
 
-def _present() -> Any:
+def _require() -> None:
     if not is_available():
         raise errors.no_accelerator()
-    return cuda
 
 
 def _index(given: Any) -> Any:
@@ -45,12 +44,14 @@ def _index(given: Any) -> Any:
 
 def current_device_index() -> int:
     """Return which GPU new tensors on the accelerator use."""
-    return _present().current_device()  # type: ignore[no-any-return]
+    _require()
+    return cuda.current_device()
 
 
 def set_device_index(device: Any, /) -> None:
     """Choose the GPU of new tensors."""
-    _present().set_device(device)
+    _require()
+    cuda.set_device(device)
 
 
 current_device_idx, set_device_idx = current_device_index, set_device_index
@@ -58,62 +59,74 @@ current_device_idx, set_device_idx = current_device_index, set_device_index
 
 def current_stream(device: Any = None, /) -> Any:
     """Return the stream to which work is given."""
-    return _present().current_stream(device)
+    _require()
+    return cuda.current_stream(device)
 
 
 def set_stream(stream: Any) -> None:
     """Choose the stream to which work is given."""
-    _present().set_stream(stream)
+    _require()
+    cuda.set_stream(stream)
 
 
 def synchronize(device: Any = None, /) -> None:
     """Wait for all work of a GPU."""
-    _present().synchronize(device)
+    _require()
+    cuda.synchronize(device)
 
 
 def empty_cache() -> None:
     """Give back memory that the allocator keeps."""
-    _present().empty_cache()
+    _require()
+    cuda.empty_cache()
 
 
 def get_memory_info(device_index: Any = None, /) -> tuple[int, int]:
     """Return the free and the whole memory of a GPU in bytes."""
-    return _present().mem_get_info(_index(device_index))  # type: ignore[no-any-return]
+    _require()
+    return cuda.mem_get_info(_index(device_index))
 
 
 def memory_allocated(device_index: Any = None, /) -> int:
     """Return how many bytes tensors use."""
-    return _present().memory_allocated(_index(device_index))  # type: ignore[no-any-return]
+    _require()
+    return cuda.memory_allocated(_index(device_index))
 
 
 def max_memory_allocated(device_index: Any = None, /) -> int:
     """Return how many bytes tensors have used at most."""
-    return _present().max_memory_allocated(_index(device_index))  # type: ignore[no-any-return]
+    _require()
+    return cuda.max_memory_allocated(_index(device_index))
 
 
 def memory_reserved(device_index: Any = None, /) -> int:
     """Return how many bytes the allocator holds."""
-    return _present().memory_reserved(_index(device_index))  # type: ignore[no-any-return]
+    _require()
+    return cuda.memory_reserved(_index(device_index))
 
 
 def max_memory_reserved(device_index: Any = None, /) -> int:
     """Return how many bytes the allocator has held at most."""
-    return _present().max_memory_reserved(_index(device_index))  # type: ignore[no-any-return]
+    _require()
+    return cuda.max_memory_reserved(_index(device_index))
 
 
 def memory_stats(device_index: Any = None, /) -> Any:
     """Return the allocator's counts."""
-    return _present().memory_stats(_index(device_index))
+    _require()
+    return cuda.memory_stats(_index(device_index))
 
 
 def reset_peak_memory_stats(device_index: Any = None, /) -> None:
     """Count the most memory from now on."""
-    _present().reset_peak_memory_stats(_index(device_index))
+    _require()
+    cuda.reset_peak_memory_stats(_index(device_index))
 
 
 def reset_accumulated_memory_stats(device_index: Any = None, /) -> None:
     """Count all memory from now on."""
-    _present().reset_accumulated_memory_stats(_index(device_index))
+    _require()
+    cuda.reset_accumulated_memory_stats(_index(device_index))
 
 
 class device_index:

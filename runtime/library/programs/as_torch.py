@@ -60,7 +60,8 @@ class Torch(metadata.Distribution):
 
     def locate_file(self, path: Any) -> Path:
         """Return where a file of the distribution lies."""
-        return Path(str(torchgen_out.__file__)).parent / path
+        place: Path = Path(str(torchgen_out.__file__)).parent / path
+        return place
 
 
 class Finder(abc.MetaPathFinder):

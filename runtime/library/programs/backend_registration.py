@@ -37,7 +37,8 @@ def register_backend(name: str, backend: Any) -> None:
         raise errors.not_a_backend(backend)
     if devices.TYPE_INDEX.get(name, devices.META + 1) <= devices.META:
         raise errors.device_type_taken(name)
-    backend.type_index = devices.register_type(name)  # type: ignore[attr-defined]
+    served: Any = backend
+    served.type_index = devices.register_type(name)
     backends.register_backend(devices.TYPE_INDEX[name], backend)
 
 

@@ -11,29 +11,30 @@ from torchgen_out._runtime.core import public
 __all__ = ["Future", "collect_all", "wait_all"]
 
 Result = TypeVar("Result")
+Following = TypeVar("Following")
 
 
 class Future(Generic[Result]):
     """A result that another thread brings, and what shall be done with it then."""
 
     def __init__(self, *, devices: Any = None) -> None:
-        self._future: futures.Future[Any] = futures.Future()
+        self._future: futures.Future[Result] = futures.Future()
 
     def done(self) -> bool:
         """Return whether the result, or an error, is there."""
         return self._future.done()
 
-    def wait(self) -> Any:
+    def wait(self) -> Result:
         """Return the result as soon as it is there, or raise the error."""
         return self._future.result()
 
-    def value(self) -> Any:
+    def value(self) -> Result:
         """Return the result. **Raises** RuntimeError if it is not there yet."""
         if not self.done():
             raise RuntimeError("Future.value() was called before the future was completed")
         return self._future.result()
 
-    def set_result(self, result: Any) -> None:
+    def set_result(self, result: Result) -> None:
         """Bring the result. **Raises** RuntimeError if there is one."""
         try:
             self._future.set_result(result)
@@ -49,13 +50,13 @@ class Future(Generic[Result]):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         self._future.set_exception(result)
 
-    def add_done_callback(self, callback: Callable[[Future], Any]) -> None:
+    def add_done_callback(self, callback: Callable[[Future[Result]], Any]) -> None:
         """Let `callback` be called with this future when it is done."""
         self._future.add_done_callback(lambda _: callback(self))
 
-    def then(self, callback: Callable[[Future], Any]) -> Future:
+    def then(self, callback: Callable[[Future[Result]], Following]) -> Future[Following]:
         """Return the future of what `callback` makes of this one."""
-        following = Future()
+        following: Future[Following] = Future()
 
         def proceed(_: Any) -> None:
             try:
@@ -67,14 +68,14 @@ class Future(Generic[Result]):
         return following
 
 
-def collect_all(futures: list[Future]) -> Future:
+def collect_all(futures: list[Future[Result]]) -> Future[list[Future[Result]]]:
     """Return the future of the list that all of them form when they are done."""
-    collected = Future()
+    collected: Future[list[Future[Result]]] = Future()
     waiting = len(futures)
     if not waiting:
         collected.set_result([])
 
-    def count(_: Future) -> None:
+    def count(_: Future[Result]) -> None:
         nonlocal waiting
         waiting -= 1
         if not waiting:
@@ -85,19 +86,19 @@ def collect_all(futures: list[Future]) -> Future:
     return collected
 
 
-def wait_all(futures: list[Future]) -> list[Any]:
+def wait_all(futures: list[Future[Result]]) -> list[Result]:
     """Return all results; raise the first error."""
     return [each.wait() for each in collect_all(futures).wait()]
 
 
-def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+def fork(func: Callable[..., Result], *args: Any, **kwargs: Any) -> Future[Result]:
     """Call a function now and return its result as a future: uncompiled code runs in order."""
-    made = Future()
+    made: Future[Result] = Future()
     made.set_result(func(*args, **kwargs))
     return made
 
 
-def wait(future: Future) -> Any:
+def wait(future: Future[Result]) -> Result:
     """Return the result of a future."""
     return future.wait()
 

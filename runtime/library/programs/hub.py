@@ -45,7 +45,7 @@ try:
     from tqdm import tqdm
 except ImportError:
 
-    class tqdm:  # type: ignore[no-redef]
+    class tqdm:  # type: ignore[no-redef]  # one of the two is there
         """Shows nothing, where the package that shows progress is not installed."""
 
         def __init__(self, iterable: Any = (), **options: Any) -> None:
@@ -156,7 +156,9 @@ def help(
     source: str | None = None,
 ) -> str | None:
     """Return what is written about a model of a folder's `hubconf.py`."""
-    return _entry(_hubconf(github, source or _source_of(github), "help"), model).__doc__
+    entry = _entry(_hubconf(github, source or _source_of(github), "help"), model)
+    written: str | None = entry.__doc__
+    return written
 
 
 def _source_of(repo: str | os.PathLike[str]) -> str:

@@ -55,12 +55,13 @@ __all__ = [
     "memory_format",
 ]  # fmt: skip
 
-_KEYS = (
+DispatchKey = enum.Enum(
+    "DispatchKey",
     "Undefined CPU CUDA Meta Autograd AutogradCPU AutogradCUDA AutocastCPU AutocastCUDA "
     "AutocastXPU BackendSelect CompositeExplicitAutograd CompositeImplicitAutograd Functionalize "
-    "Python SparseCPU SparseCUDA"
+    "Python SparseCPU SparseCUDA",
+    module=__name__,
 )
-DispatchKey = enum.Enum("DispatchKey", _KEYS, module=__name__)  # type: ignore[misc]
 
 
 class DispatchKeySet:

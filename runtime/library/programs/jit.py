@@ -114,7 +114,8 @@ def annotate(the_type: Any, the_value: Something) -> Something:
 def isinstance(obj: Any, target_type: Any) -> bool:
     """Return whether an object is of a type; of `List[int]` and its like, of their class."""
     wanted = target_type if builtins.isinstance(target_type, tuple) else (target_type,)
-    return any(builtins.isinstance(obj, getattr(each, "__origin__", each)) for each in wanted)
+    classes: list[Any] = [getattr(each, "__origin__", each) for each in wanted]
+    return any(builtins.isinstance(obj, each) for each in classes)
 
 
 _overload = absent.mark("torch.jit._overload")

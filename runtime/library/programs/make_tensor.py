@@ -25,6 +25,8 @@ def _bounds(dtype: Any, low: float | None, high: float | None) -> tuple[float, f
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={low!r} and high={high!r}")
     if low > high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    least: float
+    most: float
     if dtype is torch.bool:
         least, most = 0, 2
     elif kind == "floating":

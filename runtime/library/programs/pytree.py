@@ -231,6 +231,9 @@ class TreeSpec:
 
     __slots__ = ("_children", "_context", "num_children", "num_leaves", "num_nodes", "type")
 
+    num_leaves: int
+    num_nodes: int
+
     def __init__(self, type: Any, context: Any, children_specs: Iterable[TreeSpec]) -> None:
         self.type = type
         self._context = context

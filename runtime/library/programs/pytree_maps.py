@@ -64,7 +64,8 @@ def _predicate(given: Any) -> Callable[[Any], bool]:
     if isinstance(given, type | tuple | types.UnionType):
         return lambda leaf: isinstance(leaf, given)
     if callable(given):
-        return given  # type: ignore[no-any-return]
+        predicate: Callable[[Any], bool] = given
+        return predicate
     raise TypeError("Argument must be a type, a tuple of types, or a callable.")
 
 

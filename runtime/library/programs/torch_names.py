@@ -165,7 +165,8 @@ def sym_float(a: Any) -> float:
 
 def sym_int(a: Any) -> int:
     """Return a number cut to an int."""
-    return math.trunc(a)
+    whole: int = math.trunc(a)
+    return whole
 
 
 def sym_not(a: Any) -> bool:

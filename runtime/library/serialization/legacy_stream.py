@@ -81,7 +81,7 @@ class Run(NamedTuple):
     """Where the bytes of one storage lie."""
 
     offset: int
-    count: int
+    count: int  # type: ignore[assignment]  # of elements; nobody counts in the tuple
 
 
 class StreamContents:

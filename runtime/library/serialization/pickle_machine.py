@@ -173,7 +173,7 @@ class PickleMachine:
         if len(quoted) < 2 or quoted[:1] != quoted[-1:] or quoted[:1] not in (b"'", b'"'):
             raise errors.damaged("a string of the pickle is not in quotation marks")
         try:
-            plain = codecs.escape_decode(quoted[1:-1])[0]  # type: ignore[attr-defined]
+            plain = codecs.escape_decode(quoted[1:-1])[0]
         except ValueError:
             raise errors.damaged("a string of the pickle has a wrong escape") from None
         self.stack.append(self._old_string(plain))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import struct
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import device as devices
@@ -58,7 +58,7 @@ class StorageRecord(NamedTuple):
     buffer: Any
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]  # of elements; nobody counts in the tuple
         """Number of elements."""
         return int(self.buffer.nbytes) // self.dtype.itemsize
 
@@ -71,10 +71,26 @@ class _Reference:
         self.kind = kind
 
 
-class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
+if TYPE_CHECKING:
+
+    class _PythonPickler(pickle.Pickler):
+        """Python's own pickler as far as it is used here; typeshed knows the one in C alone."""
+
+        dispatch: ClassVar[dict[Any, Any]]
+
+        def save(self, obj: Any, save_persistent_id: bool = True) -> None: ...
+        def save_global(self, obj: Any, name: str | None = None) -> None: ...
+        def write(self, data: bytes) -> Any: ...
+        def memoize(self, obj: Any) -> None: ...
+
+else:
+    _PythonPickler = pickle._Pickler
+
+
+class TensorPickler(_PythonPickler):
     """Writes objects as PyTorch does. `records` are the storages that the tensors look into."""
 
-    dispatch = pickle._Pickler.dispatch.copy()  # type: ignore[attr-defined]
+    dispatch: ClassVar[dict[Any, Any]] = _PythonPickler.dispatch.copy()
 
     def __init__(self, file: Any, protocol: int = 2, is_legacy: bool = False) -> None:
         super().__init__(file, protocol=protocol)
@@ -105,8 +121,7 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
         if isinstance(obj, Size):
             return SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
-            given = (obj.type,) if obj.index is None else (obj.type, obj.index)
-            return DEVICE, given
+            return DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
         if isinstance(obj, layouts.layout):
             return LAYOUT, (str(obj),)
         return NotImplemented
@@ -114,10 +129,10 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
     def _reduce_any_tensor(self, obj: Any) -> Any:
         cls, attributes = type(obj), obj.__dict__
         if cls is Parameter:
-            given = (obj.detach(), obj.requires_grad, OrderedDict())
+            parts: tuple[Any, ...] = (obj.detach(), obj.requires_grad, OrderedDict())
             if attributes:
-                return REBUILD_PARAMETER_WITH_STATE, (*given, attributes)
-            return REBUILD_PARAMETER, given
+                return REBUILD_PARAMETER_WITH_STATE, (*parts, attributes)
+            return REBUILD_PARAMETER, parts
         if subclassing.overrides_method(cls, "__reduce_ex__"):
             return NotImplemented
         # A subclass is asked about operators, not about its memory.
@@ -136,14 +151,14 @@ class TensorPickler(pickle._Pickler):  # type: ignore[name-defined, misc]
             return REBUILD_META_TENSOR, (tensor.dtype, *shape, requires_grad)
         geometry = (tensor._offset, tuple(tensor._sizes), tuple(tensor._strides))
         if tensor.dtype in STORAGE_NAMES:
-            given = (self._reference(tensor), *geometry, requires_grad, OrderedDict())
-            return REBUILD_TENSOR, given
+            reference = self._reference(tensor)
+            return REBUILD_TENSOR, (reference, *geometry, requires_grad, OrderedDict())
         content = TypedStorage(
             wrap_storage=tensor.untyped_storage(), dtype=dtypes.uint8, device=tensor.device
         )
         reference = _Reference(self._record(content._elements), UNTYPED_STORAGE)
-        given = (reference, *geometry, requires_grad, OrderedDict(), tensor.dtype)
-        return REBUILD_TENSOR_OVER_BYTES, given
+        options = (requires_grad, OrderedDict[Any, Any](), tensor.dtype)
+        return REBUILD_TENSOR_OVER_BYTES, (reference, *geometry, *options)
 
     def _reference(self, elements: Any) -> _Reference:
         """Mention the storage of elements of a dtype that has a type of storages."""
@@ -202,7 +217,7 @@ def _pickler_of(module: Any) -> Any:
     """
     if module is pickle:
         return TensorPickler
-    if not issubclass(module.Pickler, pickle._Pickler):  # type: ignore[attr-defined]
+    if not issubclass(module.Pickler, _PythonPickler):
         raise TypeError(
             f"save: {module.__name__}.Pickler must be derived from pickle._Pickler, the one in "
             "Python, to write tensors as PyTorch does"
@@ -212,7 +227,7 @@ def _pickler_of(module: Any) -> Any:
 
 
 def _own_dispatch() -> dict[Any, Any]:
-    common = pickle._Pickler.dispatch  # type: ignore[attr-defined]
+    common = _PythonPickler.dispatch
     return {kind: f for kind, f in TensorPickler.dispatch.items() if common.get(kind) is not f}
 
 

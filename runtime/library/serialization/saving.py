@@ -95,7 +95,8 @@ def _entry(name: str, size: int, place: int) -> zipfile.ZipInfo:
 def _data(record: StorageRecord) -> Any:
     """The bytes of a storage; zeros, which take no memory, if data is to be left out."""
     if options.skips_data():
-        return memoryview(np.zeros(record.buffer.nbytes, np.uint8))
+        zeros: Any = np.zeros(record.buffer.nbytes, np.uint8)
+        return memoryview(zeros)
     return memoryview(record.buffer.view(np.uint8))
 
 

@@ -31,7 +31,7 @@ class Description(NamedTuple):
     dtype: dtypes.dtype
     key: str
     location: str
-    count: int
+    count: int  # type: ignore[assignment]  # of elements; nobody counts in the tuple
     """Number of elements."""
     view: tuple[str, int, int] | None
     """For a view of 0.1 to 0.3: its own key, offset and number of elements."""

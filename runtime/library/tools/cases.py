@@ -245,9 +245,8 @@ def tensor_of(data: Data, dtype: str) -> Tensor:
     elif not target.is_signed and array.dtype.kind == "f":
         array = np.abs(array)
     plain = np.array(array, dtype=target.opmath.numpy, order="C")
-    tensor: Any = from_array(plain.reshape(array.shape))
-    tensor = tensor.to(target)
-    return tensor if data.dims is None else tensor.permute(data.dims)  # type: ignore[no-any-return]
+    tensor = from_array(plain.reshape(array.shape)).to(target)
+    return tensor if data.dims is None else tensor.permute(data.dims)
 
 
 def values_of(tensor: Any) -> Array:

@@ -131,11 +131,12 @@ def memory_full_of(fill: int) -> Iterator[None]:
         output.array(result)[...] = fill
         return result
 
-    Output.allocate = filled  # type: ignore[method-assign]
+    output_class: Any = Output
+    output_class.allocate = filled
     try:
         yield
     finally:
-        Output.allocate = allocate  # type: ignore[method-assign]
+        output_class.allocate = allocate
 
 
 def check_in_place(record: Record) -> str | None:

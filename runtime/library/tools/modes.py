@@ -74,7 +74,8 @@ def _ask_first(function: FunctionType, public: Callable[..., Any]) -> None:
                 return found
         return body(*args, **kwargs)
 
-    function.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
+    shown: Any = function
+    shown.__signature__ = inspect.signature(body)
     function.__code__ = _asking.__code__
     function.__defaults__ = None
     function.__kwdefaults__ = {"_asked": asked}

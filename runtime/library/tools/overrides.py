@@ -92,7 +92,8 @@ def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
     """Functions whose results stay what they are where a subclass answers by default."""
-    return {torch.Tensor.grad.__get__}  # type: ignore[attr-defined]
+    grad: Any = torch.Tensor.grad
+    return {grad.__get__}
 
 
 @functools.cache
@@ -142,7 +143,8 @@ def _stand_in(signature: inspect.Signature) -> Callable[..., int]:
         signature.bind(*args, **kwargs)
         return -1
 
-    stand_in.__signature__ = signature  # type: ignore[attr-defined]
+    shown: Any = stand_in
+    shown.__signature__ = signature
     return stand_in
 
 

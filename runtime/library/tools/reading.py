@@ -42,7 +42,8 @@ _CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
 
 
 def _special(name: str) -> Callable[..., Any]:
-    return getattr(importlib.import_module("scipy.special"), name)  # type: ignore[no-any-return]
+    function: Callable[..., Any] = getattr(importlib.import_module("scipy.special"), name)
+    return function
 
 
 class _Names(dict[str, Any]):
@@ -123,7 +124,8 @@ def _typed(value: Any, compute: Any) -> Array:
 
 def _named(dotted: str) -> Callable[..., Any]:
     module, _, name = dotted.rpartition(".")
-    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return function
 
 
 def _reduced(record: Record, plain: dict[str, Any], compute: Any) -> Array | None:

@@ -87,7 +87,8 @@ class Record:
         found: Any = places.get(first) or getattr(importlib.import_module(self.package), first)
         for name in rest.split(".") if rest else ():
             found = getattr(found, name)
-        return found  # type: ignore[no-any-return]
+        function: Callable[..., Any] = found
+        return function
 
 
 def record_of(data: dict[str, Any]) -> Record:

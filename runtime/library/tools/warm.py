@@ -52,11 +52,13 @@ def tasks_of(package: str, names: list[str], wanted: list[str]) -> Iterator[Task
     importlib.import_module(package)
     prefixes = tuple(f"{name.replace('.', '_')}_backward_" for name in wanted)
     for name, operator in operators.items():
+        if not isinstance(operator, (Pointwise, Reduction)):
+            continue
         is_wanted = not wanted or name in wanted or name.startswith(prefixes)
         if not is_wanted or not _is_made_of_formulas(operator, package):
             continue
         for dtype in names:
-            if dtypes.by_name(dtype).name in operator.dtypes:  # type: ignore[attr-defined]
+            if dtypes.by_name(dtype).name in operator.dtypes:
                 yield package, name, dtype
 
 
