@@ -35,7 +35,7 @@ class TensorMethods:
         size: Any = ...,
         dtype: _dtype | None = ...,
         layout: _layout | None = ...,
-        device: _device | None = ...,
+        device: _device | builtins.str | builtins.int | None = ...,
         pin_memory: builtins.bool | None = ...,
         requires_grad: builtins.bool = ...,
     ) -> Tensor: ...
@@ -45,7 +45,7 @@ class TensorMethods:
         size: Any = ...,
         dtype: _dtype | None = ...,
         layout: _layout | None = ...,
-        device: _device | None = ...,
+        device: _device | builtins.str | builtins.int | None = ...,
         pin_memory: builtins.bool | None = ...,
         requires_grad: builtins.bool = ...,
     ) -> Tensor: ...
@@ -55,7 +55,7 @@ class TensorMethods:
         size: Any = ...,
         dtype: _dtype | None = ...,
         layout: _layout | None = ...,
-        device: _device | None = ...,
+        device: _device | builtins.str | builtins.int | None = ...,
         pin_memory: builtins.bool | None = ...,
         requires_grad: builtins.bool = ...,
     ) -> Tensor: ...
@@ -66,7 +66,7 @@ class TensorMethods:
         *,
         dtype: _dtype | None = ...,
         layout: _layout | None = ...,
-        device: _device | None = ...,
+        device: _device | builtins.str | builtins.int | None = ...,
         pin_memory: builtins.bool | None = ...,
         requires_grad: builtins.bool = ...,
     ) -> Tensor: ...
@@ -77,7 +77,7 @@ class TensorMethods:
         *,
         dtype: _dtype | None = ...,
         layout: _layout | None = ...,
-        device: _device | None = ...,
+        device: _device | builtins.str | builtins.int | None = ...,
         pin_memory: builtins.bool | None = ...,
         requires_grad: builtins.bool = ...,
     ) -> Tensor: ...

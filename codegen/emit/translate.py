@@ -24,7 +24,7 @@ _SCALARS = {
     "str": "str",
     "ScalarType": "dtype",
     "Layout": "layout",
-    "Device": "device",
+    "Device": "device | str | int",
     "MemoryFormat": "memory_format",
     "Generator": "Generator",
 }

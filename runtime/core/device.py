@@ -6,7 +6,7 @@ import builtins
 import re
 import threading
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from torchgen_out._runtime import errors
 
@@ -96,6 +96,10 @@ class device:
 
 
 _BY_STRING: dict[str, device] = {}
+
+
+DeviceLike: TypeAlias = device | str | int
+"""What names a device: itself, its text, or the index of a CUDA device."""
 
 
 def _parse(text: str) -> tuple[str, int | None]:

@@ -23,7 +23,7 @@ from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import number, promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import dense_layout
-from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
@@ -153,7 +153,7 @@ def empty(
     size: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     value: Number | None = None,
@@ -195,7 +195,7 @@ def zeros(
     size: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of zeros."""
@@ -206,7 +206,7 @@ def ones(
     size: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of ones."""
@@ -218,7 +218,7 @@ def full(
     fill_value: Any,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of one value, whose type tells the dtype unless it is given."""
@@ -234,7 +234,7 @@ def scalar_tensor(
     s: Any,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A 0-d tensor of the default dtype unless another is given."""
@@ -279,7 +279,7 @@ def empty_strided(
     stride: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values with the given strides, in as much memory as they need."""
@@ -317,7 +317,7 @@ def eye_rectangular(
     m: int,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """Ones on the main diagonal, zeros elsewhere."""
@@ -349,7 +349,7 @@ def _triangle(
     offset: int,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     if row < 0 or col < 0:

@@ -12,7 +12,7 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.device import DeviceLike
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
@@ -24,7 +24,7 @@ def empty_like(
     self: Tensor,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
     value: creation.Number | None = None,
@@ -48,7 +48,7 @@ def zeros_like(
     self: Tensor,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
 ) -> Tensor:
@@ -60,7 +60,7 @@ def ones_like(
     self: Tensor,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
 ) -> Tensor:
@@ -73,7 +73,7 @@ def full_like(
     fill_value: Any,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
     memory_format: memory_format | None = None,
 ) -> Tensor:
@@ -88,7 +88,7 @@ def new_empty(
     size: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
     value: creation.Number | None = None,
 ) -> Tensor:
@@ -102,7 +102,7 @@ def new_zeros(
     size: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of zeros, of the dtype and on the device of another."""
@@ -114,7 +114,7 @@ def new_ones(
     size: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of ones, of the dtype and on the device of another."""
@@ -127,7 +127,7 @@ def new_full(
     fill_value: Any,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of one value, of the dtype and on the device of another."""
@@ -142,7 +142,7 @@ def new_empty_strided(
     stride: Sequence[int],
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values and given strides, of the dtype and on the device of another."""

@@ -12,7 +12,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.device import DeviceLike
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.layout import layout
@@ -79,7 +79,7 @@ def randperm(
     generator: Generator | None = None,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A random order of 0, 1 ... n - 1: shuffled on the host, by the numbers of the device."""

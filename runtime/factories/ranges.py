@@ -16,7 +16,7 @@ from torchgen_out._runtime.core import deprecation, promotion
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.tensor import Tensor
@@ -46,7 +46,7 @@ def arange(
     step: Any = 1,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """start, start + step ... up to but not including `end`; int64 if all three are ints.
@@ -139,7 +139,7 @@ def range_to(
     step: Any = 1,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """start, start + step ... up to and including `end`."""
@@ -156,7 +156,7 @@ def linspace(
     steps: int,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """`steps` numbers at equal distances, both ends included."""
@@ -191,7 +191,7 @@ def logspace(
     base: float = 10.0,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
     """`base` to the power of `steps` exponents at equal distances."""

@@ -12,7 +12,7 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import memory_format as formats
-from torchgen_out._runtime.core.device import device
+from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.tensor import Tensor
@@ -48,7 +48,7 @@ def to_by_arguments(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 def to_on_device(
     self: Tensor,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     dtype: dtype | None = None,
     non_blocking: bool = False,
     copy: bool = False,
@@ -65,7 +65,7 @@ def to_on_device(
 def to(
     self: Tensor,
     dtype: dtype | None = None,
-    device: device | None = None,
+    device: DeviceLike | None = None,
     non_blocking: bool = False,
     copy: bool = False,
     memory_format: memory_format | None = None,

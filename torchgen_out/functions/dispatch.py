@@ -55,7 +55,7 @@ def _to_copy(
     *,
     dtype: dtype | None = None,
     layout: layout | None = None,
-    device: device | None = None,
+    device: device | str | int | None = None,
     pin_memory: bool | None = None,
     non_blocking: bool = False,
     memory_format: memory_format | None = None,

@@ -13,11 +13,11 @@ from torchgen_out._runtime.library.serialization import (
     legacy_stream,
     legacy_tar,
     options,
-    safe_globals,
     safetensors_files,
     zip_archive,
 )
 from torchgen_out._runtime.library.serialization.measuring import Measuring, MeasuringMachine
+from torchgen_out._runtime.library.serialization.safe_globals import is_known
 from torchgen_out._runtime.library.serialization.source import ByteReader, Source
 from torchgen_out._runtime.library.serialization.storages import MapLocation
 from torchgen_out._runtime.library.serialization.zip_records import SIGNATURE
@@ -81,7 +81,7 @@ def get_unsafe_globals_in_checkpoint(f: File) -> list[str]:
     noted = Measuring()
     pickled = Source.of_bytes(zip_archive.pickle_of(source))
     MeasuringMachine(ByteReader(pickled), noted).load()
-    return sorted(".".join(place) for place in noted.names if not safe_globals.is_known(*place))
+    return sorted(".".join(place) for place in noted.names if not is_known(*place))
 
 
 def _is_weights_only(given: bool | None, pickle_module: Any) -> bool:

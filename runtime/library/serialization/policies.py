@@ -8,12 +8,8 @@ from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.library.serialization import (
-    errors,
-    module_names,
-    rebuilding,
-    safe_globals,
-)
+from torchgen_out._runtime.library.serialization import errors, module_names, rebuilding
+from torchgen_out._runtime.library.serialization.safe_globals import CALLED, KNOWN, added
 from torchgen_out.nn.parameter import Parameter
 
 _MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}  # Python 2's names
@@ -33,7 +29,7 @@ class WeightsOnly:
     def __init__(self, refer: Callable[[Any], Any], nbytes: int) -> None:
         self.refer = refer
         self._copies_left = _COPIES * nbytes + _FREE_COPIES
-        self._added = safe_globals.added()
+        self._added = added()
         self._added_ids = {id(each) for each in self._added.values()}
         self._unfinished: dict[int, tuple[Any, Callable[[Any, Any], None]]] = {}
 
@@ -43,7 +39,7 @@ class WeightsOnly:
         **Raises** LoadError for a name that is not on the list.
         """
         place = (_MODULES.get(module, module), name)
-        found = safe_globals.KNOWN.get(place, self._added.get(place, self))
+        found = KNOWN.get(place, self._added.get(place, self))
         if found is not self:
             return found
         path = errors.shown(f"{module}.{name}" if place[0] != "builtins" else name)
@@ -61,7 +57,7 @@ class WeightsOnly:
 
         **Raises** LoadError for anything else.
         """
-        known = safe_globals.CALLED.get(id(function))
+        known = CALLED.get(id(function))
         if known is None:
             if id(function) in self._added_ids:
                 return function(*arguments)
@@ -138,7 +134,7 @@ def trusting_unpickler(module: Any, file: Any, refer: Callable[[Any], Any], **op
 
     class Unpickler(module.Unpickler):  # type: ignore[misc]
         def find_class(self, module: str, name: str) -> Any:
-            known = safe_globals.KNOWN.get((module, name))
+            known = KNOWN.get((module, name))
             if known is not None and module.partition(".")[0] == "torch":
                 return known
             if module == "torch" or module.startswith("torch."):
