@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,52 +17,133 @@ from torchgen_out._runtime.kernels.cpu.folding import (
     as_bits,
     as_int64,
     buffer_of,
-    fold,
-    is_last,
+    folded_shape,
+    folded_strides,
     rows_of,
     settle,
 )
-from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places, reading_plans
-from torchgen_out._runtime.kernels.cpu.planned import or_arrays
+from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places
+from torchgen_out._runtime.kernels.cpu.indexing.reading_loops import (
+    gather_lines,
+    select_lines,
+    take_counted,
+)
+from torchgen_out._runtime.kernels.cpu.planned import on_copies, or_arrays, planned, view_of
+from torchgen_out._runtime.kernels.cpu.small import INT64, as_words, entry_for, over_words
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.typed import TypedKernel
 
 Array = Any
+SCATTERED = 3
+"""How much more an element costs that is read by itself than one that is copied with others."""
 
 
-@or_arrays(reading_plans.plan_gather)
-def gather(out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = False) -> None:
+def plan_reading(
+    loop: TypedKernel,
+    result: TensorSpec,
+    index: TensorSpec,
+    lines: int,
+    numbers: tuple[int, ...],
+    refuse: Any,
+) -> LaunchPlan:
+    """The plan of loop(start, stop, out, self, index, at, at_index, *numbers) over `lines`.
+
+    refuse: makes the error of indices of which one is outside.
+    """
+    entry, work = _entry(loop, as_words(result).dtype, len(numbers)), SCATTERED * result.numel
+
+    def run(*args: Any) -> None:
+        if not entry(0, lines, *args[:-1], *numbers):
+            raise refuse(args[2][args[4] :][: index.numel])
+
+    def run_parts(target: Array, a: Array, slots: Array, at: int, start: int, _: Any) -> None:
+        if slots.dtype != INT64:
+            slots, start = slots[start : start + index.numel].astype(np.int64), 0
+        if not threads.run_ranges(entry, lines, work, target, a, slots, at, start, *numbers):
+            raise refuse(slots[start : start + index.numel])
+
+    is_short = work < 2 * threads.GRAIN and index.dtype == INT64
+    return over_words(LaunchPlan(run if is_short else run_parts, None), result)
+
+
+@cache
+def _entry(loop: TypedKernel, word: Any, numbers: int) -> Any:
+    return entry_for(loop, word, int, int, word, word, INT64, *(int,) * (2 + numbers))
+
+
+@planned(any_strides=True)
+def gather(
+    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, sparse_grad: bool = False
+) -> LaunchPlan:
     """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
-    if not index.size:
-        return
-    self, index = as_bits(within(self, index.shape, dim)), as_int64(index)
-    buffer = buffer_of(out)
-    if is_last(index, dim):
-        source = self if self.ndim == 2 else rows_of(self)
-        target, slots = rows_of(as_bits(buffer)), rows_of(index)
-        if len(slots) == 1:
-            fine = threads.run_rows(_gather_row, (target[0], slots[0]), source[0])
-        else:
-            fine = threads.run_rows(_gather_rows, (target, source, slots))
-    else:
-        slots = fold(index, dim)
-        target, source = as_bits(buffer).reshape(slots.shape), fold(self, dim)
-        if len(slots) == 1:
-            fine = threads.run_rows(_gather_slices, (target[0], slots[0]), source[0])
-        else:
-            fine = threads.run_rows(_gather, (target, source, slots))
-    if not fine:
-        raise places.bad_scatter_index(index, dim, self.shape[dim] if self.ndim else 1)
-    settle(out, buffer)
+    own, strides = self.sizes or (1,), self.strides or (1,)
+    taken = index.sizes or (1,)
+    size, dim = own[dim], dim % len(own)
+    reached = (*taken[:dim], size, *taken[dim + 1 :])
+    within = TensorSpec(self.dtype, reached, strides)
+    steps = folded_strides(reached, strides, dim)
+    outer, count, inner = folded_shape(taken, dim)
+    is_walked = steps is not None
+    if steps is None:
+        steps = size * inner, inner, 1
+    plan = plan_reading(
+        *(gather_lines, result, index, outer * count, (count, size, inner, *steps)),
+        lambda slots: places.bad_scatter_index(slots.reshape(index.sizes), dim, size),
+    )
+    known = TensorSpec(self.dtype, (), ()) if is_walked else within
+    return on_copies(plan, 1, [known, index])
 
 
-def within(array: Array, shape: tuple[int, ...], dim: int) -> Array:
-    """Cut `array` down to `shape` in all dims but `dim`."""
-    own = array.shape
-    if own == shape or len(own) != len(shape) or not own:
-        return array
-    dim %= len(own)
-    if own[:dim] == shape[:dim] and own[dim + 1 :] == shape[dim + 1 :]:
-        return array
-    return array[tuple(slice(None) if i == dim else slice(n) for i, n in enumerate(shape))]
+@planned(any_strides=True)
+def index_select(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec) -> LaunchPlan:
+    """Write the slices that `index` names."""
+    return _plan_select(result, self, dim, index)
+
+
+@planned(any_strides=True)
+def embedding(
+    result: TensorSpec,
+    weight: TensorSpec,
+    indices: TensorSpec,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> LaunchPlan:
+    """Write the rows of `weight` that `indices` names."""
+    return _plan_select(result, weight, 0, indices)
+
+
+def _plan_select(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec) -> LaunchPlan:
+    """The plan that reads whole slices; a few of an operand with gaps by NumPy, without a copy."""
+    outer, size, inner = folded_shape(self.sizes, dim)
+    count = index.numel
+    refuse = lambda slots: errors.index_out_of_range_in_self()  # noqa: E731
+    if not self.is_contiguous and 4 * count < size:
+        return LaunchPlan(_take_by_numpy(result, self, dim, index), None)
+    lines = outer if inner == 1 else outer * count
+    plan = plan_reading(select_lines, result, index, lines, (count, size, inner), refuse)
+    return on_copies(plan, 1, [self, index])
+
+
+def _take_by_numpy(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec) -> Any:
+    def run(out: Array, a: Array, b: Array, at: int, at_index: int, params: Any) -> None:
+        source, slots = view_of(a, at, self), view_of(b, at_index, index).reshape(-1)
+        places.check_range(slots, source.shape[dim], lambda _: errors.index_out_of_range_in_self())
+        before = (slice(None),) * (dim % source.ndim)
+        out.reshape(result.sizes)[...] = source[(*before, slots)].reshape(result.sizes)
+
+    return run
+
+
+@planned()
+def take(result: TensorSpec, self: TensorSpec, index: TensorSpec) -> LaunchPlan:
+    """Write the elements at `index` of the flattened tensor."""
+    count = self.numel
+
+    def refuse(slots: Array) -> Exception:
+        return errors.flat_index_out_of_range(places.first_outside(slots, -count, count), count)
+
+    return plan_reading(take_counted, result, index, index.numel, (count,), refuse)
 
 
 @kernel
@@ -74,97 +156,6 @@ def _gather_row(out, index, self):
             return False
         out[j] = self[k]
     return True
-
-
-@kernel
-def _gather_rows(out, self, index):
-    """The last dim: each row of self is read at its own places.
-
-    Often at one alone: no row is taken out, since views count references, at 15 ns each.
-    """
-    size = np.uint64(self.shape[1])
-    for row in range(index.shape[0]):
-        for j in range(index.shape[1]):
-            k = np.uint64(index[row, j])
-            if k >= size:
-                return False
-            out[row, j] = self[row, k]
-    return True
-
-
-@kernel
-def _gather_slices(out, index, self):
-    """The first dim: the elements of a slice are neighbours in memory."""
-    size = np.uint64(self.shape[0])
-    for j in range(index.shape[0]):
-        for i in range(index.shape[1]):
-            k = np.uint64(index[j, i])
-            if k >= size:
-                return False
-            out[j, i] = self[k, i]
-    return True
-
-
-@kernel
-def _gather(out, self, index):
-    """A dim between others."""
-    fine = True
-    for o in range(index.shape[0]):
-        fine &= _gather_slices(out[o], index[o], self[o])
-    return fine
-
-
-@or_arrays(reading_plans.plan_index_select)
-def index_select(out: Array, self: Array, dim: int, index: Array) -> None:
-    """Write the slices that `index` names."""
-    size = self.shape[dim] if self.ndim else 1
-    places.check_range(index, size, lambda bad: errors.index_out_of_range_in_self())
-    if not self.ndim:
-        out[...] = self
-        return
-    take_slices(out, self, dim, index.reshape(-1))
-
-
-def take_slices(out: Array, self: Array, dim: int, index: Array) -> None:
-    """np.take into `out`, indices checked before. Its mode 'raise' would buffer the output."""
-    if not self.flags.c_contiguous and 4 * index.size < self.shape[dim]:
-        out[...] = self[(slice(None),) * (dim % self.ndim) + (index,)]
-        return
-    if not out.flags.c_contiguous:
-        np.take(self, index, axis=dim, out=out, mode="clip")
-        return
-    slots, target = as_int64(index).reshape(-1), as_bits(out)
-    if self.ndim == 1:
-        row = as_bits(np.ascontiguousarray(self))
-        threads.run_rows(_gather_row, (target.reshape(-1), slots), row)
-    elif is_last(self, dim):
-        source = rows_of(as_bits(self))
-        rows = target.reshape(len(source), slots.size), source
-        threads.run_rows(_take_columns, rows, slots, work=reading_plans.SCATTERED)
-    else:
-        source = fold(as_bits(self), dim)
-        target = target.reshape(len(source), slots.size, source.shape[2])
-        lines = len(source) * slots.size
-        threads.run_ranges(_take_slices, lines, out.size, target, source, slots)
-
-
-@kernel
-def _take_slices(start, stop, out, self, index):
-    """out[o, j] = self[o, index[j]], lines start to stop of all in `out`."""
-    for line in range(start, stop):
-        o, j = divmod(line, index.size)
-        source, target = self[o, index[j]], out[o, j]
-        for i in range(target.size):
-            target[i] = source[i]
-
-
-@kernel
-def _take_columns(out, self, index):
-    """The same columns of every row."""
-    for row in range(self.shape[0]):
-        source, target = self[row], out[row]
-        for j in range(index.size):
-            target[j] = source[np.uint64(index[j])]
 
 
 def index(self: Array, indices: Sequence[Array | None]) -> Array:
@@ -180,7 +171,8 @@ def index(self: Array, indices: Sequence[Array | None]) -> Array:
     if stop - first == 1:
         out = np.empty(shape, self.dtype)
         if out.size:
-            take_slices(out, self, first, place)
+            sizes = *shape[:first], place.size, *shape[first + place.ndim :]
+            index_select(out.reshape(sizes), self, first, place.reshape(-1))
         return out
     if not self.flags.c_contiguous:
         return self[places.numpy_index(self.shape, plain)]
@@ -201,29 +193,6 @@ def _is_full_mask(self: Array, mask: Array | None) -> bool:
         and mask.shape == self.shape
         and mask.ndim > 0
     )
-
-
-@or_arrays(reading_plans.plan_take)
-def take(out: Array, self: Array, index: Array) -> None:
-    """Write the elements at `index` of the flattened array."""
-    buffer, slots = buffer_of(out), as_int64(index).reshape(-1)
-    flat = as_bits(np.ascontiguousarray(self)).reshape(-1)
-    if out.size and not threads.run_rows(_take_counted, (as_bits(buffer).reshape(-1), slots), flat):
-        places.nonnegative_flat(slots, self.size)  # raises
-    settle(out, buffer)
-
-
-@kernel
-def _take_counted(out, index, self):
-    """out[j] = self[index[j]], counted from the end if negative; False for a place outside."""
-    size = self.size
-    for j in range(index.size):
-        k = index[j]
-        k = k + size if k < 0 else k
-        if np.uint64(k) >= np.uint64(size):
-            return False
-        out[j] = self[np.uint64(k)]
-    return True
 
 
 def _take_flat(out: Array, self: Array, place: Array) -> None:
@@ -308,23 +277,6 @@ def _list_places(out, rows, outer, found):
             if counter[dim] < outer[dim]:
                 break
             counter[dim] = 0
-
-
-@or_arrays(reading_plans.plan_embedding)
-def embedding(
-    out: Array,
-    weight: Array,
-    indices: Array,
-    padding_idx: int = -1,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> None:
-    """Write the rows of `weight` that `indices` names."""
-    places.check_range(indices, len(weight), lambda bad: errors.index_out_of_range_in_self())
-    if out.size and out.flags.c_contiguous:
-        take_slices(out.reshape(-1, out.shape[-1]), weight, 0, indices.reshape(-1))
-    elif out.size:
-        take_slices(out, weight, 0, indices)
 
 
 def embedding_dense_backward(

@@ -1,0 +1,80 @@
+"""Loops that read at places given by index tensors: each slice, or each element, by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torchgen_out._runtime.kernels.typed import typed
+
+
+@typed
+def gather_lines(
+    start, stop, out, self, index, at, at_index, count, size, inner, outer_step, step, inner_step
+):
+    """out[o, j, i] = self[o, index[o, j, i], i], lines (o, j); False for a place outside.
+
+    Rows, which may be of one place each, are not taken out: views count references, 15 ns each.
+    """
+    line, limit = start, np.uint64(size)
+    o, first = divmod(start, max(count, 1))
+    while line < stop:
+        length, base = min(count - first, stop - line), at + o * outer_step
+        if inner == 1:
+            for j in range(np.uint64(line), np.uint64(line + length)):
+                k = index[np.uint64(at_index) + j]
+                if np.uint64(k) >= limit:
+                    return False
+                out[j] = self[np.uint64(base + k * step)]
+        else:
+            for place in range(line * inner, (line + length) * inner, inner):
+                slots, target = index[at_index + place : at_index + place + inner], out[place:]
+                for i in range(inner):
+                    k = slots[i]
+                    if np.uint64(k) >= limit:
+                        return False
+                    target[i] = self[np.uint64(base + k * step + i * inner_step)]
+        line += length
+        o, first = o + 1, 0
+    return True
+
+
+@typed
+def select_lines(start, stop, out, self, index, at, at_index, count, size, inner):
+    """out[o, j] = self[o, index[j]], rows or lines start to stop; False for a place outside.
+
+    Lines are not taken out: views count references.
+    """
+    for j in range(count):
+        if index[at_index + j] < 0 or index[at_index + j] >= size:
+            return False
+    if inner == 1:
+        slots = index[at_index : at_index + count]
+        for o in range(start, stop):
+            row, target = self[at + o * size : at + (o + 1) * size], out[o * count :]
+            for j in range(count):
+                target[j] = row[np.uint64(slots[j])]
+        return True
+    o, j = divmod(start, max(count, 1))
+    for line in range(start, stop):
+        target = np.uint64(line * inner)
+        source = np.uint64(at + (o * size + index[np.uint64(at_index + j)]) * inner)
+        for i in range(np.uint64(inner)):
+            out[target + i] = self[source + i]
+        j += 1
+        if j == count:
+            o, j = o + 1, 0
+    return True
+
+
+@typed
+def take_counted(start, stop, out, self, index, at, at_index, size):
+    """out[j] = self[index[j]], counted from the end if negative; False for a place outside."""
+    slots, target = index[at_index + start : at_index + stop], out[start:stop]
+    source = self[at : at + size]
+    for j in range(slots.size):
+        k = slots[j]
+        k = k + size if k < 0 else k
+        if np.uint64(k) >= np.uint64(size):
+            return False
+        target[j] = source[np.uint64(k)]
+    return True
