@@ -162,13 +162,30 @@ _CLASSES = {
 
 
 def _short_call(operator: Operator, gathered: Argument | None, family: tuple[Operator, ...]) -> str:
-    """The call with what must be given, by position; empty if that is no such call."""
+    """The calls by position that other entries do not take, too; empty if there are none."""
     required = [a for a in operator.schema.positional if a.is_required]
     if any(a.is_required for a in operator.schema.keyword_only):
         return ""
     if gathered is None and any(a.type.is_list for a in required):
         return ""
-    return _test(required, ">=" if gathered else "==", family)
+    least, most = len(required), _most(operator, required, family)
+    if gathered:
+        return _test(required, f"len(args) >= {least}", family)
+    count = f"len(args) == {least}" if least == most else f"{least} <= len(args) <= {most}"
+    return _test(required, count, family)
+
+
+def _most(operator: Operator, required: list[Argument], family: tuple[Operator, ...]) -> int:
+    """How many arguments a short call may have: fewer than an entry takes that begins alike."""
+    least, most = len(required), len(operator.schema.positional)
+    for other in family:
+        positional = other.schema.positional
+        pairs = zip(required, positional, strict=False)
+        is_alike = all(own.type.plain == its.type.plain for own, its in pairs)
+        by_name = any(a.is_required for a in other.schema.keyword_only)
+        if other is not operator and len(positional) > least and is_alike and not by_name:
+            most = min(most, max(least, sum(a.is_required for a in positional) - 1))
+    return most
 
 
 def _named_call(operator: Operator, family: tuple[Operator, ...]) -> str:
@@ -178,16 +195,16 @@ def _named_call(operator: Operator, family: tuple[Operator, ...]) -> str:
     is_shared = any(o.schema.argument(last.name) for o in others)
     if is_shared or not given or any(a.is_keyword_only or a.type.is_list for a in given):
         return ""
-    test = _test(given, "==", family)
+    test = _test(given, f"len(args) == {len(given)}", family)
     return f'{test} and "{translate.parameter(last)}" in keywords' if test else ""
 
 
-def _test(given: list[Argument], comparison: str, family: tuple[Operator, ...]) -> str:
-    """Whether these arguments, and no others, are given by position, as far as classes tell.
+def _test(given: list[Argument], count: str, family: tuple[Operator, ...]) -> str:
+    """Whether these arguments are given by position, as far as classes tell.
 
     Where all entries take the same, the entry says what is wrong.
     """
-    tests = [f"len(args) {comparison} {len(given)}"]
+    tests = [count]
     for position, argument in enumerate(given):
         types = {a.type.plain for o in family for a in o.schema.positional[position : position + 1]}
         if types == {argument.type.plain}:

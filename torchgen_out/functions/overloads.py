@@ -741,7 +741,7 @@ def max(*args: Any, **keywords: Any) -> Any:
         return _max.named(args, keywords)
     if len(args) == 1:
         return max__default(*args)
-    if len(args) == 2 and args[1].__class__ is int:
+    if 2 <= len(args) <= 3 and args[1].__class__ is int:
         return max__dim(*args)
     if len(args) == 2 and args[1].__class__ is Tensor:
         return max__other(*args)
@@ -768,7 +768,7 @@ def min(*args: Any, **keywords: Any) -> Any:
         return _min.named(args, keywords)
     if len(args) == 1:
         return min__default(*args)
-    if len(args) == 2 and args[1].__class__ is int:
+    if 2 <= len(args) <= 3 and args[1].__class__ is int:
         return min__dim(*args)
     if len(args) == 2 and args[1].__class__ is Tensor:
         return min__other(*args)
@@ -878,6 +878,8 @@ def atleast_1d(*args: Any, **keywords: Any) -> Any:
     atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if keywords:
         return _atleast_1d.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return atleast_1d__default(*args)
     return _atleast_1d[tuple(map(type, args))](*args)
 
 
@@ -893,6 +895,8 @@ def atleast_2d(*args: Any, **keywords: Any) -> Any:
     atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if keywords:
         return _atleast_2d.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return atleast_2d__default(*args)
     return _atleast_2d[tuple(map(type, args))](*args)
 
 
@@ -908,6 +912,8 @@ def atleast_3d(*args: Any, **keywords: Any) -> Any:
     atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"""
     if keywords:
         return _atleast_3d.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return atleast_3d__default(*args)
     return _atleast_3d[tuple(map(type, args))](*args)
 
 
@@ -942,7 +948,7 @@ def split(*args: Any, **keywords: Any) -> Any:
     split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]"""
     if keywords:
         return _split.named(args, keywords)
-    if len(args) == 2 and args[1].__class__ is int:
+    if 2 <= len(args) <= 3 and args[1].__class__ is int:
         return split__Tensor(*args)
     return _split[tuple(map(type, args))](*args)
 
@@ -1061,6 +1067,8 @@ def scatter(*args: Any, **keywords: Any) -> Any:
         Tensor"""
     if keywords:
         return _scatter.named(args, keywords)
+    if len(args) == 4 and args[3].__class__ is Tensor:
+        return scatter__src(*args)
     return _scatter[tuple(map(type, args))](*args)
 
 
@@ -1081,6 +1089,8 @@ def scatter_(*args: Any, **keywords: Any) -> Any:
         Tensor(a!)"""
     if keywords:
         return _scatter_.named(args, keywords)
+    if len(args) == 4 and args[3].__class__ is Tensor:
+        return scatter___src(*args)
     return _scatter_[tuple(map(type, args))](*args)
 
 
@@ -1102,7 +1112,7 @@ def sort(*args: Any, **keywords: Any) -> Any:
         if len(args) == 1 and "stable" in keywords:
             return sort__stable(*args, **keywords)
         return _sort.named(args, keywords)
-    if len(args) == 1:
+    if 1 <= len(args) <= 3:
         return sort__default(*args)
     return _sort[tuple(map(type, args))](*args)
 
@@ -1133,7 +1143,13 @@ def median(*args: Any, **keywords: Any) -> Any:
     """median(Tensor self) -> Tensor
     median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"""
     if keywords:
+        if len(args) == 1 and "dim" in keywords:
+            return median__dim(*args, **keywords)
         return _median.named(args, keywords)
+    if len(args) == 1:
+        return median__default(*args)
+    if 2 <= len(args) <= 3:
+        return median__dim(*args)
     return _median[tuple(map(type, args))](*args)
 
 

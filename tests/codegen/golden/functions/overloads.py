@@ -33,7 +33,7 @@ def max(*args: Any, **keywords: Any) -> Any:
         return _max.named(args, keywords)
     if len(args) == 1:
         return max__default(*args)
-    if len(args) == 2 and args[1].__class__ is int:
+    if 2 <= len(args) <= 3 and args[1].__class__ is int:
         return max__dim(*args)
     if len(args) == 2 and args[1].__class__ is Tensor:
         return max__other(*args)
