@@ -164,6 +164,7 @@ if TYPE_CHECKING:
         _check_with as _check_with,
         _convert_indices_from_coo_to_csr as _convert_indices_from_coo_to_csr,
         _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo,
+        _register_device_module as _register_device_module,
         _segment_reduce as _segment_reduce,
         _shape_as_tensor as _shape_as_tensor,
     )
@@ -331,6 +332,7 @@ _LAZY_NAMES = {
     "_check_with": "private_names",
     "_convert_indices_from_coo_to_csr": "private_names",
     "_convert_indices_from_csr_to_coo": "private_names",
+    "_register_device_module": "private_names",
     "_segment_reduce": "private_names",
     "_shape_as_tensor": "private_names",
     "load": "serialization",

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from torchgen_out._runtime.errors.dtype_names import scalar_type_name
 
-_BACKENDS = f"{__name__.rpartition('.errors.')[0]}.dispatch.backends"
-
 
 def unknown_device_type(text: str, known: Sequence[str]) -> RuntimeError:
     """A device string starts with no known device type."""
@@ -53,7 +51,7 @@ def no_backend(device_type: str) -> NotImplementedError:
     """No backend is registered for a device type."""
     return NotImplementedError(
         f"device type '{device_type}' has no backend; import the package that brings it, or "
-        f"register one with {_BACKENDS}.register_backend"
+        "register one with torch.utils.backend_registration.register_backend"
     )
 
 

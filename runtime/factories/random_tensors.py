@@ -8,6 +8,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.bindings.arguments import ready_out
+from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import number
@@ -87,7 +88,7 @@ def randperm(
     if n > 0:
         number.check_fits(n - 1, chosen)
     on = creation.device_or_default(device)
-    if generator is None:
+    if generator is None and on is not devices.cpu:
         generator = backends.on(on).default_generator(on)
     drawn: Tensor = ops._randperm(n, generator=generator)
     made: Tensor = drawn.to(on, chosen)

@@ -55,7 +55,7 @@ def arange(
     """
     on = creation.device_or_default(device)
     are_ints = start.__class__ is end.__class__ is step.__class__ is int
-    if are_ints and step > 0 and start <= end and _is_copied(on):
+    if are_ints and step > 0 and start <= end and (on is devices.cpu or _is_copied(on)):
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
             shapes.check_storable((-((start - end) // step),))

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import copy
 import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -121,6 +123,15 @@ def test_devices(toy: Any) -> None:
         torch.empty(1, device="toy:2")
     with pytest.raises(RuntimeError, match="already been set! Current backend: toy"):
         torch.utils.rename_privateuse1_backend("other")
+
+
+def test_a_module_of_the_device(toy: Any) -> None:
+    module = ModuleType("toy")
+    torch._register_device_module("toy", module)
+    assert torch.get_device_module("toy:1") is torch.toy is module
+    with pytest.raises(RuntimeError, match="'toy' has already been registered"):
+        torch._register_device_module("privateuseone", module)
+    del torch.toy, sys.modules["torchgen_out.toy"]
 
 
 def test_dtypes_that_the_device_has_not_are_refused(toy: Any) -> None:

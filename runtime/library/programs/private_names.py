@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +14,26 @@ __all__ = [
     "_assert_async", "_assert_scalar", "_check", "_check_index", "_check_is_size",
     "_check_not_implemented", "_check_tensor_all", "_check_tensor_all_with", "_check_type",
     "_check_value", "_check_with", "_convert_indices_from_coo_to_csr",
-    "_convert_indices_from_csr_to_coo", "_segment_reduce", "_shape_as_tensor",
+    "_convert_indices_from_csr_to_coo", "_register_device_module", "_segment_reduce",
+    "_shape_as_tensor",
 ]  # fmt: skip
 
 Message = Callable[[], object] | None
+
+
+def _register_device_module(device_type: str, module: Any) -> None:
+    """Let `torch.<device_type>` be a module, for a backend from outside.
+
+    **Raises** RuntimeError if there is one.
+    """
+    name = torch.device(device_type).type
+    if hasattr(torch, name):
+        raise RuntimeError(
+            f"The runtime module of '{name}' has already been registered with "
+            f"'{getattr(torch, name)}'"
+        )
+    setattr(torch, name, module)
+    sys.modules[f"{torch.__name__}.{name}"] = module
 
 
 def _check_with(error: builtins.type[Exception], cond: Any, message: Message) -> None:
