@@ -198,7 +198,7 @@ _POLYNOMIALS = (
 
 CONSTANT: dict[str, str] = {
     **dict.fromkeys(
-        ("fill", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"),
+        ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"),
         "the values are not the tensor's",
     ),
     **dict.fromkeys(("isreal", "isclose"), "truth values"),

@@ -14,6 +14,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.factories import creation
 
 Points = Any
@@ -35,6 +36,7 @@ def _window(
         raise errors.window_layout(name, layout)
     if chosen not in (dtypes.float32, dtypes.float64):
         raise errors.window_dtype(name, chosen)
+    shapes.check_storable((M,))
     points = np.ones(M) if M <= 1 else formula(np.arange(M, dtype=np.float64), M - bool(sym))
     return creation.from_values(points, chosen, creation.device_or_default(device))
 

@@ -27,8 +27,13 @@ KNOWN: tuple[Known, ...] = (
     Known("*", "accepted", "int too big to convert", "numbers beside floats may be of any size"),
     Known("norm_except_dim", "accepted", "Overflow when", "numbers beside floats, as above"),
     Known("*", "accepted", "c10::(Half|BFloat16) without", "numbers are kept in float32"),
-    Known("*fft*", "accepted", "support tensors of type", "computed here in more dtypes"),
+    Known("*", "accepted", "support tensors of type", "computed here in more dtypes"),
+    Known("*fft*", "accepted", "MKL FFT error", "of nothing a transform is nothing"),
+    Known("*lu_factor*", "accepted", "U.* is zero and using it", "rounding leaves no exact zero"),
+    Known("nll_loss", "accepted", "size mismatch", "PyTorch's gradient refuses what it computed"),
     Known("*", "accepted", "not enough values to unpack", "one number in a list is for all dims"),
+    Known("lerp*", "accepted", "expected dtype", "the common dtype is computed in"),
+    Known("huber_loss", "accepted", "can't be cast", "the loss has the common dtype"),
     Known("celu", "accepted", "alpha cannot be 0", "the formula says what comes of it"),
     Known("diff", "accepted", "start out of range", "differences of no elements are none"),
     Known("native_group_norm", "accepted", "is_contiguous", "any layout is read"),
@@ -71,7 +76,10 @@ KNOWN: tuple[Known, ...] = (
     Known("fractional_max*", "refused", "step sign", "PyTorch takes a kernel of negative size"),
     # What PyTorch has no gradient of
     Known("special_*bessel*", "shape", "2 results, PyTorch: 1", "have gradients"),
+    Known("masked_median", "refused", "nanmedian", "PyTorch drops imaginary parts"),
     # What PyTorch gets wrong
+    Known("fft_*freq", "shape", r"n=-1\b", "PyTorch counts less than nothing"),
+    Known("fft_ihfft*", "shape", r"\[out short\]", "PyTorch forgets to resize out="),
     Known("grid_sampler_3d", "value", "", "PyTorch reads beside it: other values every time"),
     Known(
         "grid_sampler*", "value", "_mode=(?![0-2],)", "PyTorch leaves results of no mode unwritten"

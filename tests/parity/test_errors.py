@@ -224,6 +224,11 @@ FOUND_AT_RANDOM = (
     *("torch.tensordot(x, x, dims=([5], [0]))", "torch.tensordot(x, x, dims=([0, 0], [0, 1]))"),
     "torch.tensordot(torch.tensor(1.0), x[:0], dims=([1, 0], [0, 1]))",
     "torch.linalg.tensorsolve(torch.eye(6).reshape(6, 2, 3), x[:2, :3], dims=(5,))",
+    "torch.segment_reduce(x, 'sum', lengths=torch.tensor([[1, 3]] * 3), axis=3)",
+    "torch.autograd.grad(torch.fill(x.requires_grad_(), 2.0).sum(), x)",
+    *("torch.trapezoid(x, x, dim=-3)", "torch.cumulative_trapezoid(x, x, dim=2)"),
+    "torch.nansum(x, dtype=torch.int64, out=torch.tensor(0))",
+    *("torch.signal.windows.cosine(2**63 - 1)", "torch.signal.windows.gaussian(2**62)"),
     "torch.signal.windows.exponential(1, center=0.5, sym=False)",
     *(
         "F.unfold(torch.ones(2, 3, 4, 4), [2])",

@@ -132,8 +132,8 @@ def fill(
             return _answer
         check_tensors("fill", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fill", out, ops.empty_like(input).fill_(value))
-    return ops.empty_like(input).fill_(value)
+        return store_out("fill", out, ops.clone(input).fill_(value))
+    return ops.clone(input).fill_(value)
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:

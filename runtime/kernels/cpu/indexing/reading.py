@@ -77,7 +77,7 @@ def gather(
 ) -> LaunchPlan:
     """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
     own, strides = self.sizes or (1,), self.strides or (1,)
-    taken = index.sizes or (1,)
+    taken = (0,) * len(own) if 0 in index.sizes else index.sizes or (1,)  # nothing: of any dims
     size, dim = own[dim], dim % len(own)
     reached = (*taken[:dim], size, *taken[dim + 1 :])
     within = TensorSpec(self.dtype, reached, strides)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.view.broadcasting import meshgrid
 from torchgen_out._runtime.ops.shapes.copy import common_dtype
@@ -115,7 +116,7 @@ def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
 
 def _place(y: Any, dim: int) -> int:
     """The dim of y counted from the front: x may have more of them."""
-    return dim + y.ndim if dim < 0 else dim
+    return normalize_dim(dim, y.ndim)
 
 
 def _steps(name: str, y: Any, x: Any, dim: int) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, prod
 from typing import Any
 
+from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
 
 OF_NOTHING = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -inf, "min": inf}
@@ -28,10 +29,10 @@ def segment_reduce(
     Shape: (*B, N, *R) with lengths (*B, S), where `axis` counts B -> (*B, S, *R).
     Raises: RuntimeError if both or none are given, or if they do not fit the data.
     """
+    axis = normalize_dim(axis, data.dim())
     _check(data, reduce, lengths, indices, offsets, axis)
     if lengths is None:
         lengths = offsets.diff(dim=-1)
-    axis = axis % data.dim()
     batch, count, rest = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
     if not unsafe:
         _check_lengths(lengths, count)
@@ -65,7 +66,7 @@ def _check(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any, axi
     told = offsets if lengths is None else lengths
     if told.dtype.kind != "i":
         raise RuntimeError(f"segment_reduce(): lengths must be integers, got {told.dtype}")
-    if not data.dim() or axis % data.dim() != told.dim() - 1:
+    if not data.dim() or axis != told.dim() - 1:
         raise RuntimeError(
             f"segment_reduce(): Expected axis to be the last dimension of lengths but got {axis}."
         )

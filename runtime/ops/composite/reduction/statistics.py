@@ -62,7 +62,8 @@ def std_mean_over(self: Any, dim: Any, unbiased: bool, keepdim: bool = False) ->
 def nansum(self: Any, dim: Any, keepdim: bool, dtype: Any, out: Any = None) -> Any:
     """The sum of the elements that are not nan: those become 0 before a cast to integers.
 
-    Raises: NotImplementedError for complex numbers, and for a sum of floats in integers with out=.
+    Raises: NotImplementedError for complex numbers, and for a sum of floats in integers that only
+    out= asks for.
     """
     own = self.dtype
     if own.kind in "bi":
@@ -70,9 +71,9 @@ def nansum(self: Any, dim: Any, keepdim: bool, dtype: Any, out: Any = None) -> A
     wanted = dtype if out is None else dtype_for_out("nansum", out, dtype)
     if own.kind == "f" and (wanted is None or wanted.kind == "f"):
         return ops._nansum(self, dim, keepdim, dtype=dtype, out=out)
-    if out is not None or own.kind == "c" or wanted.kind == "c":
+    if (out is not None and dtype is None) or own.kind == "c" or wanted.kind == "c":
         raise errors.dtype_not_supported("nansum", own if own.kind == "c" else wanted, "floats")
-    return self.masked_fill(self.isnan(), 0).sum(dim, keepdim, dtype=dtype)
+    return ops.sum(self.masked_fill(self.isnan(), 0), dim, keepdim, dtype=dtype, out=out)
 
 
 def nanmean(self: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
