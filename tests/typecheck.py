@@ -3,7 +3,8 @@
     python -m tests.typecheck [options of mypy]
 
 In a checkout these are two folders, which mypy cannot be told are one package; so it is shown a
-folder of links. What it reads there, and how strictly, stands in pyproject.toml.
+folder of links. What it reads there, and how strictly, stands in pyproject.toml. Beside the package
+lie users' typed programs of `tests/typing`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def lay_out(tree: Path) -> None:
             _link(entry, package / entry.name)
     _link(ROOT / "runtime", package / "_runtime")
     _link(ROOT / "codegen", tree / "codegen")
+    _link(ROOT / "tests" / "typing", tree / "typed_programs")
 
 
 def _link(source: Path, target: Path) -> None:
