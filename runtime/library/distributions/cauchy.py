@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.parameters import uniform
@@ -16,6 +18,9 @@ __all__ = ["Cauchy"]
 class Cauchy(Distribution):
     """Cauchy of median `loc`; `scale` is half its width at half its height."""
 
+    loc: Tensor
+    scale: Tensor
+
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
@@ -24,33 +29,33 @@ class Cauchy(Distribution):
         self._take(validate_args, loc=loc, scale=scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return torch.full_like(self.loc, float("nan"))
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return torch.full_like(self.loc, float("inf"))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.icdf(uniform(self._extended_shape(sample_shape), self.loc))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         deviation = (value - self.loc) / self.scale
         return -math.log(math.pi) - self.scale.log() - torch.log1p(deviation.pow(2))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         return torch.atan((value - self.loc) / self.scale) / math.pi + 0.5
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         return self.loc + self.scale * torch.tan(math.pi * (value - 0.5))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return math.log(4 * math.pi) + self.scale.log()

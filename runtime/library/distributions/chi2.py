@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.gamma import Gamma
 
@@ -12,6 +13,8 @@ __all__ = ["Chi2"]
 
 class Chi2(Gamma):
     """The sum of the squares of `df` standard normal numbers."""
+
+    concentration: Tensor
 
     arg_constraints: ClassVar = {"df": constraints.positive}
 

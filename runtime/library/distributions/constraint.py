@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
 
 
 class Constraint:
@@ -18,7 +19,7 @@ class Constraint:
     _bounds: tuple[str, ...] = ()
     """The attributes that its `repr` shows."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         """Whether each value is in the set.
 
         Shape: (*B, *event) -> (*B), bool.
@@ -33,23 +34,27 @@ class Constraint:
 class _Dependent(Constraint):
     """A set that depends on other values; it cannot be checked by itself."""
 
-    def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented):
+    def __init__(
+        self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
+    ) -> None:
         self._is_discrete = is_discrete
         self._event_dim = event_dim
 
     @property
-    def is_discrete(self) -> bool:
+    def is_discrete(self) -> bool:  # type: ignore[override]  # found out when it is asked
         """Whether the values are discrete."""
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
-        return self._is_discrete
+        is_discrete: bool = self._is_discrete
+        return is_discrete
 
     @property
-    def event_dim(self) -> int:
+    def event_dim(self) -> int:  # type: ignore[override]  # found out when it is asked
         """How many of the last dims make one value."""
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
-        return self._event_dim
+        event_dim: int = self._event_dim
+        return event_dim
 
     def __call__(
         self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented
@@ -60,7 +65,7 @@ class _Dependent(Constraint):
             event_dim=self._event_dim if event_dim is NotImplemented else event_dim,
         )
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         raise ValueError("Cannot determine validity of dependent constraint")
 
 
@@ -97,16 +102,16 @@ class _IndependentConstraint(Constraint):
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
     @property
-    def is_discrete(self) -> bool:
+    def is_discrete(self) -> bool:  # type: ignore[override]  # found out when it is asked
         """Whether the values are discrete."""
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> int:
+    def event_dim(self) -> int:  # type: ignore[override]  # found out when it is asked
         """How many of the last dims make one value."""
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         valid = self.base_constraint.check(value)
         ndim = self.reinterpreted_batch_ndims
         if valid.dim() < ndim:
@@ -123,16 +128,16 @@ class MixtureSameFamilyConstraint(Constraint):
         self.base_constraint = base_constraint
 
     @property
-    def is_discrete(self) -> bool:
+    def is_discrete(self) -> bool:  # type: ignore[override]  # found out when it is asked
         """Whether the values are discrete."""
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> int:
+    def event_dim(self) -> int:  # type: ignore[override]  # found out when it is asked
         """How many of the last dims make one value."""
         return self.base_constraint.event_dim
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         valid = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         ndim = value.dim() - self.event_dim
         return valid.flatten(ndim).all(-1) if valid.dim() > ndim else valid

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.library.distributions import constraints, transforms
 
 __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
+
+
+Maker = TypeVar("Maker", bound=Callable[[Any], Any])
 
 
 class ConstraintRegistry:
@@ -17,6 +20,10 @@ class ConstraintRegistry:
     def __init__(self) -> None:
         self._makers: dict[type, Callable[[Any], Any]] = {}
 
+    @overload
+    def register(self, constraint: Any) -> Callable[[Maker], Maker]: ...
+    @overload
+    def register(self, constraint: Any, factory: Maker) -> Maker: ...
     def register(self, constraint: Any, factory: Callable[[Any], Any] | None = None) -> Any:
         """Make transforms onto `constraint`, a class or an instance of it, by `factory`.
 

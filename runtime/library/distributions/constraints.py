@@ -7,6 +7,7 @@ from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions.constraint import (
     Constraint,
     MixtureSameFamilyConstraint,
@@ -83,7 +84,7 @@ class _Boolean(Constraint):
 
     is_discrete = True
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value == 0) | (value == 1)
 
 
@@ -93,14 +94,14 @@ class _OneHot(Constraint):
     is_discrete = True
     event_dim = 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
 
 
 class _Real(Constraint):
     """Every number but nan."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return value == value
 
 
@@ -112,14 +113,14 @@ class _GreaterThan(Constraint):
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return value > self.lower_bound
 
 
 class _GreaterThanEq(_GreaterThan):
     """A bound and above."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return value >= self.lower_bound
 
 
@@ -131,7 +132,7 @@ class _LessThan(Constraint):
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return value < self.upper_bound
 
 
@@ -144,14 +145,14 @@ class _Interval(Constraint):
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value >= self.lower_bound) & (value <= self.upper_bound)
 
 
 class _HalfOpenInterval(_Interval):
     """From a bound to another, without the upper one."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value >= self.lower_bound) & (value < self.upper_bound)
 
 
@@ -160,7 +161,7 @@ class _IntegerInterval(_Interval):
 
     is_discrete = True
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value % 1 == 0) & super().check(value)
 
 
@@ -169,7 +170,7 @@ class _IntegerLessThan(_LessThan):
 
     is_discrete = True
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
@@ -178,7 +179,7 @@ class _IntegerGreaterThan(_GreaterThanEq):
 
     is_discrete = True
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value % 1 == 0) & super().check(value)
 
 
@@ -187,7 +188,7 @@ class _Simplex(Constraint):
 
     event_dim = 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
@@ -201,7 +202,7 @@ class _Multinomial(Constraint):
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
 
@@ -210,21 +211,21 @@ class _LowerTriangular(Constraint):
 
     event_dim = 2
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return (value.tril() == value).flatten(-2).all(-1)
 
 
 class _LowerCholesky(_LowerTriangular):
     """Lower triangular matrices with a positive diagonal."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         return super().check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
 
 
 class _CorrCholesky(_LowerCholesky):
     """Cholesky factors of correlations: their rows have length 1."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         room = torch.finfo(value.dtype).eps * value.size(-1) * 10
         lengths = torch.linalg.vector_norm(value.detach(), dim=-1)
         return super().check(value) & ((lengths - 1).abs() < room).all(-1)
@@ -235,7 +236,7 @@ class _Square(Constraint):
 
     event_dim = 2
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         is_square = value.shape[-2] == value.shape[-1]
         return torch.full(value.shape[:-2], is_square, dtype=torch.bool, device=value.device)
 
@@ -243,7 +244,7 @@ class _Square(Constraint):
 class _Symmetric(_Square):
     """Matrices that equal their transposes, to 1e-6."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         square = super().check(value)
         if not square.all():
             return square
@@ -253,7 +254,7 @@ class _Symmetric(_Square):
 class _PositiveSemidefinite(_Symmetric):
     """Symmetric matrices without a negative eigenvalue."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         symmetric = super().check(value)
         if not symmetric.all():
             return symmetric
@@ -263,7 +264,7 @@ class _PositiveSemidefinite(_Symmetric):
 class _PositiveDefinite(_Symmetric):
     """Symmetric matrices that have a Cholesky factor."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         symmetric = super().check(value)
         if not symmetric.all():
             return symmetric
@@ -278,12 +279,12 @@ class _Pieces(Constraint):
         self.dim = dim
 
     @property
-    def is_discrete(self) -> bool:
+    def is_discrete(self) -> bool:  # type: ignore[override]  # of the pieces
         """Whether the values of any piece are discrete."""
         return any(piece.is_discrete for piece in self.cseq)
 
     @property
-    def event_dim(self) -> int:
+    def event_dim(self) -> int:  # type: ignore[override]  # of the pieces
         """How many of the last dims make one value."""
         return max(piece.event_dim for piece in self.cseq)
 
@@ -297,7 +298,7 @@ class _Cat(_Pieces):
         super().__init__(cseq, dim)
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         parts = value.split(self.lengths, self.dim)
         return torch.cat([c.check(v) for c, v in zip(self.cseq, parts, strict=True)], self.dim)
 
@@ -305,7 +306,7 @@ class _Cat(_Pieces):
 class _Stack(_Pieces):
     """Pieces as `torch.stack` puts them together."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Tensor) -> Tensor:
         parts = value.unbind(self.dim)
         return torch.stack([c.check(v) for c, v in zip(self.cseq, parts, strict=True)], self.dim)
 

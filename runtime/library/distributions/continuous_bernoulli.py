@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.exp_family import ExponentialFamily
 from torchgen_out._runtime.library.distributions.parameters import broadcast_all, clamp_probs
@@ -56,47 +58,47 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         return torch.where(self._is_far(), exact, math.log(2) + (4 / 3 + 104 / 45 * x) * x)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         p = self._far_probs()
         exact = p / (2 * p - 1) + 1 / ((-p).log1p() - p.log())
         x = self.probs - 0.5
         return torch.where(self._is_far(), exact, 0.5 + (1 / 3 + 16 / 45 * x.pow(2)) * x)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         return self.variance.sqrt()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         p = self._far_probs()
         exact = p * (p - 1) / (1 - 2 * p).pow(2) + 1 / ((-p).log1p() - p.log()).pow(2)
         x = (self.probs - 0.5).pow(2)
         return torch.where(self._is_far(), exact, 1 / 12 - (1 / 15 - 128 / 945 * x) * x)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.icdf(torch.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         loss = F.binary_cross_entropy_with_logits(logits, value, reduction="none")
         return -loss + self._log_norm()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         p = self._far_probs()
         exact = (p.pow(value) * (1 - p).pow(1 - value) + p - 1) / (2 * p - 1)
         return torch.where(self._is_far(), exact, value).clamp(min=0, max=1)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         p = self._far_probs()
         exact = ((-p + value * (2 * p - 1)).log1p() - (-p).log1p()) / (p.log() - (-p).log1p())
         return torch.where(self._is_far(), exact, value)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         rest, log_p = (-self.probs).log1p(), self.probs.log()
         return self.mean * (rest - log_p) - self._log_norm() - rest
 

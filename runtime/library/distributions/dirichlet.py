@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.exp_family import ExponentialFamily
@@ -27,22 +29,22 @@ class Dirichlet(ExponentialFamily):
         shape = concentration.shape
         Distribution.__init__(self, shape[:-1], shape[-1:], validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
         return drawn / drawn.sum(-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         a = self.concentration
         return (torch.xlogy(a - 1, value) - torch.lgamma(a)).sum(-1) + torch.lgamma(a.sum(-1))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.concentration / self.concentration.sum(-1, keepdim=True)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The corner of the greatest weight, where no concentration is above 1."""
         above = (self.concentration - 1).clamp(min=0)
         mode = above / above.sum(-1, keepdim=True)
@@ -51,11 +53,11 @@ class Dirichlet(ExponentialFamily):
         return torch.where(is_corner, corner, mode)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         total = self.concentration.sum(-1, keepdim=True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         a, n = self.concentration, self.event_shape[0]
         total = a.sum(-1)
         spread = (n - total) * torch.digamma(total) + ((a - 1) * torch.digamma(a)).sum(-1)

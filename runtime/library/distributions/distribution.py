@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.parameters import broadcast_all, lazy_property
 
@@ -88,12 +90,12 @@ class Distribution:
             )
 
     @property
-    def batch_shape(self) -> Any:
+    def batch_shape(self) -> torch.Size:
         """The shape of the distributions."""
         return self._batch_shape
 
     @property
-    def event_shape(self) -> Any:
+    def event_shape(self) -> torch.Size:
         """The shape of one event."""
         return self._event_shape
 
@@ -103,51 +105,51 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} has no support")
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The mean."""
         raise NotImplementedError(f"{type(self).__name__} has no mean")
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The likeliest event."""
         raise NotImplementedError(f"{type(self).__name__} has no mode")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance."""
         raise NotImplementedError(f"{type(self).__name__} has no variance")
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviation."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Events without a gradient: shape `sample_shape + batch_shape + event_shape`."""
         with torch.no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Events that are functions of the parameters, with their gradients."""
         raise NotImplementedError(f"{type(self).__name__} has no rsample")
 
-    def sample_n(self, n: int) -> Any:
+    def sample_n(self, n: int) -> Tensor:
         """`n` samples of each distribution."""
         return self.sample((n,))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """The log of the density, or of the mass, at `value`."""
         raise NotImplementedError(f"{type(self).__name__} has no log_prob")
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         """The probability of events up to `value`."""
         raise NotImplementedError(f"{type(self).__name__} has no cdf")
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The event below which there is the probability `value`."""
         raise NotImplementedError(f"{type(self).__name__} has no icdf")
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """Every event, along a new first dim; the batch's dims are 1 unless `expand`."""
         raise NotImplementedError(f"{type(self).__name__} has no enumerate_support")
 
@@ -156,11 +158,11 @@ class Distribution:
         values = values.reshape((-1,) + (1,) * len(self.batch_shape))
         return values.expand((-1, *self.batch_shape)) if expand else values
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The mean of -log_prob, in nats."""
         raise NotImplementedError(f"{type(self).__name__} has no entropy")
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> Tensor:
         """e^entropy."""
         return self.entropy().exp()
 
@@ -179,7 +181,7 @@ class Distribution:
         """The tensors among the parameters, with batches of `shape`."""
         expanded = {}
         for name, constraint in self.arg_constraints.items():
-            value = self.__dict__.get(name)
+            value: Any = self.__dict__.get(name)
             if torch.is_tensor(value):
                 event = value.shape[value.dim() - constraint.event_dim :]
                 expanded[name] = value.expand(shape + event)
@@ -194,7 +196,7 @@ class Distribution:
             )
         return type(self).__new__(type(self)) if _instance is None else _instance
 
-    def _extended_shape(self, sample_shape: Any = ()) -> Any:
+    def _extended_shape(self, sample_shape: Sequence[int] = ()) -> torch.Size:
         """The shape of samples."""
         return torch.Size(sample_shape) + self.batch_shape + self.event_shape
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.parameters import sum_rightmost
 
@@ -36,7 +37,7 @@ class ExponentialFamily(Distribution):
             slope = torch.autograd.grad(normalizer.sum(), theta, create_graph=True)
         return theta, normalizer, slope
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """F(theta) - <theta, F'(theta)> - E[log h(x)]."""
         theta, normalizer, slope = self._log_normalizer_and_slope()
         result = normalizer - self._mean_carrier_measure

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 
@@ -14,6 +16,10 @@ __all__ = ["GeneralizedPareto"]
 
 class GeneralizedPareto(Distribution):
     """Above `loc`, with a tail that a positive concentration thickens and a negative one ends."""
+
+    concentration: Tensor
+    loc: Tensor
+    scale: Tensor
 
     arg_constraints: ClassVar = {
         "loc": constraints.real,
@@ -45,38 +51,38 @@ class GeneralizedPareto(Distribution):
         return torch.where(is_plain, -z, -torch.log1p(k * z) / k)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         mean = self.loc + self.scale / (1 - self.concentration)
         return mean.masked_fill(self.concentration >= 1, math.nan)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         k = self.concentration
         variance = self.scale.pow(2) / ((1 - k).pow(2) * (1 - 2 * k))
         return variance.masked_fill(k >= 0.5, math.nan)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.icdf(torch.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         return (1 + self.concentration) * self._log_survival(value) - self.scale.log()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         return -torch.expm1(self._log_survival(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         is_plain, k = self._parts()
         rest = torch.log1p(-value)
         return self.loc + self.scale * torch.where(is_plain, -rest, torch.expm1(-k * rest) / k)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self.scale.log() + self.concentration + 1

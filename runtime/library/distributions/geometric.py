@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.parameters import broadcast_all, uniform
 from torchgen_out._runtime.library.distributions.probabilities import ProbsOrLogits
@@ -32,23 +34,23 @@ class Geometric(ProbsOrLogits):
             )
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return 1 / self.probs - 1
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return torch.zeros_like(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return (1 / self.probs - 1) / self.probs
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with torch.no_grad():
             share = uniform(self._extended_shape(sample_shape), self.probs)
             return (share.log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         value, probs = broadcast_all(value, self.probs)
@@ -56,6 +58,6 @@ class Geometric(ProbsOrLogits):
         certain = (probs == 1) & (value == 0)
         return value * (-probs.masked_fill(certain, 0)).log1p() + self.probs.log()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         loss = F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
         return loss / self.probs

@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.parameters import EULER_CONSTANT, broadcast_all
 from torchgen_out._runtime.library.distributions.transformed_distribution import (
@@ -32,27 +33,27 @@ class Gumbel(TransformedDistribution):
         chain = [*minus_log, ExpTransform().inv, AffineTransform(self.loc, -self.scale)]
         super().__init__(base, chain, validate_args=validate_args)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         y = (self.loc - value) / self.scale
         return y - y.exp() - self.scale.log()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.loc + self.scale * EULER_CONSTANT
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         return math.pi / math.sqrt(6) * self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.stddev.pow(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self.scale.log() + (1 + EULER_CONSTANT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.gamma import Gamma
 from torchgen_out._runtime.library.distributions.transformed_distribution import (
@@ -41,22 +42,22 @@ class InverseGamma(TransformedDistribution):
         return self.base_dist.rate
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """Infinite up to concentration 1."""
         mean = self.rate / (self.concentration - 1)
         return mean.masked_fill(self.concentration <= 1, float("inf"))
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.rate / (self.concentration + 1)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """Infinite up to concentration 2."""
         a = self.concentration
         variance = self.rate.square() / ((a - 1).square() * (a - 2))
         return variance.masked_fill(a <= 2, float("inf"))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         a = self.concentration
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.parameters import EULER_CONSTANT, broadcast_all
 from torchgen_out._runtime.library.distributions.transformed_distribution import (
@@ -42,11 +43,11 @@ class Kumaraswamy(TransformedDistribution):
         return (b.log() + torch.lgamma(c) + torch.lgamma(b) - torch.lgamma(c + b)).exp()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self._moment(1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """nan where the density is greatest at an end, or the same everywhere."""
         # DEVIATION: PyTorch's is nan always.
         a, b = self.concentration1, self.concentration0
@@ -55,10 +56,10 @@ class Kumaraswamy(TransformedDistribution):
         return log_mode.exp().masked_fill(is_open, float("nan"))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self._moment(2) - self.mean.pow(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         a, b = self.concentration1, self.concentration0
         harmonic = torch.digamma(b + 1) + EULER_CONSTANT
         return (1 - 1 / b) + (1 - 1 / a) * harmonic - a.log() - b.log()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.beta import Beta
 from torchgen_out._runtime.library.distributions.distribution import Distribution
@@ -36,7 +38,7 @@ class LKJCholesky(Distribution):
         shape = self.concentration.shape
         super().__init__(shape, (dim, dim), validate_args=validate_args)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Row i ends a random direction of i entries, whose squared length is a beta number."""
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
@@ -51,7 +53,7 @@ class LKJCholesky(Distribution):
             left = (1 - rows.pow(2).sum(-1)).clamp(min=torch.finfo(like.dtype).tiny)
             return rows + torch.diag_embed(left.sqrt())
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         n = self.dim

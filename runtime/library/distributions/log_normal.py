@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.normal import Normal
 from torchgen_out._runtime.library.distributions.transformed_distribution import (
@@ -36,17 +37,17 @@ class LogNormal(TransformedDistribution):
         return self.base_dist.scale
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return (self.loc + self.scale.pow(2) / 2).exp()
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return (self.loc - self.scale.square()).exp()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         square = self.scale.pow(2)
         return square.expm1() * (2 * self.loc + square).exp()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self.base_dist.entropy() + self.loc

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.multivariate_normal import squared_lengths
@@ -77,22 +79,22 @@ class LowRankMultivariateNormal(Distribution):
         return new
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @lazy_property
-    def variance(self) -> Any:  # type: ignore[override]
+    def variance(self) -> Tensor:
         """The sum of the columns' squares, and the diagonal."""
         columns, diagonal = self._given
         both = columns.pow(2).sum(-1) + diagonal
         return both.expand(self.batch_shape + self.event_shape)
 
     @lazy_property
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Tensor:
         """The covariance's Cholesky factor, from the matrix without its diagonal D."""
         columns, diagonal = self._given
         root = diagonal.sqrt().unsqueeze(-1)
@@ -101,13 +103,13 @@ class LowRankMultivariateNormal(Distribution):
         return self._matrix(root * torch.linalg.cholesky(scaled @ scaled.mT + identity))
 
     @lazy_property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Tensor:
         """The covariance."""
         columns, diagonal = self._given
         return self._matrix(columns @ columns.mT + torch.diag_embed(diagonal))
 
     @lazy_property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Tensor:
         """The covariance's inverse, by Woodbury's identity."""
         columns, diagonal = self._given
         scaled = columns.mT / diagonal.unsqueeze(-2)
@@ -118,21 +120,21 @@ class LowRankMultivariateNormal(Distribution):
         n = self.event_shape[0]
         return matrix.expand((*self.batch_shape, n, n))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         columns, diagonal = self._given
         shape = self._extended_shape(sample_shape)
         within = standard_normal((*shape[:-1], columns.shape[-1], 1), self.loc)
         along = standard_normal(shape, self.loc)
         return self.loc + (columns @ within).squeeze(-1) + diagonal.sqrt() * along
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         lengths = distances(*self._given, value - self.loc, self._capacitance)
         log_det = log_determinant(*self._given, self._capacitance)
         return -0.5 * (self.event_shape[0] * math.log(2 * math.pi) + log_det + lengths)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         log_det = log_determinant(*self._given, self._capacitance)
         constant = self.event_shape[0] * (1 + math.log(2 * math.pi))
         return (0.5 * (constant + log_det)).expand(self.batch_shape)

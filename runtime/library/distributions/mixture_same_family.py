@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.categorical import Categorical
 from torchgen_out._runtime.library.distributions.distribution import Distribution
@@ -63,28 +65,28 @@ class MixtureSameFamily(Distribution):
         return (weights * value).sum(-1 - self._event_ndims)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self._weighted(self._component_distribution.mean)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """Within the components and between them."""
         component = self._component_distribution
         between = component.mean - self._pad(self.mean)
         return self._weighted(component.variance) + self._weighted(between.pow(2))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         each = self._component_distribution.cdf(self._pad(value))
         return (each * self._mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         each = self._component_distribution.log_prob(self._pad(value))
         weights = torch.log_softmax(self._mixture_distribution.logits, dim=-1)
         return torch.logsumexp(each + weights, dim=-1)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with torch.no_grad():
             chosen = self._mixture_distribution.sample(sample_shape)
             drawn = self._component_distribution.sample(sample_shape)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.binomial import Binomial
 from torchgen_out._runtime.library.distributions.categorical import Categorical
@@ -60,14 +62,14 @@ class Multinomial(Distribution):
         return self._categorical.param_shape
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.probs * self.total_count
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with torch.no_grad():
             draws = self._categorical.sample((*sample_shape, self.total_count))
             drawn = draws.movedim(len(sample_shape), -1)
@@ -75,7 +77,7 @@ class Multinomial(Distribution):
                                  device=self.probs.device)  # fmt: skip
             return counts.scatter_add_(-1, drawn, torch.ones_like(drawn, dtype=counts.dtype))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         logits, value = torch.broadcast_tensors(self.logits, value)
@@ -84,7 +86,7 @@ class Multinomial(Distribution):
         absent = (value == 0) & (logits == -float("inf"))
         return ways + (logits.masked_fill(absent, 0) * value).sum(-1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """-log n! + n H(category) + the mean of the sum of log x!, by the binomial margins."""
         n = torch.tensor(self.total_count)
         counts = self._binomial.enumerate_support(expand=False)[1:]

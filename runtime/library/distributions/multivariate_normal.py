@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.parameters import lazy_property, standard_normal
@@ -84,17 +86,17 @@ class MultivariateNormal(Distribution):
         self._factor = _FACTORS[name](matrix)
 
     @lazy_property
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Tensor:
         """The covariance's Cholesky factor."""
         return self._expand_matrix(self._factor)
 
     @lazy_property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Tensor:
         """The covariance."""
         return self._expand_matrix(self._factor @ self._factor.mT)
 
     @lazy_property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Tensor:
         """The covariance's inverse."""
         return self._expand_matrix(torch.cholesky_inverse(self._factor))
 
@@ -103,18 +105,18 @@ class MultivariateNormal(Distribution):
         return matrix.expand((*self.batch_shape, n, n))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self._factor.pow(2).sum(-1).expand(self.batch_shape + self.event_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         noise = standard_normal(self._extended_shape(sample_shape), self.loc)
         return self.loc + (self._factor @ noise.unsqueeze(-1)).squeeze(-1)
 
@@ -122,19 +124,19 @@ class MultivariateNormal(Distribution):
         """Half of the log of the covariance's determinant."""
         return self._factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         lengths = squared_lengths(self._factor, value - self.loc)
         constant = self.event_shape[0] * math.log(2 * math.pi)
         return -0.5 * (constant + lengths) - self._half_log_det()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         constant = 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi))
         return (constant + self._half_log_det()).expand(self.batch_shape)
 
 
-_FACTORS = {
+_FACTORS: dict[str, Callable[[Tensor], Tensor]] = {
     "covariance_matrix": torch.linalg.cholesky,
     "precision_matrix": factor_of_inverse,
     "scale_tril": lambda matrix: matrix,

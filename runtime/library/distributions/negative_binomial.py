@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.gamma import Gamma
 from torchgen_out._runtime.library.distributions.parameters import broadcast_all, lazy_property
@@ -16,6 +18,8 @@ __all__ = ["NegativeBinomial"]
 
 class NegativeBinomial(ProbsOrLogits):
     """How many successes of probability `probs` come before `total_count` failures."""
+
+    total_count: Tensor
 
     arg_constraints: ClassVar = {
         "total_count": constraints.greater_than_eq(0),
@@ -41,27 +45,27 @@ class NegativeBinomial(ProbsOrLogits):
         return new
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.total_count * torch.exp(self.logits)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.mean / torch.sigmoid(-self.logits)
 
     @lazy_property
-    def _gamma(self) -> Any:
+    def _gamma(self) -> Gamma:
         """The rates of the Poisson numbers that make the counts."""
         return Gamma(self.total_count, torch.exp(-self.logits), validate_args=False)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with torch.no_grad():
             return torch.poisson(self._gamma.sample(sample_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         n = self.total_count

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.categorical import Categorical
 from torchgen_out._runtime.library.distributions.distribution import Distribution
@@ -48,30 +50,30 @@ class OneHotCategorical(Distribution):
         return self._categorical.param_shape
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.probs
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return F.one_hot(self._categorical.mode, self.event_shape[0]).to(self.probs)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = self._categorical.sample(sample_shape)
         return F.one_hot(drawn, self.event_shape[0]).to(self.probs)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         return self._categorical.log_prob(value.argmax(-1))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return self._categorical.entropy()
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self.event_shape[0]
         values = torch.eye(n, dtype=self.probs.dtype, device=self.probs.device)
         values = values.reshape((n,) + (1,) * len(self.batch_shape) + (n,))
@@ -83,5 +85,5 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.sample(sample_shape) + (self.probs - self.probs.detach())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import update_wrapper
 from numbers import Number
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.nn import functional as F
 
 __all__ = [
@@ -23,10 +24,11 @@ __all__ = [
     "vec_to_tril_matrix",
 ]
 
+Value = TypeVar("Value")
 EULER_CONSTANT = 0.57721566490153286060
 
 
-def broadcast_all(*values: Any) -> tuple[Any, ...]:
+def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """Tensors of one shape; a number takes the dtype and device of the first tensor.
 
     dtype: the default one, where all are numbers.
@@ -38,23 +40,28 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
             + ", ".join(type(value).__name__ for value in values)
         )
     first = next((value for value in values if torch.is_tensor(value)), None)
-    like = {"dtype": torch.get_default_dtype()}
+    like: dict[str, Any] = {"dtype": torch.get_default_dtype()}
     if first is not None:
         like = {"dtype": first.dtype, "device": first.device}
     tensors = [v if torch.is_tensor(v) else torch.tensor(v, **like) for v in values]
     return tuple(torch.broadcast_tensors(*tensors))
 
 
-class lazy_property:
+class lazy_property(Generic[Value]):
     """A property that is computed when it is first read, and then is a plain attribute.
 
     It is computed with gradients: what reads it first may be a `sample` that records none.
     """
 
-    def __init__(self, wrapped: Callable[[Any], Any]) -> None:
+    def __init__(self, wrapped: Callable[[Any], Value]) -> None:
         self.wrapped = wrapped
-        update_wrapper(self, wrapped)
+        shown: Any = self
+        update_wrapper(shown, wrapped)
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> lazy_property[Value]: ...
+    @overload
+    def __get__(self, instance: Any, owner: Any = None) -> Value: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
@@ -64,29 +71,29 @@ class lazy_property:
         return value
 
 
-def clamp_probs(probs: Any) -> Any:
+def clamp_probs(probs: Tensor) -> Tensor:
     """`probs`, held off 0 and 1 by the dtype's eps: their logits are finite."""
     eps = torch.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
-def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     """The log of probabilities, or of the odds if they are of a binary variable."""
     held = clamp_probs(probs)
     return torch.log(held) - torch.log1p(-held) if is_binary else torch.log(held)
 
 
-def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     """The probabilities of log odds, or of the logits along the last dim."""
     return torch.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)
 
 
-def sum_rightmost(value: Any, ndim: int) -> Any:
+def sum_rightmost(value: Tensor, ndim: int) -> Tensor:
     """Sum over the last `ndim` dims."""
     return value.sum(tuple(range(-ndim, 0))) if ndim else value
 
 
-def standard_normal(shape: Any, like: Any) -> Any:
+def standard_normal(shape: Any, like: Any) -> Tensor:
     """Normal numbers of `like`'s dtype and device."""
     return torch.randn(shape, dtype=like.dtype, device=like.device)
 
@@ -99,7 +106,7 @@ def uniform(shape: Any, like: Any) -> Any:
     )
 
 
-def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
+def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """The lower triangle of matrices, row by row.
 
     Shape: (*B, N, N) -> (*B, K), where diagonal `diag` is the last one taken.
@@ -111,7 +118,7 @@ def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
     return mat[..., rows, columns]
 
 
-def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
+def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """Lower triangular matrices from their entries, row by row.
 
     Shape: (*B, K) -> (*B, N, N), where diagonal `diag` is the last one filled.

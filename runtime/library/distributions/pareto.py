@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.exponential import Exponential
 from torchgen_out._runtime.library.distributions.parameters import broadcast_all
@@ -31,20 +32,20 @@ class Pareto(TransformedDistribution):
         return constraints.greater_than_eq(self.scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """Infinite up to alpha = 1."""
         held = self.alpha.clamp(min=1)
         return held * self.scale / (held - 1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """Infinite up to alpha = 2."""
         held = self.alpha.clamp(min=2)
         return self.scale.pow(2) * held / ((held - 1).pow(2) * (held - 2))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.exp_family import ExponentialFamily
 
@@ -14,6 +16,8 @@ __all__ = ["Poisson"]
 class Poisson(ExponentialFamily):
     """Poisson of mean `rate`."""
 
+    rate: Tensor
+
     arg_constraints: ClassVar = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
 
@@ -21,22 +25,22 @@ class Poisson(ExponentialFamily):
         self._take(validate_args, rate=rate)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self.rate
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.rate.floor()
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self.rate
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with torch.no_grad():
             return torch.poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         return torch.xlogy(value, self.rate) - self.rate - (value + 1).lgamma()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.parameters import (
     lazy_property,
@@ -34,12 +35,12 @@ class ProbsOrLogits(Distribution):
         return getattr(self, self._given)
 
     @lazy_property
-    def probs(self) -> Any:
+    def probs(self) -> Tensor:
         """Probabilities."""
         return logits_to_probs(self.logits, self._is_binary)
 
     @lazy_property
-    def logits(self) -> Any:
+    def logits(self) -> Tensor:
         """Log odds, or normalised log probabilities."""
         return probs_to_logits(self.probs, self._is_binary)
 

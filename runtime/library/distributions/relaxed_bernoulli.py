@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.parameters import broadcast_all, uniform
@@ -41,12 +43,12 @@ class LogitRelaxedBernoulli(ProbsOrLogits):
         setattr(self, self._given, given)
         Distribution.__init__(self, given.shape, validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         share = uniform(self._extended_shape(sample_shape), self._param)
         noise = share.log() - (-share).log1p()
         return (noise + self.logits) / self.temperature
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)

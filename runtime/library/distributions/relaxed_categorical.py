@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.categorical import Categorical
 from torchgen_out._runtime.library.distributions.distribution import Distribution
@@ -60,12 +62,12 @@ class ExpRelaxedCategorical(Distribution):
         """The probabilities of the categories."""
         return self._categorical.probs
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         share = uniform(self._extended_shape(sample_shape), self.logits)
         scores = (self.logits - (-share.log()).log()) / self.temperature
         return scores - scores.logsumexp(dim=-1, keepdim=True)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         n = self.event_shape[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.independent import Independent
@@ -59,11 +61,11 @@ class TransformedDistribution(Distribution):
         new.base_dist = self.base_dist.expand(shape[: len(shape) - own])
         return new
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         with torch.no_grad():
             return self._through(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self._through(self.base_dist.rsample(sample_shape))
 
     def _through(self, value: Any) -> Any:
@@ -71,10 +73,11 @@ class TransformedDistribution(Distribution):
             value = transform(value)
         return value
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        event_dim, result, y = len(self.event_shape), 0.0, value
+        event_dim, y = len(self.event_shape), value
+        result: Any = 0.0
         for transform in reversed(self.transforms):
             x = transform.inv(y)
             event_dim += transform.domain.event_dim - transform.codomain.event_dim
@@ -84,14 +87,14 @@ class TransformedDistribution(Distribution):
         base = self.base_dist.log_prob(y)
         return result + sum_rightmost(base, event_dim - len(self.base_dist.event_shape))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         for transform in reversed(self.transforms):
             value = transform.inv(value)
         if self._validate_args:
             self.base_dist._validate_sample(value)
         return self._turned(self.base_dist.cdf(value))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         return self._through(self.base_dist.icdf(self._turned(value)))
 
     def _turned(self, probability: Any) -> Any:

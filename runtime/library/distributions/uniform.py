@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 
@@ -13,6 +15,9 @@ __all__ = ["Uniform"]
 
 class Uniform(Distribution):
     """Uniform from `low` to `high`, which is excluded."""
+
+    high: Tensor
+    low: Tensor
 
     has_rsample = True
 
@@ -28,39 +33,39 @@ class Uniform(Distribution):
         return constraints.interval(self.low, self.high)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return (self.high + self.low) / 2
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return torch.full_like(self.high, float("nan"))
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         return (self.high - self.low) / 12**0.5
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         share = torch.rand(shape, dtype=self.low.dtype, device=self.low.device)
         return self.low + share * (self.high - self.low)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         is_inside = ((self.low <= value) & (value < self.high)).to(self.low)
         return is_inside.log() - (self.high - self.low).log()
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         return self.low + value * (self.high - self.low)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         return (self.high - self.low).log()

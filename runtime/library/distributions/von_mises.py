@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 
@@ -15,6 +17,9 @@ __all__ = ["VonMises"]
 class VonMises(Distribution):
     """Angles in [-pi, pi), of density in proportion to e^(concentration * cos(angle - loc))."""
 
+    concentration: Tensor
+    loc: Tensor
+
     arg_constraints: ClassVar = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
 
@@ -22,28 +27,28 @@ class VonMises(Distribution):
         self._take(validate_args, loc=loc, concentration=concentration)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The direction of the mean, on the circle."""
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         return self.loc
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """1 - the length of the mean, on the circle."""
         k = self.concentration
         return 1 - torch.special.i1e(k) / torch.special.i0e(k)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         k = self.concentration
         log_norm = math.log(2 * math.pi) + torch.special.i0e(k).log() + k
         return k * torch.cos(value - self.loc) - log_norm
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
             loc, k = (each.double().expand(shape) for each in (self.loc, self.concentration))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.exponential import Exponential
 from torchgen_out._runtime.library.distributions.parameters import EULER_CONSTANT, broadcast_all
@@ -37,19 +38,19 @@ class Weibull(TransformedDistribution):
         return self.scale.pow(order) * torch.lgamma(1 + order / self.concentration).exp()
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self._moment(1)
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         # DEVIATION: 0 where the rate of failure falls; PyTorch returns scale for some of these.
         k = self.concentration
         return self.scale * ((k - 1) / k).clamp(min=0).pow(1 / k)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         return self._moment(2) - self._moment(1).pow(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         inverse = self.concentration.reciprocal()
         return EULER_CONSTANT * (1 - inverse) + (self.scale * inverse).log() + 1

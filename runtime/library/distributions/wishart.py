@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.distributions import constraints
 from torchgen_out._runtime.library.distributions.distribution import Distribution
 from torchgen_out._runtime.library.distributions.exp_family import ExponentialFamily
@@ -64,19 +65,19 @@ class Wishart(ExponentialFamily):
         Distribution.__init__(self, batch, matrix.shape[-2:], validate_args=validate_args)
 
     @lazy_property
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> Tensor:
         """The covariance's Cholesky factor."""
         if "precision_matrix" in self.__dict__:
             return factor_of_inverse(self.precision_matrix)
         return torch.linalg.cholesky(self.covariance_matrix)
 
     @lazy_property
-    def covariance_matrix(self) -> Any:
+    def covariance_matrix(self) -> Tensor:
         """The covariance."""
         return self.scale_tril @ self.scale_tril.mT
 
     @lazy_property
-    def precision_matrix(self) -> Any:
+    def precision_matrix(self) -> Tensor:
         """The covariance's inverse."""
         return torch.cholesky_inverse(self.scale_tril)
 
@@ -85,18 +86,18 @@ class Wishart(ExponentialFamily):
         return self.df[..., None, None]
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         return self._by_entry() * self.covariance_matrix
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """nan where there are too few vectors for a greatest density."""
         count = self.df - self.event_shape[-1] - 1
         count = count.masked_fill(count <= 0, float("nan"))
         return count[..., None, None] * self.covariance_matrix
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         diagonal = self.covariance_matrix.diagonal(dim1=-2, dim2=-1)
         products = diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2)
         return self._by_entry() * (self.covariance_matrix.pow(2) + products)
@@ -122,7 +123,7 @@ class Wishart(ExponentialFamily):
         top = torch.mvlgamma(0.5 * self.df, n)
         return self.df * (self._half_log_det() + 0.5 * n * math.log(2)) + top
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
         n = self.event_shape[-1]
@@ -131,7 +132,7 @@ class Wishart(ExponentialFamily):
         log_det = torch.linalg.slogdet(value).logabsdet
         return 0.5 * (self.df - n - 1) * log_det - 0.5 * trace - self._log_norm()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         n = self.event_shape[-1]
         step = torch.arange(n, dtype=self.df.dtype, device=self.df.device)
         slope = torch.digamma(0.5 * (self.df.unsqueeze(-1) - step)).sum(-1)

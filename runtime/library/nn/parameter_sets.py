@@ -27,7 +27,7 @@ def get_total_norm(
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> torch.Tensor:
     """Return the norm of all tensors taken as one vector.
 
     **Raises** RuntimeError if it is not finite and `error_if_nonfinite` is set.
@@ -61,7 +61,7 @@ def clip_grad_norm_(
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Any:
+) -> torch.Tensor:
     """Scale all gradients so that their norm as one vector is at most `max_norm`.
 
     Returns the norm before. `foreach` is accepted and has no effect.

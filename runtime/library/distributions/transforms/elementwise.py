@@ -150,12 +150,12 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @constraints.dependent_property(is_discrete=False)
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         dim = self.event_dim
         return constraints.independent(constraints.real, dim) if dim else constraints.real
 
     @constraints.dependent_property(is_discrete=False)
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return self.domain
 
     @property
@@ -198,7 +198,7 @@ class CumulativeDistributionTransform(Transform):
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:  # type: ignore[override]  # of the distribution at hand
         return self.distribution.support
 
     def _call(self, x: Any) -> Any:
