@@ -764,7 +764,7 @@ embedding = Dispatch(
     promotion="none",
     promoted=("weight", "indices"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "indexing.reading.embedding", "CUDA": "indexing.reading.embedding"},
+    kernel_names={"CPU": "indexing.reading.embedding", "CUDA": "embedding.embedding.embedding"},
     meta=embedding_shapes.embedding,
     half_as_stored=True,
     differentiable=("weight",),
@@ -788,7 +788,7 @@ embedding_dense_backward = Dispatch(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={
         "CPU": "indexing.reading.embedding_dense_backward",
-        "CUDA": "indexing.reading.embedding_dense_backward",
+        "CUDA": "embedding.embedding.embedding_dense_backward",
     },
     meta=embedding_shapes.embedding_dense_backward,
     differentiable=("grad_output",),
@@ -2534,7 +2534,7 @@ linalg_vector_norm = Dispatch(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={
-        "CPU": "matmul.matmul.linalg_vector_norm",
+        "CPU": "reduction.norms.linalg_vector_norm",
         "CUDA": "reduction.norms.linalg_vector_norm",
     },
     meta=reduction_shapes.linalg_vector_norm,

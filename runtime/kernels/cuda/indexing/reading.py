@@ -29,7 +29,6 @@ from torchgen_out._runtime.kernels.cuda.queue import (
 )
 from torchgen_out._runtime.kernels.cuda.reduction.selection import bounds
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
-from torchgen_out._runtime.kernels.cuda.scatter.combining import combine_at_places
 
 
 def gather(
@@ -139,58 +138,6 @@ def nonzero(queue: Queue, self: Array) -> Array:
         numbers = (found.numel, self.ndim, self.strides[dim], size)
         run_elements(queue, write_coordinate, found.numel, column, found, *numbers)
     return out
-
-
-def embedding(
-    queue: Queue,
-    out: Array,
-    weight: Array,
-    indices: Array,
-    padding_idx: int = -1,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> None:
-    """Write the rows of `weight` that `indices` names."""
-    rows, width = weight.sizes
-    if out.numel and weight.numel:
-        places = converted(queue, indices, dtypes.int64)
-        read_slices(queue, out, weight, places, Folded(1, rows, width))
-
-
-def embedding_dense_backward(
-    queue: Queue,
-    out: Array,
-    grad_output: Array,
-    indices: Array,
-    num_weights: int,
-    padding_idx: int,
-    scale_grad_by_freq: bool,
-) -> None:
-    """Add each row of `grad_output` to the row of `out` that its index names, in order."""
-    queue.fill(out, 0)
-    places = queue.empty((indices.numel,), dtypes.int64)
-    given = converted(queue, indices, dtypes.int64)
-    numbers = (places.numel, padding_idx, num_weights)
-    run_elements(queue, leave_out, places.numel, places, given, queue.faults, *numbers)
-    folded = Folded(1, num_weights, out.sizes[1])
-    # A row starts at zero, so that a mean over what is added is its sum over its frequency.
-    combine_at_places(
-        queue, out, places, grad_output, folded, plus, not scale_grad_by_freq, scale_grad_by_freq
-    )
-
-
-@device_kernel("int64* int64* int64*", "I int64 int64")
-def leave_out(places, index, faults, n, left, size):
-    """A thread owns indices at the distance of the grid: -1 for the one left out and those
-    outside."""
-    i = I(cuda.grid(1))
-    while i < n:
-        k = index[i]
-        is_inside = (k >= 0) & (k < size)
-        if not is_inside:
-            note(faults, INDEX, k, size)
-        places[i] = k if (k != left) & is_inside else np.int64(-1)
-        i = I(i + cuda.gridsize(1))
 
 
 def repeat_interleave(queue: Queue, repeats: Array, output_size: int | None = None) -> Array:
