@@ -1,4 +1,4 @@
-"""Plans of small kernels whose results' shapes depend on the data: places and distinct values.
+"""Plans of kernels whose results' shapes depend on the data: places and distinct values.
 
 Their run returns what it found: pairs of a flat array and its sizes.
 """
@@ -22,20 +22,20 @@ NONE = np.empty(0, np.int64)
 Found = list[tuple[Array, tuple[int, ...]]]
 
 
-def plan_nonzero(self: TensorSpec) -> LaunchPlan | None:
-    """Plan `nonzero` of a dense mask."""
-    count = prod(self.sizes)
-    if self.dtype != BOOL or not self.is_contiguous or not 0 < count <= SMALL or not self.sizes:
-        return None
+def plan_nonzero(self: TensorSpec) -> LaunchPlan:
+    """Find the places of the elements that are not zero, one row each."""
+    count, ndim, sizes = self.numel, len(self.sizes), np.array(self.sizes, np.int64)
     entry = list_places.entry_point((INT64, BOOL, INT64, int))
-    ndim, sizes = len(self.sizes), np.array(self.sizes, np.int64)
 
     def run(mask: Array, at: int, sizes: Array) -> Found:
         if at or mask.size != count:
             mask = mask[at : at + count]
+        if mask.dtype != BOOL:
+            mask = mask != 0
         found = int(np.count_nonzero(mask))
         out = np.empty(found * ndim, np.int64)
-        entry(out, mask, sizes, ndim)
+        if out.size:
+            entry(out, mask, sizes, ndim)
         return [(out, (found, ndim))]
 
     return LaunchPlan(run, sizes)
@@ -187,27 +187,35 @@ def list_runs_of_equals(values, inverse, lengths, self):
 
 def plan_bincount(
     self: TensorSpec, weights: TensorSpec | None = None, minlength: int = 0
-) -> LaunchPlan | None:
-    """Plan `bincount` of a few numbers without weights."""
-    count = prod(self.sizes)
-    if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
-        return None
-    if len(self.sizes) != 1 or weights is not None or minlength < 0:
-        return None
+) -> LaunchPlan:
+    """Find the number of occurrences of each integer, or the sums of their weights."""
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if len(self.sizes) != 1:
+        raise not_countable()
+    if weights is not None and weights.sizes != self.sizes:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    count = self.numel
     find, add = greatest_of.entry_point((INT64,)), count_each.entry_point((INT64, INT64))
 
-    def run(a: Array, at: int, minlength: int) -> Found:
-        numbers = a if a.size == count else a[at : at + count]
-        greatest = find(numbers)
-        if greatest < 0:
+    def run(a: Array, *others: Any) -> Found:
+        at = others[0 if weights is None else 1]
+        numbers = a[at : at + count].astype(np.int64, copy=False)
+        greatest = find(numbers) if count else -1
+        if count and greatest < 0:
             raise not_countable()
         length = max(greatest + 1, minlength)
         shape.check_storable((length,))
+        if weights is not None and count:
+            given = others[0][others[2] : others[2] + count]
+            kind = np.float32 if weights.dtype == np.float32 else np.float64
+            sums = np.bincount(numbers, given, length).astype(kind, copy=False)
+            return [(sums, sums.shape)]
         counts = np.zeros(length, np.int64)
         add(counts, numbers)
         return [(counts, counts.shape)]
 
-    return LaunchPlan(run, minlength)
+    return LaunchPlan(run, None)
 
 
 def not_countable() -> RuntimeError:
@@ -231,27 +239,26 @@ def count_each(counts, numbers):
         counts[np.uint64(numbers[i])] += 1
 
 
-def plan_repeat_interleave(
-    repeats: TensorSpec, output_size: int | None = None
-) -> LaunchPlan | None:
-    """Plan `repeat_interleave` of dense int64 numbers, if nobody says how many there will be."""
-    count = prod(repeats.sizes)
-    fits = repeats.dtype == INT64 and repeats.is_contiguous and 0 < count <= SMALL
-    if not fits or len(repeats.sizes) != 1 or output_size is not None:
-        return None
+def plan_repeat_interleave(repeats: TensorSpec, output_size: int | None = None) -> LaunchPlan:
+    """Find index i repeats[i] times."""
+    if len(repeats.sizes) != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    count = repeats.numel
     add, fill = total_of.entry_point((INT64,)), list_repeated.entry_point((INT64, INT64))
 
-    def run(a: Array, at: int, count: int) -> Found:
-        numbers = a[at : at + count]
+    def run(a: Array, at: int, params: Any) -> Found:
+        numbers = a[at : at + count].astype(np.int64, copy=False)
         total = add(numbers)
         if total < 0:
             raise errors.negative_repeats()
         shape.check_storable((total,))
+        if output_size is not None and output_size != total:
+            raise RuntimeError("allocated size does not match required size")
         out = np.empty(total, np.int64)
         fill(out, numbers)
-        return [(out, (total,))]
+        return [(out.astype(repeats.dtype, copy=False), (total,))]
 
-    return LaunchPlan(run, count)
+    return LaunchPlan(run, None)
 
 
 @kernel
@@ -275,17 +282,22 @@ def list_repeated(out, numbers):
             place += 1
 
 
-def plan_one_hot(self: TensorSpec, num_classes: int = -1) -> LaunchPlan | None:
-    """Plan `one_hot` of dense classes."""
-    count = prod(self.sizes)
-    if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
-        return None
+def plan_one_hot(self: TensorSpec, num_classes: int = -1) -> LaunchPlan:
+    """Find rows of zeros with a one at each class.
+
+    Raises: RuntimeError for another dtype than int64, or classes outside [0, num_classes).
+    """
+    if self.dtype != INT64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    count = self.numel
+    if not count and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
     find, mark = greatest_of.entry_point((INT64,)), mark_classes.entry_point((INT64, INT64, int))
 
     def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
         classes = a[at : at + count]
-        width = class_count(find(classes), num_classes)
-        shape.check_storable((count, width))
+        width = class_count(find(classes), num_classes) if count else num_classes
+        shape.check_storable((*sizes, width))
         out = np.zeros(count * width, np.int64)
         mark(out, classes, width)
         return [(out, (*sizes, width))]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.copy.copy import fill
@@ -19,7 +18,6 @@ from torchgen_out._runtime.kernels.cpu.folding import (
     buffer_of,
     folded_shape,
     folded_strides,
-    rows_of,
     settle,
 )
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places
@@ -28,7 +26,12 @@ from torchgen_out._runtime.kernels.cpu.indexing.reading_loops import (
     select_lines,
     take_counted,
 )
-from torchgen_out._runtime.kernels.cpu.planned import on_copies, or_arrays, planned, view_of
+from torchgen_out._runtime.kernels.cpu.planned import (
+    PlannedKernel,
+    on_copies,
+    planned,
+    view_of,
+)
 from torchgen_out._runtime.kernels.cpu.small import INT64, as_words, entry_for, over_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import TypedKernel
@@ -242,41 +245,7 @@ def _broadcast_pair(mask: Array, self: Array) -> tuple[Array, Array]:
     return tuple(np.broadcast_arrays(mask, self))  # type: ignore[return-value]
 
 
-@or_arrays(listing_plans.plan_nonzero, results=0)
-def nonzero(self: Array) -> Array:
-    """Return the places of the nonzero elements, one row each."""
-    count = int(np.count_nonzero(self))
-    out = np.empty((count, self.ndim), np.int64)
-    if not out.size:
-        return out
-    flags = self if self.dtype == np.bool_ else self != 0
-    rows = rows_of(flags)
-    outer = np.array(self.shape[:-1], np.int64)
-    _list_places(out, rows, outer, np.empty(rows.shape[1] + 1, np.int64))
-    return out
-
-
-@kernel
-def _list_places(out, rows, outer, found):
-    """Row by row: first the columns, without a branch, then the coordinates of each."""
-    counter = np.zeros(outer.size, np.int64)
-    place = 0
-    for row in range(rows.shape[0]):
-        flags = rows[row]
-        count = 0
-        for j in range(flags.size):
-            found[count] = j
-            count += 1 if flags[j] else 0
-        for n in range(count):
-            for dim in range(outer.size):
-                out[place, dim] = counter[dim]
-            out[place, outer.size] = found[n]
-            place += 1
-        for dim in range(outer.size - 1, -1, -1):
-            counter[dim] += 1
-            if counter[dim] < outer[dim]:
-                break
-            counter[dim] = 0
+nonzero = PlannedKernel(listing_plans.plan_nonzero, results=0)
 
 
 def embedding_dense_backward(
@@ -320,37 +289,5 @@ def _add_rows(start, stop, out, rows, index, padding_idx, counts):
                 target[i] += row[i]
 
 
-@or_arrays(listing_plans.plan_repeat_interleave, results=0)
-def repeat_interleave(repeats: Array, output_size: int | None = None) -> Array:
-    """Return index i repeats[i] times."""
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if repeats.size and repeats.min() < 0:
-        raise errors.negative_repeats()
-    shape.check_storable((sum(repeats.tolist()),))
-    result = np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)
-    if output_size is not None and output_size != result.size:
-        raise RuntimeError("allocated size does not match required size")
-    return result
-
-
-@or_arrays(listing_plans.plan_one_hot, results=0)
-def one_hot(self: Array, num_classes: int = -1) -> Array:
-    """Return rows of zeros with a one at each class.
-
-    Raises: RuntimeError for another dtype than int64, or classes outside [0, num_classes).
-    """
-    if self.dtype != np.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not self.size:
-        if num_classes <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        shape.check_storable((*self.shape, num_classes))
-        return np.zeros((*self.shape, num_classes), np.int64)
-    greatest = -1 if self.min() < 0 else int(self.max())
-    num_classes = listing_plans.class_count(greatest, num_classes)
-    shape.check_storable((*self.shape, num_classes))
-    out = np.zeros((*self.shape, num_classes), np.int64)
-    rows = out.reshape(-1, num_classes)
-    rows[np.arange(len(rows)), self.reshape(-1)] = 1
-    return out
+repeat_interleave = PlannedKernel(listing_plans.plan_repeat_interleave, results=0)
+one_hot = PlannedKernel(listing_plans.plan_one_hot, results=0)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.folding import buffer_of, fold, folded_shape, settle
-from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from torchgen_out._runtime.kernels.cpu.planned import or_arrays
+from torchgen_out._runtime.kernels.cpu.folding import folded_shape
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.planned import planned
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -16,32 +15,14 @@ WORK = 2
 """How much more an element costs than in element-wise work."""
 
 
-def plan_cross(
-    result: TensorSpec, self: TensorSpec, other: TensorSpec, dim: int
-) -> LaunchPlan | None:
-    """Plan `cross` of dense vectors of one dtype."""
-    given = (result, self, other)
-    if not all(each.is_contiguous and each.dtype == result.dtype for each in given):
-        return None
-    shape = folded_shape(result.sizes, dim)
-    outer, size, inner = shape
-    if not outer * inner or result.dtype.name not in ("float32", "float64"):
-        return None
-    views = out(0, *shape), operand(0, *shape), operand(1, *shape)
-    count = outer * inner
-    return plan_ranges(cross_lanes, count, WORK * size * count, [result], [self, other], *views)
-
-
-@or_arrays(plan_cross)
-def cross(out: Array, self: Array, other: Array, dim: int) -> None:
+@planned()
+def cross(result: TensorSpec, self: TensorSpec, other: TensorSpec, dim: int) -> LaunchPlan:
     """Write the vectors orthogonal to both, along a dim of size 3."""
-    if not out.size:
-        return
-    buffer = buffer_of(out)
-    result = buffer.reshape(folded_shape(out.shape, dim))
-    arrays = result, fold(self, dim), fold(other, dim)
-    threads.run_ranges(cross_lanes, out.size // 3, WORK * out.size, *arrays)
-    settle(out, buffer)
+    if not result.numel:
+        return NOTHING
+    shape, numel = folded_shape(result.sizes, dim), result.numel
+    views = out(0, *shape), operand(0, *shape), operand(1, *shape)
+    return plan_ranges(cross_lanes, numel // 3, WORK * numel, [result], [self, other], *views)
 
 
 @kernel

@@ -22,9 +22,8 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     stack,
     workspace,
 )
-from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
-from torchgen_out._runtime.kernels.cpu.planned import or_arrays
-from torchgen_out._runtime.kernels.cpu.small import is_small
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_loop, refusing
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays, planned
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
 
@@ -118,12 +117,11 @@ def check_pivots(operator: str, pivots: Array, rows: int) -> None:
         raise errors.pivots_out_of_range(operator)
 
 
-def plan_lu_permutation(
-    P: TensorSpec, pivots: TensorSpec, rows: int, dtype: Any
-) -> LaunchPlan | None:
-    """Plan `lu_permutation`."""
-    if not is_small(P) or pivots.dtype != INT32 or not pivots.is_contiguous:
-        return None
+@planned()
+def lu_permutation(P: TensorSpec, pivots: TensorSpec, rows: int, dtype: Any) -> LaunchPlan:
+    """Write the permutation matrices of rows swapped one after the other: A = P L U."""
+    if not P.numel:
+        return NOTHING
     count, swaps = prod(pivots.sizes[:-1]), pivots.sizes[-1]
     views = out(0, count, rows, rows), operand(0, count, swaps)
     plan = plan_loop(fill_permutations, [P], [pivots], *views)
@@ -150,18 +148,6 @@ def fill_permutations(out, pivots):
         for i in range(rows):
             out[matrix, order[i], i] = T(1)
     return True
-
-
-@or_arrays(plan_lu_permutation)
-def lu_permutation(P: Array, pivots: Array, rows: int, dtype: Any) -> None:
-    """Write the permutation matrices of rows swapped one after the other: A = P L U."""
-    check_pivots("lu_unpack", pivots, rows)
-    P.fill(0)
-    for matrix, swaps in zip(stack(P), rows_of(pivots), strict=True):
-        order = list(range(rows))
-        for i, j in enumerate(swaps):
-            order[i], order[j - 1] = order[j - 1], order[i]
-        matrix[order, range(rows)] = 1
 
 
 # -- QR ----------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.folding import folded_shape
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans
@@ -17,7 +16,7 @@ from torchgen_out._runtime.kernels.cpu.loop_plans import (
     plan_call,
     plan_ranges,
 )
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, or_arrays
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
 from torchgen_out._runtime.kernels.cpu.small import DTYPES, SMALL
 from torchgen_out._runtime.kernels.plan import LaunchPlan
 
@@ -136,23 +135,7 @@ def best_side_by_side(indices, self, count, is_greatest):
             indices[o + i, 0] = places[i]
 
 
-@or_arrays(listing_plans.plan_bincount, results=0)
-def bincount(self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
-    """Return the number of occurrences of each integer, or the sums of their weights."""
-    if minlength < 0:
-        raise RuntimeError("minlength should be >= 0")
-    if self.ndim != 1 or (self.size and self.min() < 0):
-        raise listing_plans.not_countable()
-    if weights is not None and weights.shape != self.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
-    if not self.size:
-        shape.check_storable((minlength,))
-        return np.zeros(minlength, np.int64)
-    shape.check_storable((max(int(self.max()) + 1, minlength),))
-    counts = np.bincount(self.astype(np.int64, copy=False), weights, minlength)
-    if weights is None:
-        return counts.astype(np.int64, copy=False)
-    return counts.astype(np.float32 if weights.dtype == np.float32 else np.float64, copy=False)
+bincount = PlannedKernel(listing_plans.plan_bincount, results=0)
 
 
 def histc(out: Array, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> None:
