@@ -1,6 +1,6 @@
-"""What the tests of planned kernels share: calls without plans, layouts, and bits to compare.
+"""What the tests of planned kernels share: calls with arrays, layouts, and bits to compare.
 
-A planned way computes bit by bit what the kernel itself does.
+A launch over tensors' memory computes bit by bit what the kernel's call with arrays does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SHAPE = (6, 5, 7)
 
 @contextmanager
 def without_plans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """All calls take the general way."""
+    """All kernels are called with arrays."""
 
     def make(table: Any, geometry: Any, args: Any, written: int = 0) -> Any:
         return *table.prepare(args), *planned_calls.NO_PLAN

@@ -86,11 +86,6 @@ def buffer_of(out: Array) -> Array:
     return out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
 
 
-def contiguous_of(out: Array) -> Array:
-    """Return `out` itself if it is C-contiguous, else a contiguous copy of it."""
-    return out if out.flags.c_contiguous else out.copy(order="C")
-
-
 def settle(out: Array, buffer: Array) -> None:
     """Copy back what was computed in a buffer."""
     if buffer is not out:

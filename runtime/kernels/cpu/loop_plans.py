@@ -41,11 +41,6 @@ def operand(number: int, *shape: int) -> View:
     return View(f"in{number}", shape)
 
 
-def leading_operands(args: Sequence[Any]) -> int:
-    """How many of a planner's arguments are results and operands."""
-    return next((i for i, each in enumerate(args) if not isinstance(each, TensorSpec)), len(args))
-
-
 def are_small_alike(first: TensorSpec, *others: TensorSpec | None) -> bool:
     """Whether small dense arrays of floats, as far as they are given, have one dtype."""
     given = [each for each in others if each is not None]

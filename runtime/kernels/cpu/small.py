@@ -1,13 +1,12 @@
-"""What plans of small kernels share: which operands they take, and their compiled loops.
+"""What plans share: dtypes, words for what is only moved, and compiled loops over lines.
 
-Folding, checks and views of arrays take several times as long as a loop over a thousand elements.
-So plans give such operands, flat, to one compiled loop. Larger ones, other dtypes and operands with
-gaps are left to the kernels themselves.
+`is_small` is what planners ask beside a library: its calls begin with microseconds of Python, in
+which a loop of our own goes over a thousand elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -58,35 +57,9 @@ def over_words(plan: LaunchPlan, spec: TensorSpec, count: int = 2) -> LaunchPlan
     return LaunchPlan(run, plan.params)
 
 
-def agree_but_for(sizes: Sequence[int], others: Sequence[int], dim: int) -> bool:
-    """Whether two shapes are the same but for one dim."""
-    if len(sizes) != len(others) or not sizes:
-        return False
-    dim %= len(sizes)
-    return all(a == b for i, (a, b) in enumerate(zip(sizes, others, strict=True)) if i != dim)
-
-
-def number_for(dtype: Any, value: Any) -> float | None:
-    """A number as compiled code takes it; None where NumPy has to say what becomes of it."""
-    if dtype.kind == "f" and value.__class__ is float:
-        return value  # type: ignore[no-any-return]
-    if value.__class__ is not int or abs(value) > np.iinfo(np.int64).max:
-        return None
-    return float(value) if dtype.kind == "f" else value
-
-
 def entry_for(kernel: TypedKernel, dtype: Any, *arguments: Any) -> Callable[..., Any]:
     """The compiled loop for elements of a dtype."""
     return kernel.entry_point(dtype, arguments)  # type: ignore[no-any-return]
-
-
-def plan_one(entry: Callable[..., Any], numbers: tuple[Any, ...]) -> LaunchPlan:
-    """The plan of a loop of one operand that cannot fail."""
-
-    def run(target: Array, a: Array, at: int, numbers: Any) -> None:
-        entry(target, a, at, *numbers)
-
-    return LaunchPlan(run, numbers)
 
 
 def plan_lines(

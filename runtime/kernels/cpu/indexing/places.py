@@ -67,17 +67,6 @@ def nonnegative(index: Array, dim: int, size: int) -> Array:
     return counted
 
 
-def nonnegative_flat(index: Array, count: int) -> Array:
-    """Return places in a flattened array of `count` elements, counted from the front.
-
-    Raises: IndexError if one is outside [-count, count).
-    """
-    counted = np.empty_like(index)
-    if not merge_places(counted.reshape(-1), index.reshape(-1), count, True):
-        raise errors.flat_index_out_of_range(first_outside(index, -count, count), count)
-    return counted
-
-
 def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list[Array | None]:
     """Return one entry per indexed dim: None, or integers, all of one shape.
 
