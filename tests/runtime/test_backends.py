@@ -170,6 +170,10 @@ def test_devices_do_not_mix(toy: Any) -> None:
     assert (x * torch.tensor(2.0)).tolist() == [2, 2]
     with pytest.raises(RuntimeError, match="two devices, toy and cpu"):
         x + torch.ones(2)
+    for call in (torch.add, torch.dot, lambda a, b: torch.stack([a, b])):
+        with pytest.raises(RuntimeError, match="two devices, toy:0 and toy:1"):
+            call(x, x.to("toy:1"))
+    assert torch.zeros(2, device="toy:1").copy_(x).tolist() == [1, 1]
 
 
 def test_a_layer_learns(toy: Any) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 Block = TypeVar("Block")
 """What holds memory of a backend."""
+
+
+Own = TypeVar("Own", bound="DeviceBuffer[Any]")
 
 
 class DeviceBuffer(Generic[Block]):
@@ -32,19 +35,19 @@ class DeviceBuffer(Generic[Block]):
         """The size in bytes."""
         return self.size * self.dtype.itemsize
 
-    def view(self, dtype: np.dtype) -> Self:
+    def view(self: Own, dtype: np.dtype) -> Own:
         """The same memory as elements of another type."""
         other = np.dtype(dtype)
         return self._part(self.address, self.nbytes // other.itemsize, other)
 
-    def __getitem__(self, part: slice) -> Self:
+    def __getitem__(self: Own, part: slice) -> Own:
         """A run of elements."""
         start, stop, step = part.indices(self.size)
         assert step == 1, "memory of a device is cut into runs only"
         address = self.address + start * self.dtype.itemsize
         return self._part(address, max(stop - start, 0), self.dtype)
 
-    def _part(self, address: int, size: int, dtype: np.dtype) -> Self:
+    def _part(self: Own, address: int, size: int, dtype: np.dtype) -> Own:
         return self.__class__(self.block, self.device_index, address, size, dtype)
 
     def __repr__(self) -> str:

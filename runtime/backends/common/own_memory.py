@@ -75,11 +75,21 @@ class OwnMemory(Backend):
         return self._make_call(operator, signature, variant)
 
     def _make_call(self, operator: Operator, signature: tuple[Any, ...], variant: str) -> Call:
+        call = self._computing_call(operator, signature, variant)
+        if self.device_count == 1 or operator.across_devices:
+            return call
+
+        def call_on_one_device(*args: Any) -> Any:
+            _check_one_device(args)
+            return call(*args)
+
+        return call_on_one_device
+
+    def _computing_call(self, operator: Operator, signature: tuple[Any, ...], variant: str) -> Call:
         kernel = self.kernel_of(operator, signature)
         if kernel is not None and not getattr(operator, "mutates", False):
-            return make_kernel_call(
-                self._on_arrived(kernel), self._allocate_as, operator, signature, variant
-            )
+            own = self._on_arrived(kernel)
+            return make_kernel_call(own, self._allocate_as, operator, signature, variant)
         named = {"*", operator.name, operator.base_name}
         if named.isdisjoint(self.host_operators) and operator.base_name not in NEEDED:
             raise errors.no_kernel_of_device(operator.base_name, devices.type_name(self.type_index))
@@ -172,6 +182,21 @@ class OwnMemory(Backend):
 
 NEEDED = frozenset({"copy_", "clone", "fill_", "zero_", "_to_copy"})
 """What every tensor needs: without a kernel of the backend's own, the host does it."""
+
+
+def _check_one_device(args: Sequence[Any], found: Tensor | None = None) -> Tensor | None:
+    """The first tensor on a device, which is the device of all others.
+
+    Raises: RuntimeError if it is not.
+    """
+    for arg in args:
+        if isinstance(arg, (tuple, list)):
+            found = _check_one_device(arg, found)
+        elif isinstance(arg, Tensor) and not arg.is_cpu:
+            if found is not None and found.device is not arg.device:
+                raise errors.same_device_expected(found.device, arg.device)
+            found = arg
+    return found
 
 
 class OwnBuffer(DeviceBuffer[Any]):
