@@ -76,6 +76,8 @@ KNOWN: tuple[Known, ...] = (
     Known("fractional_max*", "refused", "step sign", "PyTorch takes a kernel of negative size"),
     # What PyTorch has no gradient of
     Known("special_*bessel*", "shape", "2 results, PyTorch: 1", "have gradients"),
+    Known("*solve*", "refused", "is singular", "to OpenBLAS a complex NaN is a zero pivot"),
+    Known("batch_norm", "refused", "evaluation mode", "PyTorch does not look where nothing is"),
     Known("masked_median", "refused", "nanmedian", "PyTorch drops imaginary parts"),
     # What PyTorch gets wrong
     Known("fft_*freq", "shape", r"n=-1\b", "PyTorch counts less than nothing"),
