@@ -35,10 +35,10 @@ class Call:
         self.reduced = function, arguments, state
 
 
-class Pickler(pickle._Pickler):  # type: ignore[name-defined, misc]
+class Pickler(pickle._Pickler):
     """Writes the three above."""
 
-    dispatch = pickle._Pickler.dispatch.copy()  # type: ignore[attr-defined]
+    dispatch = pickle._Pickler.dispatch.copy()
 
     def persistent_id(self, obj: Any) -> Any:
         return obj.to if isinstance(obj, Reference) else None

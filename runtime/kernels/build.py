@@ -222,7 +222,7 @@ def _code(stem: str, text: str) -> CodeType:
     name, key = f"{stem}.{sys.implementation.cache_tag}.code", f"{stem} {sys.version}"
     parts = store.read(name, key)
     if parts is not None:
-        return marshal.loads(parts[0])  # type: ignore[no-any-return]
+        return marshal.loads(parts[0])
     code = compile(text, place, "exec")
     store.write(name, key, [marshal.dumps(code)])
     return code

@@ -44,7 +44,7 @@ def apart(work: Callable[[], Any]) -> Any:
 @contextlib.contextmanager
 def postponed() -> Iterator[None]:
     """Hear Control-C at the end of a short piece of work, and not inside it."""
-    handler = signal.getsignal(signal.SIGINT)
+    handler: Any = signal.getsignal(signal.SIGINT)
     is_heard = threading.current_thread() is threading.main_thread() and callable(handler)
     if not is_heard:
         yield
@@ -56,4 +56,4 @@ def postponed() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, handler)
     if heard:
-        handler(*heard[-1])  # type: ignore[operator]
+        handler(*heard[-1])

@@ -184,7 +184,7 @@ def _hash(self: Any) -> int:
 
 @cache
 def _hash_of_class(cls: type) -> int:
-    return hash(tuple(sorted(cls.options)))  # type: ignore[attr-defined]
+    return hash(tuple(sorted(cls.options)))
 
 
 def _values(self: Any) -> dict[str, Any]:

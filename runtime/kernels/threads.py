@@ -15,6 +15,7 @@ from typing import Any
 from torchgen_out._runtime import config
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import native, openblas, workers
+from torchgen_out._runtime.kernels.worker_loops import CAN_MOVE
 
 GRAIN = 1 << 15
 """Elements of element-wise work below which one thread is as fast."""
@@ -38,7 +39,7 @@ def _initial_count() -> int:
     first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     if first.isdigit():
         return max(int(first), 1)
-    return len(os.sched_getaffinity(0)) if workers.CAN_MOVE else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if CAN_MOVE else os.cpu_count() or 1
 
 
 _threads = _initial_count()

@@ -86,6 +86,6 @@ class StandInCufft(StandIn):
     def _batch(
         self, own: object, address: int, dtype: np.dtype, sizes: tuple[int, ...]
     ) -> np.ndarray:
-        whole = (own.batch, *sizes)  # type: ignore[attr-defined]
+        whole = (own.batch, *sizes)
         flat = self.elements(address, dtype, (prod(whole),), (1,))
         return flat.reshape(whole)

@@ -46,7 +46,7 @@ def corpus() -> list[bytes]:
         empty=torch.zeros(0, 3),
         expanded=torch.ones(1).expand(5, 7),
     )
-    state._metadata = OrderedDict({"": {"version": 1}})  # type: ignore[attr-defined]
+    state._metadata = OrderedDict({"": {"version": 1}})
     rest = {"step": 3, "lr": 0.1, "names": ["a", "é"], "size": torch.Size([2]), "raw": b"xyz"}
     value = {"model": state, "other": rest, "set": {1, 2}, "long": 1 << 70, "pair": (None, True)}
     files = []

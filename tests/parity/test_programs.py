@@ -69,7 +69,7 @@ def test_trees(tree: object) -> None:
 def test_calls_with_trees(call: object) -> None:
     def outcome(trees: object) -> object:
         try:
-            return call(trees)  # type: ignore[operator]
+            return call(trees)
         except (ValueError, TypeError) as error:
             return type(error), str(error)
 
@@ -135,7 +135,7 @@ def test_made_tensors(name: str, options: dict[str, object]) -> None:
         if "memory_format" in given:
             given["memory_format"] = getattr(library, str(given["memory_format"]))
         try:
-            x = library.testing.make_tensor(  # type: ignore[attr-defined]
+            x = library.testing.make_tensor(
                 2, 3, 4, 5, dtype=getattr(library, name), device="cpu", **given
             )
         except (ValueError, TypeError) as error:

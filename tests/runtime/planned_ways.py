@@ -60,7 +60,7 @@ def bits(array: Any) -> bytes:
     """The memory of an array."""
     if array.dtype.kind == "f":
         array[np.isnan(array)] = np.nan
-    return array.tobytes()  # type: ignore[no-any-return]
+    return array.tobytes()
 
 
 def places_in(size: int, *sizes: int) -> Any:

@@ -271,7 +271,7 @@ def test_storages_of_files(tmp_path: Path) -> None:
 # -- pickle modules, names, what forces what ------------------------------------------------
 
 
-class _Upper(pickle._Unpickler):  # type: ignore[name-defined, misc]
+class _Upper(pickle._Unpickler):
     """Counts what it loads."""
 
     loads = 0
@@ -285,7 +285,7 @@ class _Module:
     """A module with a pickler in Python and an unpickler of its own."""
 
     __name__ = "own"
-    Pickler, Unpickler = pickle._Pickler, _Upper  # type: ignore[attr-defined]
+    Pickler, Unpickler = pickle._Pickler, _Upper
 
 
 @FORMATS

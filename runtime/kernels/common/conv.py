@@ -32,7 +32,7 @@ def geometry_of(
     steps = triple(stride, count, 1)
     if max(steps) >= FAR:
         pairs = zip((1, 1, 1)[count:] + tuple(windows), steps, strict=True)
-        steps = tuple([1 if each == 1 else step for each, step in pairs])  # type: ignore[assignment]
+        steps = tuple([1 if each == 1 else step for each, step in pairs])
     return Geometry(steps, triple(padding, count, 0), triple(dilation, count, 1), groups)
 
 

@@ -12,7 +12,7 @@ def triple(value: Any, count: int, missing: int) -> Triple:
     values = (value,) if isinstance(value, int) else tuple(value)
     if len(values) == 1:
         values *= count
-    return (missing,) * (3 - count) + values  # type: ignore[return-value]
+    return (missing,) * (3 - count) + values
 
 
 def windows_of(count: int, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, Any, Any]:

@@ -59,7 +59,7 @@ def over_words(plan: LaunchPlan, spec: TensorSpec, count: int = 2) -> LaunchPlan
 
 def entry_for(kernel: TypedKernel, dtype: Any, *arguments: Any) -> Callable[..., Any]:
     """The compiled loop for elements of a dtype."""
-    return kernel.entry_point(dtype, arguments)  # type: ignore[no-any-return]
+    return kernel.entry_point(dtype, arguments)
 
 
 def plan_lines(

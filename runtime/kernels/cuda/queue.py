@@ -82,7 +82,7 @@ class Array(NamedTuple):
 
 def walks_strides(kernel: Kernel) -> Kernel:
     """Mark a kernel that takes arrays of any strides; others are given contiguous ones."""
-    kernel.walks_strides = True  # type: ignore[attr-defined]
+    kernel.walks_strides = True
     return kernel
 
 

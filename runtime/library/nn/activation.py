@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.nn import init
 from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out._runtime.library.nn.parameter import Parameter
@@ -28,7 +29,7 @@ class _Inplace(Module):
 class ReLU(_Inplace):
     """max(x, 0)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
 
 
@@ -39,7 +40,7 @@ class Threshold(_Inplace):
         super().__init__(inplace)
         self.threshold, self.value = threshold, value
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
@@ -55,7 +56,7 @@ class RReLU(_Inplace):
         super().__init__(inplace)
         self.lower, self.upper = lower, upper
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
@@ -71,7 +72,7 @@ class Hardtanh(_Inplace):
         if self.max_val <= self.min_val:
             raise ValueError("max_val must be larger than min_val")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
@@ -91,14 +92,14 @@ class ReLU6(Hardtanh):
 class Sigmoid(Module):
     """1 / (1 + exp(-x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return torch.sigmoid(input)
 
 
 class Hardsigmoid(_Inplace):
     """(x + 3) / 6 limited to [0, 1]."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
 
     def extra_repr(self) -> str:
@@ -108,28 +109,28 @@ class Hardsigmoid(_Inplace):
 class Tanh(Module):
     """The hyperbolic tangent."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return torch.tanh(input)
 
 
 class SiLU(_Inplace):
     """x * sigmoid(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
 
 
 class Mish(_Inplace):
     """x * tanh(softplus(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.mish(input, self.inplace)
 
 
 class Hardswish(_Inplace):
     """x * hardsigmoid(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
 
     def extra_repr(self) -> str:
@@ -150,21 +151,21 @@ class _Alpha(_Inplace):
 class ELU(_Alpha):
     """x where positive, else alpha * (exp(x) - 1)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
 
 
 class CELU(_Alpha):
     """x where positive, else alpha * (exp(x / alpha) - 1)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.celu(input, self.alpha, self.inplace)
 
 
 class SELU(_Inplace):
     """The scaled exponential unit that keeps mean 0 and variance 1."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.selu(input, self.inplace)
 
 
@@ -175,7 +176,7 @@ class GLU(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
@@ -189,7 +190,7 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
@@ -210,14 +211,14 @@ class _Lambda(Module):
 class Hardshrink(_Lambda):
     """x where |x| > lambd, else 0."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.hardshrink(input, self.lambd)
 
 
 class Softshrink(_Lambda):
     """x brought towards 0 by lambd."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.softshrink(input, self.lambd)
 
 
@@ -228,7 +229,7 @@ class LeakyReLU(_Inplace):
         super().__init__(inplace)
         self.negative_slope = negative_slope
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
@@ -238,7 +239,7 @@ class LeakyReLU(_Inplace):
 class LogSigmoid(Module):
     """log(sigmoid(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.logsigmoid(input)
 
 
@@ -249,7 +250,7 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
@@ -271,7 +272,7 @@ class PReLU(Module):
         """Set every slope to its first value."""
         init.constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
@@ -281,14 +282,14 @@ class PReLU(Module):
 class Softsign(Module):
     """x / (1 + |x|)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
     """x - tanh(x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.tanhshrink(input)
 
 
@@ -306,28 +307,28 @@ class _AlongDim(Module):
 class Softmin(_AlongDim):
     """softmax(-x)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self.dim)
 
 
 class Softmax(_AlongDim):
     """exp(x) / sum(exp(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim)
 
 
 class LogSoftmax(_AlongDim):
     """log(softmax(x))."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)
 
 
 class Softmax2d(Module):
     """Softmax over the channels. Shape: (N, C, H, W) or (C, H, W), unchanged."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (3, 4):
             raise ValueError(
                 f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"

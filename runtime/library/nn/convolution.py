@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.nn import init
 from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out._runtime.library.nn.parameter import Parameter
@@ -123,7 +125,7 @@ def _check(
 class _Forward(_ConvNd):
     """A convolution in the usual direction."""
 
-    convolve: Any
+    convolve: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -154,7 +156,7 @@ class _Forward(_ConvNd):
             dtype,
         )
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         padding = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._both_sides(), mode=self.padding_mode)
@@ -169,7 +171,7 @@ class Conv1d(_Forward):
 
     ndim = 1
 
-    def convolve(self, *args: Any) -> Any:
+    def convolve(self, *args: Any) -> Tensor:
         return F.conv1d(*args)
 
 
@@ -178,7 +180,7 @@ class Conv2d(_Forward):
 
     ndim = 2
 
-    def convolve(self, *args: Any) -> Any:
+    def convolve(self, *args: Any) -> Tensor:
         return F.conv2d(*args)
 
 
@@ -187,7 +189,7 @@ class Conv3d(_Forward):
 
     ndim = 3
 
-    def convolve(self, *args: Any) -> Any:
+    def convolve(self, *args: Any) -> Tensor:
         return F.conv3d(*args)
 
 
@@ -195,7 +197,7 @@ class _ConvTransposeNd(_ConvNd):
     """The gradient of a convolution with respect to its input, as a layer."""
 
     transposed = True
-    convolve: Any
+    convolve: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -277,7 +279,7 @@ class ConvTranspose1d(_ConvTransposeNd):
 
     ndim = 1
 
-    def convolve(self, *args: Any) -> Any:
+    def convolve(self, *args: Any) -> Tensor:
         return F.conv_transpose1d(*args)
 
 
@@ -286,7 +288,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
     ndim = 2
 
-    def convolve(self, *args: Any) -> Any:
+    def convolve(self, *args: Any) -> Tensor:
         return F.conv_transpose2d(*args)
 
 
@@ -295,5 +297,5 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     ndim = 3
 
-    def convolve(self, *args: Any) -> Any:
+    def convolve(self, *args: Any) -> Tensor:
         return F.conv_transpose3d(*args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out.nn import functional as F
 
@@ -19,7 +20,7 @@ class _Pad(Module):
         sides = 2 * self.ndim
         self.padding = (padding,) * sides if isinstance(padding, int) else tuple(padding)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         return F.pad(input, self.padding, self.mode)
 
@@ -48,7 +49,7 @@ class _ConstantPadNd(_Pad):
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:

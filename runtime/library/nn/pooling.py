@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out._runtime.library.nn.per_dim import _single
 from torchgen_out.nn import functional as F
@@ -42,7 +43,7 @@ class _MaxPoolNd(Module):
 class MaxPool1d(_MaxPoolNd):
     """The largest element of each window. Shape: (N, C, L) -> (N, C, L_out)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         return F.max_pool1d(
             input, self.kernel_size, self.stride, self.padding, self.dilation, **self._options()
         )
@@ -51,7 +52,7 @@ class MaxPool1d(_MaxPoolNd):
 class MaxPool2d(_MaxPoolNd):
     """The largest element of each window. Shape: (N, C, H, W) -> (N, C, H_out, W_out)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         return F.max_pool2d(
             input, self.kernel_size, self.stride, self.padding, self.dilation, **self._options()
         )
@@ -60,7 +61,7 @@ class MaxPool2d(_MaxPoolNd):
 class MaxPool3d(_MaxPoolNd):
     """The largest element of each window. Shape: (N, C, D, H, W) -> likewise."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         return F.max_pool3d(
             input, self.kernel_size, self.stride, self.padding, self.dilation, **self._options()
         )
@@ -83,7 +84,7 @@ class AvgPool1d(Module):
         self.padding = _single(padding)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool1d(
             input,
             self.kernel_size,
@@ -122,7 +123,7 @@ class _AvgPoolNd(Module):
 class AvgPool2d(_AvgPoolNd):
     """The mean of each window. Shape: (N, C, H, W) -> (N, C, H_out, W_out)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool2d(
             input,
             self.kernel_size,
@@ -137,7 +138,7 @@ class AvgPool2d(_AvgPoolNd):
 class AvgPool3d(_AvgPoolNd):
     """The mean of each window. Shape: (N, C, D, H, W) -> the same with sizes of output."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool3d(
             input,
             self.kernel_size,
@@ -163,21 +164,21 @@ class _AdaptivePool(Module):
 class AdaptiveAvgPool1d(_AdaptivePool):
     """Means over windows chosen so that the output has the given size."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptivePool):
     """Means over windows chosen so that the output has the given sizes."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
 class AdaptiveAvgPool3d(_AdaptivePool):
     """Means over windows chosen so that the output has the given sizes."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
@@ -192,21 +193,21 @@ class _AdaptiveMaxPoolNd(_AdaptivePool):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima over windows chosen so that the output has the given size."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima over windows chosen so that the output has the given sizes."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima over windows chosen so that the output has the given sizes."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
@@ -230,7 +231,7 @@ class _LPPoolNd(Module):
 class LPPool1d(_LPPoolNd):
     """The p-norm of each window. Shape: (N, C, L) -> (N, C, L_out)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
@@ -239,7 +240,7 @@ class LPPool1d(_LPPoolNd):
 class LPPool2d(_LPPoolNd):
     """The p-norm of each window. Shape: (N, C, H, W) -> (N, C, H_out, W_out)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )
@@ -248,7 +249,7 @@ class LPPool2d(_LPPoolNd):
 class LPPool3d(_LPPoolNd):
     """The p-norm of each window. Shape: (N, C, D, H, W) -> likewise."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
         )

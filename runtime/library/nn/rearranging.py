@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out.nn import functional as F
 
@@ -27,7 +28,7 @@ class Upsample(Module):
         else:
             self.scale_factor = float(scale_factor) if scale_factor else None
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.interpolate(
             input,
             self.size,
@@ -64,7 +65,7 @@ class PixelShuffle(Module):
         super().__init__()
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
@@ -78,7 +79,7 @@ class PixelUnshuffle(Module):
         super().__init__()
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
@@ -92,7 +93,7 @@ class ChannelShuffle(Module):
         super().__init__()
         self.groups = groups
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
@@ -119,7 +120,7 @@ class _Blocks(Module):
 class Unfold(_Blocks):
     """Sliding blocks as columns. Shape: (N, C, H, W) -> (N, C * kernel size, blocks)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
@@ -137,7 +138,7 @@ class Fold(_Blocks):
         super().__init__(kernel_size, dilation, padding, stride)
         self.output_size = output_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )

@@ -137,7 +137,7 @@ def product_transposed(
         implicit.convolve_transposed(x, y, w, bias, geometry[:3], geometry.groups)
         return
     elif not has_stride and min(padding) >= 0:
-        flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)  # type: ignore[arg-type]
+        flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)
         product(x, y, flip(w, geometry.groups), bias, flipped)
         return
     else:

@@ -52,7 +52,7 @@ def frame_of(sizes: Triple, before: Sequence[int], after: Sequence[int]) -> Fram
     numel = depth * height * width
     if any(before) or any(after):
         numel = (-(-numel // LINE) | 1) * LINE
-    return Frame((depth, height, width), tuple(before), numel, not any(before) and not any(after))  # type: ignore[arg-type]
+    return Frame((depth, height, width), tuple(before), numel, not any(before) and not any(after))
 
 
 @lru_cache(maxsize=1024)

@@ -95,7 +95,7 @@ def cast_into(out: Array, source: Array) -> None:
 
 
 def _is_widening(own: Any, wanted: Any) -> bool:
-    return own.kind == wanted.kind and own.itemsize <= wanted.itemsize  # type: ignore[no-any-return]
+    return own.kind == wanted.kind and own.itemsize <= wanted.itemsize
 
 
 def _real_part(source: Array) -> Array:

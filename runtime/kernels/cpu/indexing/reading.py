@@ -242,7 +242,7 @@ def _broadcast_pair(mask: Array, self: Array) -> tuple[Array, Array]:
     for dim in reversed(range(ndim)):
         if a[dim] != b[dim] and a[dim] != 1 and b[dim] != 1:
             raise errors.broadcast_mismatch(a[dim], b[dim], dim)
-    return tuple(np.broadcast_arrays(mask, self))  # type: ignore[return-value]
+    return tuple(np.broadcast_arrays(mask, self))
 
 
 nonzero = PlannedKernel(listing_plans.plan_nonzero, results=0)

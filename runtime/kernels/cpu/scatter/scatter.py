@@ -470,7 +470,7 @@ def _walk_places(
     walk = Walk(outer, count, size, inner, inner, (0, 1, 0), ONE)
     source = [merged_stride(full[part], steps[part]) for part in parts]
     if None not in source:
-        return walk._replace(source=tuple(source))  # type: ignore[arg-type]
+        return walk._replace(source=tuple(source))
     own = np.arange(outer) * size * inner, np.arange(inner)
     tables = [element_places((full[part], steps[part])) for part in parts]
     return walk._replace(tables=(*own, *tables))

@@ -221,7 +221,7 @@ def _by_library(
     return True
 
 
-def added(x, y):  # type: ignore[no-untyped-def]
+def added(x, y):
     """x + y"""
     return x + y
 

@@ -13,7 +13,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
 def spatial(sizes: Any, count: int) -> Triple:
     """The last `count` sizes as those of three dims."""
-    return (*(1,) * (3 - count), *sizes[len(sizes) - count :])  # type: ignore[return-value]
+    return (*(1,) * (3 - count), *sizes[len(sizes) - count :])
 
 
 # -- device functions ---------------------------------------------------------------------------

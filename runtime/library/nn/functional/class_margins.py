@@ -7,10 +7,11 @@ from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.ops.composite.loss.losses import named_reduction
 
 
-def _reduced(loss: Any, reduction: str) -> Any:
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
     if reduction == "none":
         return loss
     if reduction not in ("mean", "sum"):
@@ -19,12 +20,12 @@ def _reduced(loss: Any, reduction: str) -> Any:
 
 
 def multilabel_margin_loss(
-    input: Any,
+    input: Tensor,
     target: Any,
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
-) -> Any:
+) -> Tensor:
     """The mean hinge between each target class and each other class.
 
     Shape: (N, C) or (C), targets of the same shape: classes, ended by a negative number.
@@ -54,7 +55,7 @@ def multilabel_margin_loss(
     margins = 1 - (targets.unsqueeze(2) - scores.unsqueeze(1))
     margins = torch.where(margins > 0, margins, 0)  # nan is no margin
     counted = listed.unsqueeze(2) & (marks == 0).unsqueeze(1)
-    loss = (margins * counted).sum((1, 2)) / scores.size(1)
+    loss: Tensor = (margins * counted).sum((1, 2)) / scores.size(1)
     if reduction == "mean" and not loss.numel():
         return loss.sum()  # the mean of no losses is 0 here, and nan elsewhere
     return _reduced(loss if batched else loss.squeeze(0), reduction)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
 
@@ -15,7 +16,7 @@ def rrelu(
     upper: float = 1.0 / 3,
     training: bool = False,
     inplace: bool = False,
-) -> Any:
+) -> Tensor:
     """leaky_relu with a slope drawn per element in training, the mean slope otherwise."""
     call = ops.rrelu_ if inplace else ops.rrelu
     return call(input, lower, upper, training)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
 
@@ -14,7 +13,7 @@ def _check_probability(p: float) -> None:
         raise errors.dropout_argument(p)
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero elements with probability `p` and scale the others by 1 / (1 - p), if training."""
     _check_probability(p)
     if not training or p == 0.0:
@@ -23,7 +22,9 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return input.copy_(result) if inplace else result
 
 
-def _drop_channels(input: Any, p: float, training: bool, inplace: bool, is_batch: bool) -> Any:
+def _drop_channels(
+    input: Tensor, p: float, training: bool, inplace: bool, is_batch: bool
+) -> Tensor:
     """Zero whole channels of a batch, or of one sample."""
     _check_probability(p)
     call = ops.feature_dropout_ if inplace else ops.feature_dropout
@@ -33,7 +34,9 @@ def _drop_channels(input: Any, p: float, training: bool, inplace: bool, is_batch
     return input if inplace else dropped.squeeze(0)
 
 
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Zero whole channels of (N, C, L) or (C, L)."""
     if input.dim() not in (2, 3):
         raise RuntimeError(
@@ -44,7 +47,9 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _drop_channels(input, p, training, inplace, input.dim() == 3)
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Zero whole channels of (N, C, H, W)."""
     if input.dim() not in (3, 4):
         warn(
@@ -54,7 +59,9 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _drop_channels(input, p, training, inplace, True)
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
     """Zero whole channels of (N, C, D, H, W) or (C, D, H, W)."""
     if input.dim() not in (4, 5):
         warn(
@@ -64,7 +71,9 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _drop_channels(input, p, training, inplace, input.dim() == 5)
 
 
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """Dropout that keeps mean 0 and variance 1. **Source** Klambauer et al., 2017."""
     _check_probability(p)
     call = ops.alpha_dropout_ if inplace else ops.alpha_dropout
@@ -72,8 +81,8 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 
 
 def feature_alpha_dropout(
-    input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Any:
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """`alpha_dropout` of whole channels."""
     _check_probability(p)
     call = ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout

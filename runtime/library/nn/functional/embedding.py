@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.library.nn.per_dim import _pair
 
@@ -17,7 +18,7 @@ def embedding(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
-) -> Any:
+) -> Tensor:
     """The rows of `weight` at the indices `input`.
 
     The row `padding_idx` gets no gradient. With `max_norm` the rows that are looked up are first
@@ -144,7 +145,7 @@ def _bag_starts(input: Any, offsets: Any) -> Any:
 
 def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
+) -> Tensor:
     """Sliding blocks as columns. Shape: (N, C, H, W) -> (N, C * kernel size, blocks)."""
     return ops.im2col(
         input,
@@ -170,7 +171,7 @@ def fold(
     dilation: Any = 1,
     padding: Any = 0,
     stride: Any = 1,
-) -> Any:
+) -> Tensor:
     """The sum of blocks at their places. Shape: (N, C * kernel size, blocks) -> (N, C, H, W)."""
     return ops.col2im(
         input,

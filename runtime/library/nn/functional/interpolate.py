@@ -7,6 +7,7 @@ from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.library.nn.functional import resampling
@@ -17,14 +18,14 @@ _NDIM = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
 
 
 def interpolate(
-    input: Any,
+    input: Tensor,
     size: Any = None,
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Any:
+) -> Tensor:
     """Resize the dims after batch and channels, to `size` or by `scale_factor`.
 
     mode: "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area".
@@ -66,7 +67,8 @@ def interpolate(
     shapes.check_storable((*input.shape[:2], *sizes))
     if mode == "area":
         pools = (ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d)
-        return pools[spatial - 1](input, sizes)
+        pooled: Tensor = pools[spatial - 1](input, sizes)
+        return pooled
     if mode not in _NDIM:
         return in_format_of(input, _nearest(input, sizes, scales, mode == "nearest-exact"))
     if _NDIM[mode] != input.dim():
@@ -79,7 +81,7 @@ def interpolate(
 
 
 def upsample(
-    input: Any,
+    input: Tensor,
     size: Any = None,
     scale_factor: Any = None,
     mode: str = "nearest",
@@ -95,7 +97,7 @@ def _renamed(name: str) -> None:
 
 
 def _target(
-    input: Any, size: Any, scale_factor: Any, spatial: int
+    input: Tensor, size: Any, scale_factor: Any, spatial: int
 ) -> tuple[list[int], list[float | None]]:
     """Return the wanted sizes, and the scales where they were given."""
     if size is not None and scale_factor is not None:
@@ -125,7 +127,7 @@ def _target(
     return sizes, [*scales]
 
 
-def _nearest(input: Any, sizes: list[int], scales: list[float | None], exact: bool) -> Any:
+def _nearest(input: Tensor, sizes: list[int], scales: list[float | None], exact: bool) -> Any:
     for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 2):
         places = resampling.nearest(input.size(dim), size, scale, exact, str(input.device))
         input = input.index_select(dim, places)
@@ -133,7 +135,7 @@ def _nearest(input: Any, sizes: list[int], scales: list[float | None], exact: bo
 
 
 def _weighted(
-    input: Any,
+    input: Tensor,
     sizes: list[int],
     scales: list[float | None],
     kind: str,
@@ -154,19 +156,19 @@ def _weighted(
     return slices.unflatten(3, sizes[1:]).to(input.dtype)
 
 
-def _resampled(input: Any, rows: Any, columns: Any) -> Any:
+def _resampled(input: Tensor, rows: Any, columns: Any) -> Any:
     """The last two dims by their tables, or as they are."""
     rows, columns = rows or (None,) * 4, columns or (None,) * 4
     return ops._resample(input, [*rows[:2], *columns[:2]], [*rows[2:], *columns[2:]])
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate` with mode "nearest", by its old name."""
     _renamed("upsample_nearest")
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate` with mode "bilinear" and aligned corners, by its old name."""
     _renamed("upsample_bilinear")
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isinf, prod
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 
+Pool = Callable[..., Tensor]
 
-def _lp_pool(pool: Any, input: Any, norm_type: float, window: list[int], *rest: Any) -> Any:
+
+def _lp_pool(pool: Pool, input: Tensor, norm_type: float, window: list[int], *rest: Any) -> Tensor:
     """(sum of x^p)^(1/p), from the windows' means of x^p: of odd p, sums may be negative."""
     sums = pool(input.pow(norm_type), window, *rest).mul(prod(window))
     return sums if norm_type == 1 else sums.pow(1.0 / norm_type)
 
 
-def _at_infinity(pool: Any, input: Any, norm_type: float, window: list[int], *rest: Any) -> Any:
+def _at_infinity(
+    pool: Pool, input: Tensor, norm_type: float, window: list[int], *rest: Any
+) -> Tensor:
     """The norm of order inf, the largest magnitude of each window, or of -inf, the smallest."""
     if norm_type > 0:
         return pool(input.abs(), window, *rest)
@@ -22,8 +28,8 @@ def _at_infinity(pool: Any, input: Any, norm_type: float, window: list[int], *re
 
 
 def lp_pool1d(
-    input: Any, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
-) -> Any:
+    input: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
     """The p-norm of each window. Shape: (N, C, L) -> (N, C, L_out)."""
     window = [kernel_size]
     if isinf(norm_type):
@@ -32,8 +38,8 @@ def lp_pool1d(
 
 
 def lp_pool3d(
-    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Any:
+    input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
     """The p-norm of each window. Shape: (N, C, D, H, W) -> likewise."""
     window = [kernel_size] * 3 if isinstance(kernel_size, int) else list(kernel_size)
     if isinf(norm_type):
@@ -42,8 +48,8 @@ def lp_pool3d(
 
 
 def lp_pool2d(
-    input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-) -> Any:
+    input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
     """The p-norm of each window. Shape: (N, C, H, W) -> (N, C, H_out, W_out)."""
     window = [kernel_size] * 2 if isinstance(kernel_size, int) else list(kernel_size)
     if isinf(norm_type):

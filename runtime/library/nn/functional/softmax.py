@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
 
@@ -21,16 +22,18 @@ def _chosen_dim(name: str, input: Any, dim: int | None) -> int:
     return 0 if input.dim() in (0, 1, 3) else 1
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`."""
     return ops.softmax(input, _chosen_dim("softmax", input, dim), dtype=dtype)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(
+    input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """log(softmax(x)) along `dim`, computed without taking the logarithm of a quotient."""
     return ops.log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype=dtype)
 
 
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """softmax(-x) along `dim`."""
     return ops.softmax(-input, _chosen_dim("softmin", input, dim), dtype=dtype)

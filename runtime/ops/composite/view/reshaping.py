@@ -70,13 +70,14 @@ def _flattened(sizes: Size, start_dim: int, end_dim: int) -> Size | None:
     return make_size((*sizes[:start], prod(sizes[start : end + 1]), *sizes[end + 1 :]))
 
 
-def in_format_of(input: Any, result: Any) -> Any:
+def in_format_of(input: Tensor, result: Tensor) -> Tensor:
     """The result, channels-last if the input is and both have as many dims."""
     if input._flat is not None or len(result._sizes) != len(input._sizes):
         return result
     if not shapes.is_channels_last(input._sizes, input._strides):
         return result
-    return contiguous(result, formats.OF_RANK[len(input._sizes)])
+    laid_out: Tensor = contiguous(result, formats.OF_RANK[len(input._sizes)])
+    return laid_out
 
 
 def contiguous(self: Any, memory_format: Any = None) -> Any:
