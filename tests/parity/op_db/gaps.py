@@ -128,7 +128,7 @@ GAPS: tuple[Gap, ...] = (
         ("*values",),
         """
         polygamma-polygamma_n_0 polygamma-polygamma_n_1 polygamma-polygamma_n_2
-        polygamma-polygamma_n_3 polygamma-polygamma_n_4
+        polygamma-polygamma_n_3 polygamma-polygamma_n_4 special.polygamma-special_polygamma_n_0
         """,
         "int8",
     ),
