@@ -226,7 +226,6 @@ CONSTANT: dict[str, str] = {
     "view_copy.dtype": "bits read in another way",
     "detach_copy": "detached",
     "lu_unpack-2": "the pivots alone",
-    "linalg_matrix_power-2": "the power of 0",
     "vander-2": "no columns",
     "combinations-3": "of no elements",
 }

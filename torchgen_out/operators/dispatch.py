@@ -764,7 +764,7 @@ embedding = Dispatch(
     promotion="none",
     promoted=("weight", "indices"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "indexing.reading.embedding", "CUDA": "embedding.embedding.embedding"},
+    kernel_names={"CPU": "embedding.embedding.embedding", "CUDA": "embedding.embedding.embedding"},
     meta=embedding_shapes.embedding,
     half_as_stored=True,
     differentiable=("weight",),
@@ -787,7 +787,7 @@ embedding_dense_backward = Dispatch(
     promoted=("grad_output", "indices"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={
-        "CPU": "indexing.reading.embedding_dense_backward",
+        "CPU": "embedding.embedding.embedding_dense_backward",
         "CUDA": "embedding.embedding.embedding_dense_backward",
     },
     meta=embedding_shapes.embedding_dense_backward,
