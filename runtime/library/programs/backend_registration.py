@@ -12,6 +12,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common.own_memory import OwnMemory
 from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import backends
 from torchgen_out._runtime.library.nn.module import Module
@@ -77,3 +78,6 @@ def generate_methods_for_privateuse1_backend(
         setattr(Tensor, name, moved)
     if for_module:
         setattr(Module, name, moved)
+
+
+public.place("utils.backend_registration", Backend, OwnMemory)
