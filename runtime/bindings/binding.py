@@ -146,8 +146,8 @@ def _has_rivals(bounds: Sequence[Bound | None], place: int) -> bool:
 def _is_told(bounds: Sequence[Bound | None], place: int, by_all: bool) -> bool:
     """Whether all calls with arguments of the same classes mean the entry at `place`.
 
-    A tensor of no dims passes for a number where an earlier entry wants one; a list may be what
-    another entry wants. by_all: not of the positional arguments' classes alone.
+    A tensor of no dims passes for a number where an earlier entry wants one, a tensor of one
+    integer for that; a list may be what another entry wants. by_all: not of the positional arguments' classes alone.
     """
     found = bounds[place]
     assert found is not None
@@ -160,6 +160,8 @@ def _is_told(bounds: Sequence[Bound | None], place: int, by_all: bool) -> bool:
                 return False
         elif value.__class__ in (tuple, list):
             if not _LISTS.intersection(tests) <= {parameter.test}:
+                return False
+            if parameter.test is not is_tensors and value and isinstance(value[0], Tensor):
                 return False
         elif value.__class__ not in _TOLD:
             return False

@@ -3170,6 +3170,21 @@ def random___default(self: Tensor, *, generator: Generator | None = None) -> Ten
     return call(self, generator)
 
 
+_bernoulli__Tensor = operators.bernoulli__Tensor.calls
+
+
+def bernoulli___Tensor(self: Tensor, p: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
+
+    Fills each element with one, of the probability in `p` at its place, or zero.
+    """
+    try:
+        call = _bernoulli__Tensor[self._key, p._key]
+    except AttributeError:
+        return _bernoulli__Tensor.miss(self, p, generator)
+    return call(self, p, generator)
+
+
 _bernoulli__float = operators.bernoulli__float.calls
 
 
@@ -3184,21 +3199,6 @@ def bernoulli___float(
         call = _bernoulli__float[self._key]
     except AttributeError:
         return _bernoulli__float.miss(self, p, generator)
-    return call(self, p, generator)
-
-
-_bernoulli__Tensor = operators.bernoulli__Tensor.calls
-
-
-def bernoulli___Tensor(self: Tensor, p: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
-
-    Fills each element with one, of the probability in `p` at its place, or zero.
-    """
-    try:
-        call = _bernoulli__Tensor[self._key, p._key]
-    except AttributeError:
-        return _bernoulli__Tensor.miss(self, p, generator)
     return call(self, p, generator)
 
 

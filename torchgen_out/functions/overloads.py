@@ -1290,14 +1290,14 @@ def random_(*args: Any, **keywords: Any) -> Any:
 
 _bernoulli_ = Binder(
     "bernoulli_",
-    (bernoulli___float, "Tensor self, float p=0.5, *, Generator? generator=None"),
     (bernoulli___Tensor, "Tensor self, Tensor p, *, Generator? generator=None"),
+    (bernoulli___float, "Tensor self, float p=0.5, *, Generator? generator=None"),
 )
 
 
 def bernoulli_(*args: Any, **keywords: Any) -> Any:
-    """bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
-    bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)"""
+    """bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
+    bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
     if keywords:
         return _bernoulli_.named(args, keywords)
     return _bernoulli_[tuple(map(type, args))](*args)

@@ -3116,34 +3116,6 @@ def recording_random_(below, needs_self):
     return call
 
 
-class BernoulliBackward0(Node):
-    """bernoulli_.float
-    self: zeros_like(grad)
-    """
-
-    __slots__ = ()
-
-    def apply(node, grad):
-        grad_self = ops.zeros_like(grad)
-        return (grad_self,)
-
-
-def recording_bernoulli__float(below, needs_self):
-    """Records BernoulliBackward0 around `below`, which writes to self."""
-
-    def call(self, p, generator):
-        if not grad_mode.state.enabled:
-            return below(self, p, generator)
-        check_inplace(self)
-        node = BernoulliBackward0()
-        node.edges = (gradient_edge(self),)
-        result = below(self, p, generator)
-        rebase_history(result, node)
-        return result
-
-    return call
-
-
 class BernoulliBackward1(Node):
     """bernoulli_.Tensor
     self: zeros_like(grad)
@@ -3181,6 +3153,34 @@ def recording_bernoulli__Tensor(below, needs_self, needs_p):
         )
         if needs_p:
             node.saved_p = save(p)
+        result = below(self, p, generator)
+        rebase_history(result, node)
+        return result
+
+    return call
+
+
+class BernoulliBackward0(Node):
+    """bernoulli_.float
+    self: zeros_like(grad)
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = ops.zeros_like(grad)
+        return (grad_self,)
+
+
+def recording_bernoulli__float(below, needs_self):
+    """Records BernoulliBackward0 around `below`, which writes to self."""
+
+    def call(self, p, generator):
+        if not grad_mode.state.enabled:
+            return below(self, p, generator)
+        check_inplace(self)
+        node = BernoulliBackward0()
+        node.edges = (gradient_edge(self),)
         result = below(self, p, generator)
         rebase_history(result, node)
         return result

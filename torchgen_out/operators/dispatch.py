@@ -1634,21 +1634,6 @@ random_ = Dispatch(
     record=nodes.recording_random_,
 )
 
-bernoulli__float = Dispatch(
-    "bernoulli_.float",
-    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-    {"self": "tensor"},
-    arguments={"self": "operand", "p": "scalar", "generator": "generator"},
-    promotion="none",
-    promoted=("self",),
-    dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "random.filling.bernoulli_", "CUDA": "random.filling.bernoulli_"},
-    meta=random_shapes.bernoulli_,
-    mutates=True,
-    differentiable=("self",),
-    record=nodes.recording_bernoulli__float,
-)
-
 bernoulli__Tensor = Dispatch(
     "bernoulli_.Tensor",
     "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
@@ -1665,6 +1650,21 @@ bernoulli__Tensor = Dispatch(
     mutates=True,
     differentiable=("self", "p"),
     record=nodes.recording_bernoulli__Tensor,
+)
+
+bernoulli__float = Dispatch(
+    "bernoulli_.float",
+    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "p": "scalar", "generator": "generator"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "random.filling.bernoulli_", "CUDA": "random.filling.bernoulli_"},
+    meta=random_shapes.bernoulli_,
+    mutates=True,
+    differentiable=("self",),
+    record=nodes.recording_bernoulli__float,
 )
 
 bernoulli = Dispatch(

@@ -157,7 +157,8 @@ class TensorPickler(_PythonPickler):
             wrap_storage=tensor.untyped_storage(), dtype=dtypes.uint8, device=tensor.device
         )
         reference = _Reference(self._record(content._elements), UNTYPED_STORAGE)
-        options = (requires_grad, OrderedDict[Any, Any](), tensor.dtype)
+        hooks: OrderedDict[Any, Any] = OrderedDict()  # not of a written type: pickle keeps that
+        options = (requires_grad, hooks, tensor.dtype)
         return REBUILD_TENSOR_OVER_BYTES, (reference, *geometry, *options)
 
     def _reference(self, elements: Any) -> _Reference:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from torchgen_out._runtime.kernels.cpu.embedding import embedding
 from torchgen_out._runtime.kernels.cpu.indexing import places
 from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
 
@@ -119,7 +120,7 @@ def test_embedding_backward(padding: int, by_frequency: bool) -> None:
     if padding >= 0:
         expected[padding] = 0
     out = np.empty((5, 3))
-    indexing.embedding_dense_backward(out, grad, indices, 5, padding, by_frequency)
+    embedding.embedding_dense_backward(out, grad, indices, 5, padding, by_frequency)
     np.testing.assert_allclose(out, expected)
 
 

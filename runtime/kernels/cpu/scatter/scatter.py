@@ -31,6 +31,7 @@ from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
     PROD,
     SUM,
     are_within,
+    average,
     merge_places,
     scale,
     scatter_lanes,
@@ -285,11 +286,19 @@ def _plan_reduce(
         if reduce == "mean":
             counts = np.full(numel, include_self, np.int64)
             count.run(counts, counts, slots, 0, at_slots, None)
-            # Integers are divided downwards, as PyTorch does.
-            divide = np.divide if own.kind in "fc" else np.floor_divide
-            divide(out, np.maximum(counts, 1), out=out, casting="unsafe")
+            _divide(out, counts)
 
     return LaunchPlan(run, None)
+
+
+def _divide(out: Array, counts: Array) -> None:
+    """Sums by the numbers of their terms; integers are divided downwards, as PyTorch does."""
+    if out.dtype.name in ("float32", "float64"):
+        entry = entry_for(average, out.dtype, int, int, out.dtype, INT64)
+        threads.run_ranges(entry, out.size, out.size, out, counts)
+        return
+    divide = np.divide if out.dtype.kind in "fc" else np.floor_divide
+    divide(out, np.maximum(counts, 1), out=out, casting="unsafe")
 
 
 def _identity(reduce: str, dtype: Any) -> Any:

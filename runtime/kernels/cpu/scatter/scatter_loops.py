@@ -156,6 +156,13 @@ def join_apart(start, stop, out, index, src, at_index, at_src, plan, how):
 
 
 @typed
+def average(start, stop, out, counts):
+    """Divide sums by the numbers of their terms, in float64."""
+    for i in range(start, stop):
+        out[i] = T(np.float64(out[i]) / np.float64(max(counts[i], 1)))
+
+
+@typed
 def scale(out, src, at, factor):
     """out = factor * src."""
     for i in range(out.size):
