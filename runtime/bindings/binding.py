@@ -147,7 +147,8 @@ def _is_told(bounds: Sequence[Bound | None], place: int, by_all: bool) -> bool:
     """Whether all calls with arguments of the same classes mean the entry at `place`.
 
     A tensor of no dims passes for a number where an earlier entry wants one, a tensor of one
-    integer for that; a list may be what another entry wants. by_all: not of the positional arguments' classes alone.
+    integer for that; a list may be what another entry wants. by_all: not of the positional
+    arguments' classes alone.
     """
     found = bounds[place]
     assert found is not None
