@@ -15,6 +15,8 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
+LONG_ROW = 256
+"""Elements from which on a row is taken out, 15 ns an array, so that its loop vectorises better."""
 
 
 def spread(flat: Array, at: int, spec: TensorSpec, sizes: tuple[int, ...]) -> Array:
@@ -61,6 +63,13 @@ def fill_rows(start, stop, out, self, mask, filler, at, at_mask, width):
     width: of the rows; 0 for elements start to stop, each with its own of the mask."""
     if width == 0:
         fill_chosen(out[start:stop], self, at + start, mask[at_mask + start :], filler[0])
+        return
+    if width < LONG_ROW:
+        for r in range(start, stop):
+            base = np.uint64(r * width)
+            for i in range(np.uint64(width)):
+                old = self[np.uint64(at) + base + i]
+                out[base + i] = filler[0] if mask[np.uint64(at_mask) + i] else old
         return
     for r in range(start, stop):
         row, first = out[r * width : (r + 1) * width], at + r * width
