@@ -90,15 +90,6 @@ def join_lanes(start, stop, out, index, src, at_index, at_src, plan, how):
                 place = np.uint64(o * size + column)
                 out[place] = combined(out[place], src[np.uint64(begin + o * src_o)], how)
         return
-    if inner == 1 and index_j == 1 and src_j == 1:
-        for o in range(start, stop):
-            base, slots = o * size, np.uint64(at_index + o * index_o)
-            source = np.uint64(at_src + o * src_o)
-            for j in range(np.uint64(count)):
-                k = index[slots + j]
-                place = np.uint64(base + (k + size if k < 0 else k))
-                out[place] = combined(out[place], src[source + j], how)
-        return
     if inner == 1:
         for o in range(start, stop):
             base, slots, source = o * size, at_index + o * index_o, at_src + o * src_o
