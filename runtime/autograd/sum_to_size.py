@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -45,21 +46,22 @@ def _origin(edge: Edge, node: Any) -> tuple[str, int]:
     return ("of the roots", 0) if node is None else (node.name(), node.edges.index(edge))
 
 
-def summed_dims(wide: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
+@lru_cache(maxsize=4096)
+def summed_dims(wide: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The dims of `wide` that broadcasting `sizes` made; None if it is no broadcast of it."""
     leading = len(wide) - len(sizes)
     if leading < 0:
         return None
     dims = list(range(leading))
-    for dim, (big, small) in enumerate(zip(list(wide)[leading:], sizes, strict=True), leading):
+    for dim, (big, small) in enumerate(zip(wide[leading:], sizes, strict=True), leading):
         if big != small:
             if small != 1:
                 return None
             dims.append(dim)
-    return dims
+    return tuple(dims)
 
 
-def sum_over(grad: Tensor, dims: list[int], sizes: Sequence[int]) -> Tensor:
+def sum_over(grad: Tensor, dims: tuple[int, ...], sizes: Sequence[int]) -> Tensor:
     """The sum over `dims` with shape `sizes`."""
     leading = len(grad._sizes) - len(sizes)
     if len(dims) == leading:
