@@ -1,8 +1,9 @@
-"""Tensors from Python data and from arrays: tensor, as_tensor, asarray, from_numpy, frombuffer."""
+"""Tensors from Python data, arrays and files: tensor, as_tensor, asarray, from_numpy, from_file."""
 
 from __future__ import annotations
 
 import builtins
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -380,6 +381,27 @@ def frombuffer(
         raise errors.buffer_too_short(count, size - offset)
     values = np.frombuffer(buffer, dtype.numpy, count, offset)
     made = make_tensor(values, values.shape, dtype)
+    made._shared = ForeignStorage(values)
+    return require_grad(made) if requires_grad else made
+
+
+def from_file(
+    filename: str | os.PathLike[str],
+    shared: bool | None = None,
+    size: int | None = 0,
+    *,
+    dtype: dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a 1-d tensor over the first `size` elements of a file, in the CPU's memory.
+
+    shared: what is written to the tensor is written to the file, which grows if it is smaller.
+    **Raises** RuntimeError if a file that is not shared is smaller.
+    """
+    chosen = creation.dtype_or(dtype, dtypes.default_dtype())
+    mapped = Storage.from_file(filename, bool(shared), (size or 0) * chosen.itemsize)
+    values = mapped.buffer.view(chosen.numpy)
+    made = make_tensor(values, values.shape, chosen)
     made._shared = ForeignStorage(values)
     return require_grad(made) if requires_grad else made
 

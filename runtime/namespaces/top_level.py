@@ -84,6 +84,7 @@ from torchgen_out._runtime.errors import AcceleratorError, OutOfMemoryError
 from torchgen_out._runtime.factories.from_data import (
     as_tensor,
     asarray,
+    from_file,
     from_numpy,
     frombuffer,
     tensor,
@@ -217,6 +218,7 @@ __all__ = [
     "float32",
     "float64",
     "from_dlpack",
+    "from_file",
     "from_numpy",
     "frombuffer",
     "get_default_device",

@@ -266,6 +266,12 @@ def test_storages_of_files(tmp_path: Path) -> None:
     assert np.fromfile(path, np.float32)[5] == 2.5
     with pytest.raises(RuntimeError, match="100 bytes wanted"):
         torch.UntypedStorage.from_file(path, nbytes=100)
+    mapped = torch.from_file(path, shared=True, size=8, dtype=torch.int16)
+    mapped[7] = 258
+    assert path.read_bytes()[14:16] == b"\x02\x01"
+    private = torch.from_file(path, size=2)
+    private.fill_(3)
+    assert private.dtype is torch.float32 and path.read_bytes()[:8] != bytes(private.numpy())
 
 
 # -- pickle modules, names, what forces what ------------------------------------------------

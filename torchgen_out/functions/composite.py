@@ -4417,6 +4417,7 @@ def nonzero_static(
             "nonzero_static",
             out,
             selection_bodies.nonzero_static(input, size, fill_value),
+            "exact",
             apart=[input],
         )
     return selection_bodies.nonzero_static(input, size, fill_value)
@@ -7097,7 +7098,7 @@ def diff(
             ("append", 4, "tensor?", append),
         )
     if out is not None:
-        return store_out("diff", out, stacking_bodies.diff(input, n, dim, prepend, append), "exact")
+        return store_out("diff", out, stacking_bodies.diff(input, n, dim, prepend, append))
     return stacking_bodies.diff(input, n, dim, prepend, append)
 
 
