@@ -38,6 +38,10 @@ class TensorSpec(NamedTuple):
         """How many elements there are."""
         return shapes.numel(self.sizes)
 
+    def expanded(self, sizes: tuple[int, ...]) -> TensorSpec:
+        """The same elements seen with broadcast sizes."""
+        return TensorSpec(self.dtype, sizes, expanded_strides(self[1:], sizes))
+
 
 class LaunchPlan(NamedTuple):
     """One launch of a hand-written kernel, for tensors of known dtypes, sizes and strides.

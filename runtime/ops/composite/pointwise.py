@@ -61,6 +61,8 @@ def polynomial(x: Any, n: Any, *coefficients: Any) -> Any:
         x = ops.scalar_tensor(x, dtype=_floating(n), device=n.device)
     elif not isinstance(n, Tensor):
         n = ops.scalar_tensor(n, dtype=_floating(x), device=x.device)
+    elif n.dtype.kind == "i" and x.dtype.kind == "f":
+        n = n.to(x.dtype)
     return ops._three_term_recurrence(x, n, *coefficients)
 
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-
-from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.folding import broadcast, buffer_of, settle
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.planned import on_copies, planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
 
-Array = Any
 HIGH = 1024.0
 """The degree above which a closed form is exacter, and faster, than the recurrence."""
 MOST = 2.0**26
@@ -25,30 +22,36 @@ WORK = 16
 """How much more an element costs than in element-wise work; few degrees are high."""
 
 
+@planned(any_strides=True)
 def three_term_recurrence(
-    out: Array,
-    x: Array,
-    n: Array,
-    first: Sequence[float],
-    next: Sequence[float],
-    previous: Sequence[float],
-    divisor: Sequence[float],
-) -> None:
-    """Write the polynomials of degree n at x."""
-    buffer = buffer_of(out)
-    operands = [np.ascontiguousarray(broadcast(a, out.shape)).reshape(-1) for a in (x, n)]
-    numbers = tuple(float(number) for part in (first, next, previous, divisor) for number in part)
-    threads.run_flat(recur, (buffer.reshape(-1), *operands), numbers, work=WORK)
-    settle(out, buffer)
+    result: TensorSpec, x: TensorSpec, n: TensorSpec, *coefficients: Sequence[float]
+) -> LaunchPlan:
+    """Write the polynomials of degree n at x. coefficients: first, next, previous, divisor."""
+    numbers = [float(number) for part in coefficients for number in part]
+    operands = [each.expanded(result.sizes) for each in (x, n)]
+    rows = [result.strides, *[each.strides for each in operands]]
+    (*outer, width), (_, *steps) = collapse(result.sizes, rows, list(range(len(result.sizes))))
+    if not result.numel:
+        return NOTHING
+    if len(outer) > 1:
+        dense = [each._replace(strides=result.strides) for each in operands]
+        return on_copies(three_term_recurrence.planner(result, *dense, *coefficients), 1, operands)
+    count, walks = result.numel, [row if outer else [0, *row] for row in steps]
+    ends = [(count // width) * by_row + width * step for by_row, step in walks]
+    views = [operand(number, end) for number, end in enumerate(ends)]
+    arguments = out(0, count), *views, width, *walks[0], *walks[1], *numbers
+    return plan_ranges(recur, count, WORK * count, [result], operands, *arguments)
 
 
 @kernel
-def recur(out, x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
+def recur(start, stop, out, x, n, width, row_x, step_x, row_n, step_n, *numbers):
     """In float64, whatever the elements are; a NaN, also one of inf - inf, ends the recurrence."""
+    f0, f1, a0, a1, a2, a3, b0, b1, d0, d1 = numbers
     is_constant = a2 == 0.0 and a3 == 0.0 and b1 == 0.0 and d1 == 0.0
-    for i in range(out.size):
-        at = float(x[i])
-        degree = float(n[i])
+    for i in range(start, stop):
+        row = i // width
+        at = float(x[row * row_x + (i - row * width) * step_x])
+        degree = float(n[row * row_n + (i - row * width) * step_n])
         below = 0.0
         value = 1.0 if degree > -1.0 else 0.0
         if degree >= 1.0:
