@@ -8,12 +8,12 @@ Mirrored in `runtime.kernels.cuda.sampling.grid_sample`.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.sampling import (
     BICUBIC,
     BORDER,
@@ -22,94 +22,82 @@ from torchgen_out._runtime.kernels.common.sampling import (
     SHARPNESS,
     taps_per_dim,
 )
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, View, operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import TypedKernel, typed
-
-Array = Any
 
 CHUNK = 256
 """Points whose taps are kept at a time."""
 
 
+@planned()
 def grid_sampler(
-    out: Array,
-    input: Array,
-    grid: Array,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-) -> None:
+    result: TensorSpec, input: TensorSpec, grid: TensorSpec, mode: int, padding: int, align: bool
+) -> LaunchPlan:
     """Write the image's values at the points."""
-    if out.size:
-        per_dim = taps_per_dim(interpolation_mode)
-        numbers = per_dim, interpolation_mode, padding_mode, align_corners
-        chunks = -(-_points(grid).shape[1] // CHUNK) * len(grid)
-        work = out.size * per_dim ** grid.shape[-1]
-        _run(sample, chunks, work, out, (_planes(input), _points(grid)), input.shape, numbers)
+    views = _planes(out, 0, result), _planes(operand, 0, input), _points(operand, 1, grid)
+    arrays, modes = ([result], [input, grid], *views), (mode, padding, align)
+    return _plan(sample, _chunks(grid), result.numel, arrays, input.sizes, modes)
 
 
+@planned()
 def input_backward(
-    out: Array,
-    grad_output: Array,
-    sizes: Any,
-    grid: Array,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-) -> None:
+    result: TensorSpec,
+    grad_output: TensorSpec,
+    sizes: Sequence[int],
+    grid: TensorSpec,
+    mode: int,
+    padding: int,
+    align: bool,
+) -> LaunchPlan:
     """Add each gradient to the taps of its point, by their weights."""
-    per_dim = taps_per_dim(interpolation_mode)
-    numbers = per_dim, interpolation_mode, padding_mode, align_corners
-    work = grad_output.size * per_dim ** grid.shape[-1]
-    _run(spread, len(out), work, out, (_planes(grad_output), _points(grid)), sizes, numbers)
+    views = _planes(out, 0, result), _planes(operand, 0, grad_output), _points(operand, 1, grid)
+    arrays, modes = ([result], [grad_output, grid], *views), (mode, padding, align)
+    return _plan(spread, sizes[0], grad_output.numel, arrays, sizes, modes)
 
 
+@planned()
 def grid_backward(
-    out: Array,
-    grad_output: Array,
-    input: Array,
-    grid: Array,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-) -> None:
+    result: TensorSpec,
+    grad_output: TensorSpec,
+    input: TensorSpec,
+    grid: TensorSpec,
+    mode: int,
+    padding: int,
+    align: bool,
+) -> LaunchPlan:
     """Write how the sum of gradient times value changes with the points."""
-    if not out.size:
-        return
-    per_dim = taps_per_dim(interpolation_mode)
-    numbers = per_dim, interpolation_mode, padding_mode, align_corners
-    arrays = (_planes(grad_output), _planes(input), _points(grid))
-    chunks = -(-arrays[2].shape[1] // CHUNK) * len(grid)
-    work = grad_output.size * per_dim ** grid.shape[-1]
-    _run(change, chunks, work, out, arrays, input.shape, numbers, _points)
+    images = _planes(operand, 0, grad_output), _planes(operand, 1, input)
+    views = _points(out, 0, result), *images, _points(operand, 2, grid)
+    arrays, modes = ([result], [grad_output, input, grid], *views), (mode, padding, align)
+    return _plan(change, _chunks(grid), grad_output.numel, arrays, input.sizes, modes)
 
 
-def _planes(image: Array) -> Array:
-    """Shape: (N, C, *S) -> (N, C, product of S), contiguous."""
-    return np.ascontiguousarray(image).reshape(*image.shape[:2], math.prod(image.shape[2:]))
+def _planes(view: Callable[..., View], number: int, image: TensorSpec) -> View:
+    """Shape: (N, C, *S) -> (N, C, product of S)."""
+    return view(number, *image.sizes[:2], prod(image.sizes[2:]))
 
 
-def _points(grid: Array) -> Array:
-    """Shape: (N, *P, dims) -> (N, product of P, dims), contiguous."""
-    count = math.prod(grid.shape[1:-1])
-    return np.ascontiguousarray(grid).reshape(len(grid), count, grid.shape[-1])
+def _points(view: Callable[..., View], number: int, grid: TensorSpec) -> View:
+    """Shape: (N, *P, dims) -> (N, product of P, dims)."""
+    return view(number, grid.sizes[0], prod(grid.sizes[1:-1]), grid.sizes[-1])
 
 
-def _run(
-    loop: TypedKernel,
-    items: int,
-    work: int,
-    out: Array,
-    arrays: tuple[Array, ...],
-    sizes: Any,
-    numbers: Any,
-    flatten: Any = _planes,
-) -> None:
-    """Run a loop over parts of its items, into contiguous memory."""
-    made = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
-    lengths = np.array(sizes[2:][::-1], np.int64)
-    threads.run_ranges(loop.of(out.dtype), items, work, flatten(made), *arrays, lengths, *numbers)
-    if made is not out:
-        out[...] = made
+def _chunks(grid: TensorSpec) -> int:
+    return -(-prod(grid.sizes[1:-1]) // CHUNK) * grid.sizes[0]
+
+
+def _plan(
+    loop: TypedKernel, items: int, count: int, arrays: Any, sizes: Sequence[int], modes: Any
+) -> LaunchPlan:
+    """Run a loop over parts of its items. arrays: results, operands, and the views of them."""
+    (result,), operands, *views = arrays
+    if not result.numel:
+        return NOTHING
+    per_dim, lengths = taps_per_dim(modes[0]), list(sizes[:1:-1])
+    work = count * per_dim ** len(lengths)
+    return plan_ranges(loop, items, work, [result], operands, *views, lengths, per_dim, *modes)
 
 
 # -- taps ---------------------------------------------------------------------------------------
