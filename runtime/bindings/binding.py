@@ -29,9 +29,12 @@ OPERANDS = frozenset((Tensor, int, float))
 _TOLD = frozenset({int, float, complex, bool, str, type(None), dtype, device, layout})
 """Classes all of whose values pass the same tests."""
 
-_LISTS = frozenset({is_tensors, is_numbers, is_ints, is_int_or_ints})
+_LISTS: frozenset[Any] = frozenset({is_tensors, is_numbers, is_ints, is_int_or_ints})
 """Tests that look into lists."""
 
+
+Check = tuple[Any, Callable[[Any], bool], tuple[Callable[[Any], bool], ...]]
+"""Of an argument, by place or name: a test that its value passes, and those that it does not."""
 
 Key = tuple[Any, ...]
 """The classes of positional arguments, the names of others, and their classes if these matter."""
@@ -102,8 +105,9 @@ class Binder(dict[Key, Function]):
                 key: Key = (*map(type, args), *keywords)
                 if keywords and _has_rivals(bounds, place):
                     key = (*key, *map(type, keywords.values()))
-                if _is_told(bounds, place, len(key) > len(args) + len(keywords) or not keywords):
-                    self[key] = function
+                checks = _checks(bounds, place, len(key) > len(args) + len(keywords))
+                if checks is not None:
+                    self[key] = self._checking(function, checks) if checks else function
                 return function
         if overrides.state.modes or overrides.overriding((*args, *keywords.values())):
             return self._answered
@@ -111,6 +115,18 @@ class Binder(dict[Key, Function]):
             if name not in self.names:
                 raise errors.unexpected_keyword(self.name, name)
         raise self._no_overload(bounds, args, keywords)
+
+    def _checking(self, function: Function, checks: Sequence[Check]) -> Function:
+        """The function of an entry that is meant as long as these values pass the same tests."""
+
+        def call(*args: Any, **keywords: Any) -> Any:
+            for slot, own, rivals in checks:
+                value = keywords[slot] if slot.__class__ is str else args[slot]
+                if not own(value) or any([test(value) for test in rivals]):
+                    return self._function(args, keywords)(*args, **keywords)
+            return function(*args, **keywords)
+
+        return call
 
     def _answered(self, /, *args: Any, **keywords: Any) -> Any:
         """What the arguments' classes answer to a call that fits no entry."""
@@ -143,30 +159,35 @@ def _has_rivals(bounds: Sequence[Bound | None], place: int) -> bool:
     )
 
 
-def _is_told(bounds: Sequence[Bound | None], place: int, by_all: bool) -> bool:
-    """Whether all calls with arguments of the same classes mean the entry at `place`.
+def _checks(bounds: Sequence[Bound | None], place: int, by_all: bool) -> list[Check] | None:
+    """What tells the entry at `place` beside the arguments' classes; None if that is not known.
 
     A tensor of no dims passes for a number where an earlier entry wants one, a tensor of one
-    integer for that; a list may be what another entry wants. by_all: not of the positional
-    arguments' classes alone.
+    integer for that; a list may be what another entry wants. by_all: the classes are those of all
+    arguments, not of the positional ones alone.
     """
     found = bounds[place]
     assert found is not None
+    checks: list[Check] = []
     for slot, (parameter, value) in found.given.items():
-        if not by_all and slot.__class__ is str:
+        if slot.__class__ is str and not by_all:
             continue
         tests = [bound.test(slot) for bound in bounds if bound]
+        rivals = [bound.test(slot) for bound in bounds[:place] if bound]
         if isinstance(value, Tensor):
-            if is_number in [bound.test(slot) for bound in bounds[: place + 1] if bound]:
-                return False
-        elif value.__class__ in (tuple, list):
-            if not _LISTS.intersection(tests) <= {parameter.test}:
-                return False
-            if parameter.test is not is_tensors and value and isinstance(value[0], Tensor):
-                return False
-        elif value.__class__ not in _TOLD:
-            return False
-    return True
+            others = {is_number}.intersection(rivals)
+            is_known = parameter.test is not is_number
+        elif isinstance(value, (tuple, list)):
+            others = _LISTS.intersection(tests) - {parameter.test}
+            is_item = parameter.test is not is_tensors and value and isinstance(value[0], Tensor)
+            is_known = not is_item and not (others and parameter.gathers)
+        else:
+            others, is_known = frozenset(), value.__class__ in _TOLD
+        if not is_known:
+            return None
+        if others:
+            checks.append((slot, parameter.test, tuple(others.intersection(rivals))))
+    return checks
 
 
 def binder_of(function: Function) -> Binder | None:
