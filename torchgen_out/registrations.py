@@ -539,6 +539,7 @@ ops.segment_reduce = composite.segment_reduce
 ops.bincount = composite.bincount
 ops._bincount = dispatch._bincount
 ops.histc = dispatch.histc
+ops._bin_sums = dispatch._bin_sums
 ops.histogram = overloads.histogram
 ops.histogramdd = overloads.histogramdd
 ops.cumsum = dispatch.cumsum

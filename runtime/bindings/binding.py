@@ -122,7 +122,7 @@ class Binder(dict[Key, Function]):
         def call(*args: Any, **keywords: Any) -> Any:
             for slot, own, rivals in checks:
                 value = keywords[slot] if slot.__class__ is str else args[slot]
-                if not own(value) or any([test(value) for test in rivals]):
+                if not own(value) or any(test(value) for test in rivals):
                     return self._function(args, keywords)(*args, **keywords)
             return function(*args, **keywords)
 

@@ -2843,6 +2843,22 @@ def histc(
     return call(input, bins, min, max)
 
 
+__bin_sums = operators._bin_sums.calls
+
+
+def _bin_sums(points: Tensor, edges: Tensor, bins: Sequence[int], weights: Tensor | None) -> Tensor:
+    """_bin_sums(Tensor points, Tensor edges, int[] bins, Tensor? weights) -> Tensor
+
+    Counts the points in the cells between `edges`, or sums their weights.
+    """
+    bins = as_ints(bins, "_bin_sums", "bins", 3)
+    try:
+        call = __bin_sums[points._key, edges._key, None if weights is None else weights._key]
+    except AttributeError:
+        return __bin_sums.miss(points, edges, bins, weights)
+    return call(points, edges, bins, weights)
+
+
 _cumsum = operators.cumsum.calls
 _cumsum_inplace = operators.cumsum.inplace_calls
 _cumsum_out = operators.cumsum.out_calls

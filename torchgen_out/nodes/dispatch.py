@@ -2792,6 +2792,35 @@ def recording__bincount(below, needs_weights):
     return call
 
 
+class BinSumsBackward0(Node):
+    """_bin_sums
+    points: non_differentiable
+    edges: non_differentiable
+    weights: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_weights = errors.raise_not_differentiable("histogram")
+        return (grad_weights,)
+
+
+def recording__bin_sums(below, needs_weights):
+    """Records BinSumsBackward0 around `below`."""
+
+    def call(points, edges_, bins, weights):
+        result = below(points, edges_, bins, weights)
+        if not grad_mode.state.enabled:
+            return result
+        node = BinSumsBackward0()
+        node.edges = (gradient_edge(weights) if needs_weights else None,)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class CumsumBackward0(Node):
     """cumsum
     self: cumsum_backward(grad, dim)

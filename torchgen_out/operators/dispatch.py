@@ -1469,8 +1469,22 @@ histc = Dispatch(
     out_rule="exact",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "reduction.selection.histc", "CUDA": "reduction.selection.histc"},
+    kernel_names={"CPU": "reduction.histogram.histc", "CUDA": "reduction.histogram.histc"},
     meta=reduction_shapes.histc,
+)
+
+_bin_sums = Dispatch(
+    "_bin_sums",
+    "_bin_sums(Tensor points, Tensor edges, int[] bins, Tensor? weights) -> Tensor",
+    {"points": "tensor", "edges": "tensor", "weights": "tensor?"},
+    arguments={"points": "operand", "edges": "operand", "bins": "raw", "weights": "operand"},
+    promotion="same",
+    promoted=("points", "edges", "weights"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "reduction.histogram.bin_sums", "CUDA": "reduction.histogram.bin_sums"},
+    meta=reduction_shapes.bin_sums,
+    differentiable=("weights",),
+    record=nodes.recording__bin_sums,
 )
 
 cumsum = Dispatch(

@@ -136,27 +136,3 @@ def best_side_by_side(indices, self, count, is_greatest):
 
 
 bincount = PlannedKernel(listing_plans.plan_bincount, results=0)
-
-
-def histc(out: Array, self: Array, bins: int = 100, min: Any = 0, max: Any = 0) -> None:
-    """Count the elements of each of `bins` equal intervals; the last one is closed."""
-    low, high = float(min), float(max)
-    if low == high and self.size:
-        low, high = float(self.min()), float(self.max())
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
-    if low == high:
-        low, high = low - 1, high + 1
-    counts = np.zeros(bins, np.int64)
-    _count_bins(counts, np.ascontiguousarray(self).reshape(-1), low, high)
-    out[...] = counts
-
-
-@kernel
-def _count_bins(counts, values, low, high):
-    scale = counts.size / (high - low)
-    for i in range(values.size):
-        value = values[i]
-        if value >= low and value <= high:
-            place = np.int64((value - low) * scale)
-            counts[min(place, counts.size - 1)] += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, prod
+from math import isfinite
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -52,10 +52,11 @@ def histogramdd(
         raise RuntimeError(
             "histogramdd: The size of bins must be equal to the innermost dimension of the input."
         )
-    points = self.detach().reshape(-1, count)
+    points = self.reshape((-1, count))
     edges = _edges(points, per_dim, range)
     weights = None if weight is None else weight.reshape(-1)
-    hist = _sums(points, edges, weights)
+    bins = tuple([each.numel() - 1 for each in edges])
+    hist = ops._bin_sums(points, edges[0] if count == 1 else ops.cat(edges), bins, weights)
     return (_density(hist, edges) if density else hist), edges
 
 
@@ -83,7 +84,8 @@ def _edges(points: Any, bins: list[Any], range: Sequence[float] | None) -> list[
             f"torch.histogramdd: for a {count}-dimensional histogram range should have "
             f"{2 * count} elements, but got {len(range)}"
         )
-    edges = []
+    edges, bounds = [], None
+    options = {"dtype": points.dtype, "device": points.device}
     for dim, wanted in enumerate(bins):
         number = wanted if isinstance(wanted, int) else wanted.numel() - 1
         if number <= 0:
@@ -91,21 +93,23 @@ def _edges(points: Any, bins: list[Any], range: Sequence[float] | None) -> list[
                 f"torch.histogram(): bins must be > 0, but got {number} for dimension {dim}"
             )
         if isinstance(wanted, int):
-            low, high = _bounds(points, dim, range)
-            options = {"dtype": points.dtype, "device": points.device}
+            bounds = bounds or _bounds(points, range)
+            low, high = _checked(dim, *bounds[dim])
             wanted = ops.linspace(low, high, number + 1, **options)
         edges.append(wanted)
     return edges
 
 
-def _bounds(points: Any, dim: int, range: Sequence[float] | None) -> tuple[float, float]:
-    """Where the bins of a coordinate begin and end: as told, or as the elements lie."""
+def _bounds(points: Any, range: Sequence[float] | None) -> list[tuple[float, float]]:
+    """Where the bins of each coordinate begin and end: as told, or as the elements lie."""
     if range is not None:
-        low, high = float(range[2 * dim]), float(range[2 * dim + 1])
-    elif points.numel():
-        low, high = (bound.item() for bound in ops.aminmax(points[:, dim]))
-    else:
-        low, high = 0.0, 1.0
+        return list(zip(range[::2], range[1::2], strict=True))
+    if points.numel():
+        return list(zip(*[each.tolist() for each in ops.aminmax(points, dim=0)], strict=True))
+    return [(0.0, 1.0)] * points.shape[1]
+
+
+def _checked(dim: int, low: float, high: float) -> tuple[float, float]:
     if not (isfinite(low) and isfinite(high)):
         raise RuntimeError(
             f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite"
@@ -116,20 +120,6 @@ def _bounds(points: Any, dim: int, range: Sequence[float] | None) -> tuple[float
             f"min {low:g} max {high:g} for dimension {dim}"
         )
     return (low - 0.5, high + 0.5) if low == high else (low, high)
-
-
-def _sums(points: Any, edges: list[Any], weights: Any) -> Any:
-    """The weights of the points in each bin; a bin has its left edge, the last one both."""
-    sizes = [each.numel() - 1 for each in edges]
-    inside: Any = True
-    places: Any = 0
-    for dim, each in enumerate(edges):
-        coordinate = points[:, dim].contiguous()
-        place = ops.searchsorted(each, coordinate, right=True) - 1
-        places = places * sizes[dim] + place.clamp(0, sizes[dim] - 1)
-        inside = (coordinate >= each[0]) & (coordinate <= each[-1]) & inside
-    each = inside.to(points.dtype) if weights is None else weights.masked_fill(~inside, 0)
-    return points.new_zeros(prod(sizes)).index_add(0, places, each).reshape(sizes)
 
 
 def _density(hist: Any, edges: list[Any]) -> Any:
