@@ -891,6 +891,12 @@ def threshold_backward_self(grad, self, threshold):
     return ops.where(self <= threshold, 0, grad)
 
 
+def _renorm_scale_backward_norm(grad, norm, maxnorm):
+    """d/dnorm: maxnorm / (norm + 1e-7) if norm > maxnorm else 1"""
+    t0 = norm + 1e-07
+    return ops.where(norm > maxnorm, -(maxnorm / t0 / t0 * grad), 0)
+
+
 def _squared_difference_backward_self_other(grad, self, other):
     """d/dself, d/dother: (self - other) * (self - other)"""
     t0 = 2 * self

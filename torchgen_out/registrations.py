@@ -721,6 +721,7 @@ ops.linalg_norm = overloads.linalg_norm
 ops.nuclear_norm = overloads.nuclear_norm
 ops.norm = overloads.norm
 ops.dist = composite.dist
+ops._renorm_scale = pointwise._renorm_scale
 ops.renorm = composite.renorm
 ops.renorm_ = composite.renorm_
 ops.norm_except_dim = composite.norm_except_dim

@@ -124,12 +124,12 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     _check_std(std)
     sizes = shapes.broadcast_shapes(*[tensor._sizes for tensor in tensors])
     if out is None:
-        made = creation_like.new_empty(tensors[0], sizes)
+        made = _fill("normal_", creation_like.new_empty(tensors[0], sizes), 0.0, 1.0, generator)
+        if tensors[0].dtype is tensors[-1].dtype:
+            return made * std + mean
     else:
-        made = ready_out("normal", out, sizes, mean, std)
-    ops.normal_(made, generator=generator)
-    made.mul_(std).add_(mean)
-    return made
+        made = ops.normal_(ready_out("normal", out, sizes, mean, std), generator=generator)
+    return made.mul_(std).add_(mean)
 
 
 def _check_std(std: Any) -> None:

@@ -2032,10 +2032,10 @@ def special_chebyshev_polynomial_t(
         return store_out(
             "special_chebyshev_polynomial_t",
             out,
-            ops._polynomial(x, n, [0, 1], [0, 2, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (0, 1), (0, 2, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [0, 1], [0, 2, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (0, 1), (0, 2, 0, 0), (1, 0), (1, 0))
 
 
 def special_chebyshev_polynomial_u(
@@ -2055,10 +2055,10 @@ def special_chebyshev_polynomial_u(
         return store_out(
             "special_chebyshev_polynomial_u",
             out,
-            ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (1, 0), (1, 0))
 
 
 def special_chebyshev_polynomial_v(
@@ -2078,10 +2078,10 @@ def special_chebyshev_polynomial_v(
         return store_out(
             "special_chebyshev_polynomial_v",
             out,
-            ops._polynomial(x, n, [-1, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (-1, 2), (0, 2, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [-1, 2], [0, 2, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (-1, 2), (0, 2, 0, 0), (1, 0), (1, 0))
 
 
 def special_chebyshev_polynomial_w(
@@ -2101,10 +2101,10 @@ def special_chebyshev_polynomial_w(
         return store_out(
             "special_chebyshev_polynomial_w",
             out,
-            ops._polynomial(x, n, [1, 2], [0, 2, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (1, 2), (0, 2, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [1, 2], [0, 2, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (1, 2), (0, 2, 0, 0), (1, 0), (1, 0))
 
 
 def special_hermite_polynomial_h(
@@ -2124,10 +2124,10 @@ def special_hermite_polynomial_h(
         return store_out(
             "special_hermite_polynomial_h",
             out,
-            ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [0, 2], [1, 0]),
+            ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (0, 2), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [0, 2], [0, 2, 0, 0], [0, 2], [1, 0])
+    return ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (0, 2), (1, 0))
 
 
 def special_hermite_polynomial_he(
@@ -2147,10 +2147,10 @@ def special_hermite_polynomial_he(
         return store_out(
             "special_hermite_polynomial_he",
             out,
-            ops._polynomial(x, n, [0, 1], [0, 1, 0, 0], [0, 1], [1, 0]),
+            ops._polynomial(x, n, (0, 1), (0, 1, 0, 0), (0, 1), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [0, 1], [0, 1, 0, 0], [0, 1], [1, 0])
+    return ops._polynomial(x, n, (0, 1), (0, 1, 0, 0), (0, 1), (1, 0))
 
 
 def special_laguerre_polynomial_l(
@@ -2170,10 +2170,10 @@ def special_laguerre_polynomial_l(
         return store_out(
             "special_laguerre_polynomial_l",
             out,
-            ops._polynomial(x, n, [1, -1], [1, -1, 2, 0], [0, 1], [1, 1]),
+            ops._polynomial(x, n, (1, -1), (1, -1, 2, 0), (0, 1), (1, 1)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [1, -1], [1, -1, 2, 0], [0, 1], [1, 1])
+    return ops._polynomial(x, n, (1, -1), (1, -1, 2, 0), (0, 1), (1, 1))
 
 
 def special_legendre_polynomial_p(
@@ -2193,10 +2193,10 @@ def special_legendre_polynomial_p(
         return store_out(
             "special_legendre_polynomial_p",
             out,
-            ops._polynomial(x, n, [0, 1], [0, 1, 0, 2], [0, 1], [1, 1]),
+            ops._polynomial(x, n, (0, 1), (0, 1, 0, 2), (0, 1), (1, 1)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [0, 1], [0, 1, 0, 2], [0, 1], [1, 1])
+    return ops._polynomial(x, n, (0, 1), (0, 1, 0, 2), (0, 1), (1, 1))
 
 
 def special_shifted_chebyshev_polynomial_t(
@@ -2216,10 +2216,10 @@ def special_shifted_chebyshev_polynomial_t(
         return store_out(
             "special_shifted_chebyshev_polynomial_t",
             out,
-            ops._polynomial(x, n, [-1, 2], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (-1, 2), (-2, 4, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [-1, 2], [-2, 4, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (-1, 2), (-2, 4, 0, 0), (1, 0), (1, 0))
 
 
 def special_shifted_chebyshev_polynomial_u(
@@ -2239,10 +2239,10 @@ def special_shifted_chebyshev_polynomial_u(
         return store_out(
             "special_shifted_chebyshev_polynomial_u",
             out,
-            ops._polynomial(x, n, [-2, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (-2, 4), (-2, 4, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [-2, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (-2, 4), (-2, 4, 0, 0), (1, 0), (1, 0))
 
 
 def special_shifted_chebyshev_polynomial_v(
@@ -2262,10 +2262,10 @@ def special_shifted_chebyshev_polynomial_v(
         return store_out(
             "special_shifted_chebyshev_polynomial_v",
             out,
-            ops._polynomial(x, n, [-3, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (-3, 4), (-2, 4, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [-3, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (-3, 4), (-2, 4, 0, 0), (1, 0), (1, 0))
 
 
 def special_shifted_chebyshev_polynomial_w(
@@ -2285,10 +2285,10 @@ def special_shifted_chebyshev_polynomial_w(
         return store_out(
             "special_shifted_chebyshev_polynomial_w",
             out,
-            ops._polynomial(x, n, [-1, 4], [-2, 4, 0, 0], [1, 0], [1, 0]),
+            ops._polynomial(x, n, (-1, 4), (-2, 4, 0, 0), (1, 0), (1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, [-1, 4], [-2, 4, 0, 0], [1, 0], [1, 0])
+    return ops._polynomial(x, n, (-1, 4), (-2, 4, 0, 0), (1, 0), (1, 0))
 
 
 def special_zeta__self_scalar(input: Number, other: Tensor) -> Tensor:

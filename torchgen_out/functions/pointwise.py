@@ -350,13 +350,16 @@ def __rdiv__(self: Tensor, other: Number) -> Tensor:
 __div_floor = operators._div_floor.calls
 
 
-def _div_floor(input: Tensor, other: Tensor | Number) -> Tensor:
-    """_div_floor(Tensor self, Tensor|Scalar other) -> Tensor
+def _div_floor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """_div_floor(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
     Divide and round down, with a zero gradient: `div` with `rounding_mode="floor"`.
     """
     try:
-        call = __div_floor[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = __div_floor[
+            input._key if input.__class__ is Tensor else kind_of(input),
+            other._key if other.__class__ is Tensor else kind_of(other),
+        ]
     except AttributeError:
         return __div_floor.miss(input, other)
     return call(input, other)
@@ -365,13 +368,16 @@ def _div_floor(input: Tensor, other: Tensor | Number) -> Tensor:
 __div_trunc = operators._div_trunc.calls
 
 
-def _div_trunc(input: Tensor, other: Tensor | Number) -> Tensor:
-    """_div_trunc(Tensor self, Tensor|Scalar other) -> Tensor
+def _div_trunc(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """_div_trunc(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
     Divide floating-point numbers and round towards zero.
     """
     try:
-        call = __div_trunc[input._key, other._key if other.__class__ is Tensor else kind_of(other)]
+        call = __div_trunc[
+            input._key if input.__class__ is Tensor else kind_of(input),
+            other._key if other.__class__ is Tensor else kind_of(other),
+        ]
     except AttributeError:
         return __div_trunc.miss(input, other)
     return call(input, other)
@@ -380,14 +386,15 @@ def _div_trunc(input: Tensor, other: Tensor | Number) -> Tensor:
 __div_trunc_integral = operators._div_trunc_integral.calls
 
 
-def _div_trunc_integral(input: Tensor, other: Tensor | Number) -> Tensor:
-    """_div_trunc_integral(Tensor self, Tensor|Scalar other) -> Tensor
+def _div_trunc_integral(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """_div_trunc_integral(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
     Divide integers and round towards zero.
     """
     try:
         call = __div_trunc_integral[
-            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            input._key if input.__class__ is Tensor else kind_of(input),
+            other._key if other.__class__ is Tensor else kind_of(other),
         ]
     except AttributeError:
         return __div_trunc_integral.miss(input, other)
@@ -5073,6 +5080,21 @@ def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> 
     except AttributeError:
         return _native_dropout_backward.miss(grad_output, mask, scale)
     return call(grad_output, mask, scale)
+
+
+__renorm_scale = operators._renorm_scale.calls
+
+
+def _renorm_scale(norm: Tensor, maxnorm: Number) -> Tensor:
+    """_renorm_scale(Tensor norm, Scalar maxnorm) -> Tensor
+
+    Return what a slice of a norm is multiplied with by `renorm`.
+    """
+    try:
+        call = __renorm_scale[norm._key]
+    except AttributeError:
+        return __renorm_scale.miss(norm, maxnorm)
+    return call(norm, maxnorm)
 
 
 __squared_difference = operators._squared_difference.calls

@@ -1742,6 +1742,17 @@ def native_dropout_backward(grad_output, mask, scale):
     return grad_output * scale if mask != T(0) else T(0)
 
 
+def _renorm_scale(norm, maxnorm):
+    """maxnorm / (norm + 1e-7) if norm > maxnorm else 1"""
+    return maxnorm / (norm + T(1e-07)) if norm > maxnorm else T(1)
+
+
+def _renorm_scale_backward_norm(grad, norm, maxnorm):
+    """d/dnorm: maxnorm / (norm + 1e-7) if norm > maxnorm else 1"""
+    t0 = norm + T(1e-07)
+    return -(maxnorm / t0 / t0 * grad) if norm > maxnorm else T(0)
+
+
 def _squared_difference(self, other):
     """(self - other) * (self - other)"""
     t0 = self - other

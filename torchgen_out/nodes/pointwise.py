@@ -2509,6 +2509,20 @@ def recording_native_dropout_backward(below, needs_grad_output):
     return call
 
 
+class RenormScaleBackward0(FusedNode):
+    """_renorm_scale
+    norm: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("norm", "maxnorm")
+    inputs = ("norm",)
+    cases: ClassVar = {
+        (True,): backward._renorm_scale_backward_norm,
+    }
+
+
 class SquaredDifferenceBackward0(FusedNode):
     """_squared_difference
     self: grad * (2 * self - 2 * other) (auto)

@@ -1052,6 +1052,14 @@ threshold_backward_self = BackwardKernel(
     values={"threshold": "scalar"},
 )
 
+_renorm_scale_backward_norm = BackwardKernel(
+    kernels._renorm_scale_backward_norm,
+    gradients._renorm_scale_backward_norm,
+    {"grad": "tensor", "norm": "tensor"},
+    ("norm",),
+    values={"maxnorm": "scalar"},
+)
+
 _squared_difference_backward_self_other = BackwardKernel(
     kernels._squared_difference_backward_self_other,
     gradients._squared_difference_backward_self_other,

@@ -84,8 +84,8 @@ div_Scalar_Tensor = Pointwise(
 
 _div_floor = Pointwise(
     "_div_floor",
-    "_div_floor(Tensor self, Tensor|Scalar other) -> Tensor",
-    {"self": "tensor", "other": "number"},
+    "_div_floor(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    {"self": "number", "other": "number"},
     arguments={"self": "operand", "other": "operand"},
     promotion="default",
     promoted=("self", "other"),
@@ -97,8 +97,8 @@ _div_floor = Pointwise(
 
 _div_trunc = Pointwise(
     "_div_trunc",
-    "_div_trunc(Tensor self, Tensor|Scalar other) -> Tensor",
-    {"self": "tensor", "other": "number"},
+    "_div_trunc(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    {"self": "number", "other": "number"},
     arguments={"self": "operand", "other": "operand"},
     promotion="default",
     promoted=("self", "other"),
@@ -110,8 +110,8 @@ _div_trunc = Pointwise(
 
 _div_trunc_integral = Pointwise(
     "_div_trunc_integral",
-    "_div_trunc_integral(Tensor self, Tensor|Scalar other) -> Tensor",
-    {"self": "tensor", "other": "number"},
+    "_div_trunc_integral(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    {"self": "number", "other": "number"},
     arguments={"self": "operand", "other": "operand"},
     promotion="default",
     promoted=("self", "other"),
@@ -1849,6 +1849,19 @@ native_dropout_backward = Pointwise(
     formulas={(): kernels.native_dropout_backward},
     differentiable=("grad_output",),
     record=nodes.recording_native_dropout_backward,
+)
+
+_renorm_scale = Pointwise(
+    "_renorm_scale",
+    "_renorm_scale(Tensor norm, Scalar maxnorm) -> Tensor",
+    {"norm": "tensor"},
+    arguments={"norm": "operand", "maxnorm": "scalar"},
+    promotion="default",
+    promoted=("norm",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._renorm_scale},
+    differentiable=("norm",),
+    record=nodes.RenormScaleBackward0.recording,
 )
 
 _squared_difference = Pointwise(

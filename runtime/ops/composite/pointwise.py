@@ -37,6 +37,8 @@ def div_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
 
 def div_number_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
     """Divide a number, of the dtype that it has beside `other`, and round."""
+    if rounding_mode is not None and isinstance(other, Tensor):
+        return div_mode(self, other, rounding_mode)
     entries = [signature.kind_of(each) for each in (self, other)]
     dtype = promotion.result_type(signature.promotion_entries(entries))
     device = getattr(other, "device", None)

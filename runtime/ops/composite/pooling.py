@@ -70,6 +70,8 @@ def _max_pool1d_numbers(
 
 def _checked(name: str, parameter: str, value: Any) -> int:
     """The one number of a dim. **Raises** TypeError or RuntimeError for something else."""
+    if value.__class__ is int and -(2**31) <= value < 2**31:
+        return value
     return numbers(name, parameter, integers.as_ints(value, name, parameter, 2), 1)[0]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import Any
 
 from torchgen_out._runtime.core import shape
@@ -73,23 +75,36 @@ def affine_grid_generator(theta: Any, size: Sequence[int], align_corners: bool) 
     """theta applied to the places of an image's elements. Shape: (N, d, d + 1) -> (N, *S, d)."""
     lengths = tuple(size[2:])
     shape.check_storable((size[0], *lengths, len(lengths)))
+    is_kept = theta.is_cpu and prod(lengths) <= MOST_PLACES_KEPT
+    base = (_kept_base if is_kept else _base)(lengths, align_corners, theta.dtype, theta.device)
+    grid = base.expand((size[0], *base._sizes)).bmm(theta.transpose(1, 2))
+    return grid.reshape((size[0], *lengths, len(lengths)))
+
+
+MOST_PLACES_KEPT = 4096
+"""Up to how many places of an image are remembered."""
+
+
+def _base(lengths: tuple[int, ...], align_corners: bool, dtype: Any, device: Any) -> Any:
+    """The coordinates of all places, the last dim's first, and a 1. Shape: (places, d + 1)."""
     parts = []
     for dim in reversed(range(len(lengths))):
         along = [1] * len(lengths)
         along[dim] = lengths[dim]
-        line = _places(lengths[dim], align_corners, theta).reshape(along)
+        line = _line(lengths[dim], align_corners, dtype, device).reshape(along)
         parts.append(line.expand(lengths))
-    parts.append(theta.new_ones(()).expand(lengths))
-    base = ops.stack(parts, -1).reshape(1, -1, len(lengths) + 1).expand(size[0], -1, -1)
-    return base.bmm(theta.transpose(1, 2)).reshape(size[0], *lengths, len(lengths))
+    parts.append(ops.ones(lengths, dtype=dtype, device=device))
+    return ops.stack(parts, -1).flatten(0, -2)
 
 
-def _places(length: int, align_corners: bool, like: Any) -> Any:
+_kept_base = lru_cache(maxsize=64)(_base)
+
+
+def _line(length: int, align_corners: bool, dtype: Any, device: Any) -> Any:
     """Where elements lie along a dim: from -1 to 1, their centers or, if not aligned, edges."""
-    options = {"dtype": like.dtype, "device": like.device}
     if length <= 1:
-        return ops.zeros(length, **options)
-    line = ops.linspace(-1, 1, length, **options)
+        return ops.zeros(length, dtype=dtype, device=device)
+    line = ops.linspace(-1, 1, length, dtype=dtype, device=device)
     return line if align_corners else line * (length - 1) / length
 
 

@@ -11,43 +11,56 @@ Source: W. Hörmann, "The transformed rejection method for generating Poisson ra
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.build import Kernel, kernel
 from torchgen_out._runtime.kernels.common.random import FEW, TRIES
-from torchgen_out._runtime.kernels.cpu.folding import broadcast
-from torchgen_out._runtime.kernels.cpu.random.philox import fill_words, reserve
-
-Array = Any
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
+from torchgen_out._runtime.kernels.cpu.planned import on_copies, planned
+from torchgen_out._runtime.kernels.cpu.random.philox import fill_words
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 WORK = 40
 """How much more a number costs than an element of element-wise work."""
 
 
-def poisson(out: Array, self: Array, generator: Any) -> None:
+@planned(any_strides=True)
+def poisson(result: TensorSpec, self: TensorSpec, generator: Any) -> LaunchPlan:
     """Write numbers of events of the rates in self. **Raises** RuntimeError for a negative one."""
-    rates = np.ascontiguousarray(self, np.float64).reshape(-1)
-    if not (rates >= 0).all():
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    _draw(poisson_counts, out, (rates,), generator)
+    return on_copies(_plan_counts(poisson_counts, result, [self]), 1, [self])
 
 
-def binomial(out: Array, count: Array, prob: Array, generator: Any) -> None:
+@planned(any_strides=True)
+def binomial(result: TensorSpec, count: TensorSpec, prob: TensorSpec, generator: Any) -> LaunchPlan:
     """Write numbers of successes in `count` trials of probability `prob`."""
-    arrays = [np.ascontiguousarray(broadcast(each, out.shape)) for each in (count, prob)]
-    _draw(binomial_counts, out, [each.astype(np.float64).reshape(-1) for each in arrays], generator)
+    operands = [each.expanded(result.sizes) for each in (count, prob)]
+    return on_copies(_plan_counts(binomial_counts, result, operands), 1, operands)
 
 
-def _draw(loop: Any, out: Array, arrays: Any, generator: Any) -> None:
-    if not out.size:
-        return
-    start, seed = reserve(out.size, 4 * TRIES, generator)
-    drawn = np.empty(out.size)
-    threads.run_ranges(loop, out.size, WORK * out.size, drawn, *arrays, start, seed)
-    out[...] = drawn.reshape(out.shape)
+def _plan_counts(loop: Kernel, result: TensorSpec, operands: Sequence[TensorSpec]) -> LaunchPlan:
+    """The plan of loop(start, stop, out, *arrays, *offsets, first block, seed)."""
+    count, work = result.numel, WORK * result.numel
+    if not count:
+        return NOTHING
+    dtypes = [each.dtype for each in (result, *operands)]
+    entry = loop.entry_point((int, int, *dtypes, *[int] * len(operands), np.uint64, np.uint64))
+
+    def run(*args: Any) -> None:
+        *arrays, _, generator = args
+        seed, start = generator.advance(count * TRIES)
+        if work < 2 * threads.GRAIN:
+            is_done = entry(0, count, *arrays, start, seed)
+        else:
+            source = np.uint64(start), np.uint64(seed)
+            is_done = threads.run_ranges(entry, count, work, *arrays, *source)
+        if not is_done:
+            raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+
+    return LaunchPlan(run, None)
 
 
 @kernel
@@ -64,11 +77,13 @@ def uniform_pair(words, block, seed):
 
 
 @kernel
-def poisson_counts(first, last, out, rates, start, seed):
-    """Number i takes the blocks from start + i * TRIES on."""
+def poisson_counts(first, last, out, rates, at, start, seed):
+    """Number i takes the blocks from start + i * TRIES on. False if a rate is negative, or NaN."""
     words = np.empty((4, 1), np.uint32)
     for i in range(first, last):
-        rate = rates[i]
+        rate = np.float64(rates[at + i])
+        if not rate >= 0.0:
+            return False
         block = start + np.uint64(i) * np.uint64(TRIES)
         if not rate > 0.0:
             out[i] = rate
@@ -76,6 +91,7 @@ def poisson_counts(first, last, out, rates, start, seed):
             out[i] = few_events(uniform_pair(words, block, seed)[0], rate)
         else:
             out[i] = many_events(words, block, seed, rate)
+    return True
 
 
 @kernel
@@ -114,11 +130,11 @@ def many_events(words, block, seed, rate):
 
 
 @kernel
-def binomial_counts(first, last, out, counts, probs, start, seed):
+def binomial_counts(first, last, out, counts, probs, at_counts, at_probs, start, seed):
     """Number i takes the blocks from start + i * TRIES on. Failures are drawn if they are fewer."""
     words = np.empty((4, 1), np.uint32)
     for i in range(first, last):
-        n, p = counts[i], probs[i]
+        n, p = np.float64(counts[at_counts + i]), np.float64(probs[at_probs + i])
         block = start + np.uint64(i) * np.uint64(TRIES)
         rarer = min(p, 1.0 - p)
         if n != n or p != p:
@@ -130,6 +146,7 @@ def binomial_counts(first, last, out, counts, probs, start, seed):
         else:
             drawn = many_successes(words, block, seed, n, rarer)
         out[i] = max(n, 0.0) - drawn if p > 0.5 else drawn
+    return True
 
 
 @kernel

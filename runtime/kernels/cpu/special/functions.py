@@ -18,31 +18,42 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 Array = Any
 
 
-def _scipy() -> ModuleType:
+def scipy_special() -> ModuleType:
     """SciPy's special functions, imported when the first is called."""
     import scipy.special
 
     return scipy.special
 
 
-def _numpy() -> ModuleType:
-    return np
+def scipy_function(name: str) -> Callable[..., Any]:
+    """One of them."""
+    function: Callable[..., Any] = getattr(scipy_special(), name)
+    return function
+
+
+def _numpy_function(name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(np, name)
+    return function
 
 
 def function_kernel(
-    name: str, what: str, find_module: Callable[[], ModuleType] = _scipy
+    name: str, what: str, find: Callable[[str], Callable[..., Any]] = scipy_function
 ) -> PlannedKernel:
     """A kernel that applies a library's function to one or two operands. what: its docstring.
 
-    Where operands are dense and of one shape, flat memory is all that the function has to see.
+    Where operands are dense and of one shape, or one element, flat memory is all that the function
+    has to see.
     """
 
     def plan(result: TensorSpec, *operands: Any) -> LaunchPlan:
-        function = getattr(find_module(), name)
+        function = find(name)
         specs = [each for each in operands if each.__class__ is TensorSpec]
-        is_flat = all(each.is_contiguous and each.sizes == result.sizes for each in specs)
+        counts = tuple([each.numel for each in specs])
+        is_flat = all(
+            each.is_contiguous and (each.numel == 1 or each.sizes == result.sizes) for each in specs
+        )
         if is_flat and len(specs) == len(operands):
-            return LaunchPlan((run_one, run_two)[len(specs) - 1], (function, result.numel))
+            return LaunchPlan((run_one, run_two)[len(specs) - 1], (function, *counts))
 
         def run(out: Array, *args: Any) -> None:
             places = zip(args, args[len(specs) :], specs, strict=False)
@@ -64,9 +75,9 @@ def run_one(out: Array, a: Array, at: int, params: Any) -> None:
 
 def run_two(out: Array, a: Array, b: Array, at_a: int, at_b: int, params: Any) -> None:
     """Apply a function to pairs of elements."""
-    function, count = params
-    a = a if a.size == count else a[at_a : at_a + count]
-    _apply(function, out, a, b if b.size == count else b[at_b : at_b + count])
+    function, count_a, count_b = params
+    a = a if a.size == count_a else a[at_a : at_a + count_a]
+    _apply(function, out, a, b if b.size == count_b else b[at_b : at_b + count_b])
 
 
 def _apply(function: Any, out: Array, *operands: Array) -> None:
@@ -78,8 +89,8 @@ def _apply(function: Any, out: Array, *operands: Array) -> None:
         threads.run_flat(lambda out, *own: function(*own, out), arrays)
 
 
-gcd = function_kernel("gcd", "Write the greatest common divisors.", _numpy)
-lcm = function_kernel("lcm", "Write the least common multiples.", _numpy)
+gcd = function_kernel("gcd", "Write the greatest common divisors.", _numpy_function)
+lcm = function_kernel("lcm", "Write the least common multiples.", _numpy_function)
 i0 = function_kernel("i0", "Write the modified Bessel function of order 0.")
 i0e = function_kernel("i0e", "Write `exp(-abs(x)) * i0(x)`.")
 i1 = function_kernel("i1", "Write the modified Bessel function of order 1.")
@@ -104,11 +115,18 @@ ndtri = function_kernel("ndtri", "Write the quantiles of the normal distribution
 zeta = function_kernel("zeta", "Write the Hurwitz zeta function.")
 
 
-def airy_ai(out: Array, x: Array) -> None:
-    """Write the Airy function Ai, the first of the four that SciPy computes together."""
-    out[...] = _scipy().airy(x)[0]
+def _first_of_several(name: str) -> Callable[..., Any]:
+    function = scipy_function(name)
+
+    def first(x: Array, out: Array) -> None:
+        out[...] = function(x)[0]
+
+    return first
+
+
+airy_ai = function_kernel("airy", "Write the Airy function Ai.", _first_of_several)
 
 
 def polygamma(out: Array, n: int, self: Array) -> None:
     """Write the n-th derivative of digamma."""
-    out[...] = _scipy().polygamma(n, self)
+    out[...] = scipy_special().polygamma(n, self)

@@ -119,8 +119,7 @@ def renorm(self: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     dim = normalize_dim(dim, self.ndim)
     others = [each for each in range(self.ndim) if each != dim]
     norms = ops.linalg_vector_norm(self, p, others, True)
-    scale = ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1)
-    return self * scale.to(norms.dtype)
+    return self * ops._renorm_scale(norms, maxnorm)
 
 
 def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
