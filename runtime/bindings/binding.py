@@ -172,17 +172,17 @@ def _checks(bounds: Sequence[Bound | None], place: int, by_all: bool) -> list[Ch
     for slot, (parameter, value) in found.given.items():
         if slot.__class__ is str and not by_all:
             continue
-        tests = [bound.test(slot) for bound in bounds if bound]
-        rivals = [bound.test(slot) for bound in bounds[:place] if bound]
+        tests: set[Any] = {bound.test(slot) for bound in bounds if bound}
+        rivals: set[Any] = {bound.test(slot) for bound in bounds[:place] if bound}
         if isinstance(value, Tensor):
-            others = {is_number}.intersection(rivals)
+            others = rivals.intersection({is_number})
             is_known = parameter.test is not is_number
         elif isinstance(value, (tuple, list)):
-            others = _LISTS.intersection(tests) - {parameter.test}
+            others = tests.intersection(_LISTS) - {parameter.test}
             is_item = parameter.test is not is_tensors and value and isinstance(value[0], Tensor)
             is_known = not is_item and not (others and parameter.gathers)
         else:
-            others, is_known = frozenset(), value.__class__ in _TOLD
+            others, is_known = set(), value.__class__ in _TOLD
         if not is_known:
             return None
         if others:

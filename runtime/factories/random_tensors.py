@@ -126,7 +126,8 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     if out is None:
         made = _fill("normal_", creation_like.new_empty(tensors[0], sizes), 0.0, 1.0, generator)
         if tensors[0].dtype is tensors[-1].dtype:
-            return made * std + mean
+            drawn: Tensor = made * std + mean
+            return drawn
     else:
         made = ops.normal_(ready_out("normal", out, sizes, mean, std), generator=generator)
     return made.mul_(std).add_(mean)
