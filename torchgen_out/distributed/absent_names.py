@@ -5,96 +5,12 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
-Backend = absent.kind("torch.distributed.Backend", _REMEDY)
 DeviceMesh = absent.kind("torch.distributed.DeviceMesh", _REMEDY)
-FileStore = absent.kind("torch.distributed.FileStore", _REMEDY)
-GroupMember = absent.kind("torch.distributed.GroupMember", _REMEDY)
-HashStore = absent.kind("torch.distributed.HashStore", _REMEDY)
-P2POp = absent.kind("torch.distributed.P2POp", _REMEDY)
-PrefixStore = absent.kind("torch.distributed.PrefixStore", _REMEDY)
-ProcessGroup = absent.kind("torch.distributed.ProcessGroup", _REMEDY)
-ReduceOp = absent.kind("torch.distributed.ReduceOp", _REMEDY)
-Store = absent.kind("torch.distributed.Store", _REMEDY)
-TCPStore = absent.kind("torch.distributed.TCPStore", _REMEDY)
-Work = absent.kind("torch.distributed.Work", _REMEDY)
-all_gather = absent.function("torch.distributed.all_gather", _REMEDY)
-all_gather_into_tensor = absent.function("torch.distributed.all_gather_into_tensor", _REMEDY)
-all_gather_object = absent.function("torch.distributed.all_gather_object", _REMEDY)
-all_reduce = absent.function("torch.distributed.all_reduce", _REMEDY)
-all_to_all = absent.function("torch.distributed.all_to_all", _REMEDY)
-all_to_all_single = absent.function("torch.distributed.all_to_all_single", _REMEDY)
-barrier = absent.function("torch.distributed.barrier", _REMEDY)
-batch_isend_irecv = absent.function("torch.distributed.batch_isend_irecv", _REMEDY)
-broadcast = absent.function("torch.distributed.broadcast", _REMEDY)
-broadcast_object_list = absent.function("torch.distributed.broadcast_object_list", _REMEDY)
-destroy_process_group = absent.function("torch.distributed.destroy_process_group", _REMEDY)
-gather = absent.function("torch.distributed.gather", _REMEDY)
-gather_object = absent.function("torch.distributed.gather_object", _REMEDY)
-get_backend = absent.function("torch.distributed.get_backend", _REMEDY)
-get_global_rank = absent.function("torch.distributed.get_global_rank", _REMEDY)
-get_process_group_ranks = absent.function("torch.distributed.get_process_group_ranks", _REMEDY)
-group = absent.kind("torch.distributed.group", _REMEDY)
 init_device_mesh = absent.function("torch.distributed.init_device_mesh", _REMEDY)
-init_process_group = absent.function("torch.distributed.init_process_group", _REMEDY)
-irecv = absent.function("torch.distributed.irecv", _REMEDY)
-isend = absent.function("torch.distributed.isend", _REMEDY)
-monitored_barrier = absent.function("torch.distributed.monitored_barrier", _REMEDY)
-new_group = absent.function("torch.distributed.new_group", _REMEDY)
-new_subgroups = absent.function("torch.distributed.new_subgroups", _REMEDY)
-recv = absent.function("torch.distributed.recv", _REMEDY)
-reduce = absent.function("torch.distributed.reduce", _REMEDY)
-reduce_scatter = absent.function("torch.distributed.reduce_scatter", _REMEDY)
-reduce_scatter_tensor = absent.function("torch.distributed.reduce_scatter_tensor", _REMEDY)
-scatter = absent.function("torch.distributed.scatter", _REMEDY)
-scatter_object_list = absent.function("torch.distributed.scatter_object_list", _REMEDY)
-send = absent.function("torch.distributed.send", _REMEDY)
-split_group = absent.function("torch.distributed.split_group", _REMEDY)
 
 __all__ = [
-    "Backend",
     "DeviceMesh",
-    "FileStore",
-    "GroupMember",
-    "HashStore",
-    "P2POp",
-    "PrefixStore",
-    "ProcessGroup",
-    "ReduceOp",
-    "Store",
-    "TCPStore",
-    "Work",
-    "all_gather",
-    "all_gather_into_tensor",
-    "all_gather_object",
-    "all_reduce",
-    "all_to_all",
-    "all_to_all_single",
-    "barrier",
-    "batch_isend_irecv",
-    "broadcast",
-    "broadcast_object_list",
-    "destroy_process_group",
-    "gather",
-    "gather_object",
-    "get_backend",
-    "get_global_rank",
-    "get_process_group_ranks",
-    "group",
     "init_device_mesh",
-    "init_process_group",
-    "irecv",
-    "isend",
-    "monitored_barrier",
-    "new_group",
-    "new_subgroups",
-    "recv",
-    "reduce",
-    "reduce_scatter",
-    "reduce_scatter_tensor",
-    "scatter",
-    "scatter_object_list",
-    "send",
-    "split_group",
 ]

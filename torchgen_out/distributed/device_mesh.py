@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
 DeviceMesh = absent.kind("torch.distributed.device_mesh.DeviceMesh", _REMEDY)
 init_device_mesh = absent.function("torch.distributed.device_mesh.init_device_mesh", _REMEDY)

@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
 init_rpc = absent.function("torch.distributed.rpc.init_rpc", _REMEDY)
 rpc_async = absent.function("torch.distributed.rpc.rpc_async", _REMEDY)

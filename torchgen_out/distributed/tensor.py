@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
 DTensor = absent.kind("torch.distributed.tensor.DTensor", _REMEDY)
 DeviceMesh = absent.kind("torch.distributed.tensor.DeviceMesh", _REMEDY)

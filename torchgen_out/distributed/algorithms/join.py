@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
 Join = absent.kind("torch.distributed.algorithms.join.Join", _REMEDY)
 JoinHook = absent.kind("torch.distributed.algorithms.join.JoinHook", _REMEDY)

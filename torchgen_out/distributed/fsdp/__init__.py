@@ -10,7 +10,7 @@ from torchgen_out.distributed.fsdp import (  # noqa: F401
     wrap,
 )
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
 BackwardPrefetch = absent.kind("torch.distributed.fsdp.BackwardPrefetch", _REMEDY)
 CPUOffload = absent.kind("torch.distributed.fsdp.CPUOffload", _REMEDY)

@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
 BackwardPrefetch = absent.kind(
     "torch.distributed.fsdp.fully_sharded_data_parallel.BackwardPrefetch", _REMEDY

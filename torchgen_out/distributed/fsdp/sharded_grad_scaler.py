@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no process groups, torch.distributed.is_available() is False"
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
 
 ShardedGradScaler = absent.kind(
     "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", _REMEDY

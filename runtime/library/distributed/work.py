@@ -1,0 +1,85 @@
+"""`Work`: an operation between processes that goes on while its caller does something else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from torchgen_out._runtime.core import public
+from torchgen_out._runtime.library.programs.futures import Future
+
+
+class Work:
+    """What an asynchronous call returns. Backends from outside override what they know better."""
+
+    def __init__(self, result: Any = None) -> None:
+        self._future: Future[Any] = Future()
+        self._result = result
+        self._error: BaseException | None = None
+
+    # -- for whoever carries it out ---------------------------------------------------------------
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Note that the operation has ended, well or with an error."""
+        self._error = error
+        if error is None:
+            self._future.set_result(self._result)
+        else:
+            self._future.set_exception(error)
+
+    def _proceed(self, timeout: float | None) -> None:
+        """Carry the operation on until it has ended."""
+        if not self._future.done():
+            raise NotImplementedError(f"{type(self).__name__} does not say how to wait for it")
+
+    def leave(self) -> None:
+        """Note that the caller goes on without waiting."""
+
+    # -- for its user -----------------------------------------------------------------------------
+
+    def is_completed(self) -> bool:
+        """Return whether it has ended."""
+        return self._future.done()
+
+    def is_success(self) -> bool:
+        """Return whether it has ended well."""
+        return self.is_completed() and self._error is None
+
+    def exception(self) -> BaseException | None:
+        """Return the error with which it has ended, if any."""
+        return self._error
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        """Wait for its end; raise its error. timeout: how long, instead of the group's."""
+        if not self._future.done():
+            self._proceed(timeout.total_seconds() if timeout else None)
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def synchronize(self) -> None:
+        """Let what the caller's stream does next come after it."""
+        self.wait()
+
+    def block_current_stream(self) -> None:
+        """Let what the caller's stream does next come after it."""
+        self.wait()
+
+    def source_rank(self) -> int:
+        """Return the rank from which a receive got its message."""
+        raise RuntimeError("sourceRank() may only be called on work objects that are a recv")
+
+    def result(self) -> Any:
+        """Return the tensors that it has written."""
+        return self._result
+
+    def get_future(self) -> Future[Any]:
+        """Return the future of its result."""
+        return self._future
+
+    def get_future_result(self) -> Future[Any]:
+        """Return the future of its status: 0 for success."""
+        return self._future.then(lambda _: 0 if self._error is None else 1)
+
+
+public.place("distributed", Work)

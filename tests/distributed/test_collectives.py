@@ -1,0 +1,96 @@
+"""Collectives give what PyTorch's gloo gives: one table, both libraries, both transports."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.distributed import collective_cases, jobs
+
+THREE = 3
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """What each rank has found, by how the group was carried out."""
+    folder = tmp_path_factory.mktemp("collectives")
+    ours = jobs.run(folder / "ours", collective_cases.run_on_both_transports, THREE)
+    found = {name: [each[name] for each in ours] for name in ours[0]}
+    if importlib.util.find_spec("torch") is not None:
+        found["gloo"] = jobs.run(folder / "gloo", collective_cases.run_all, THREE, "torch")
+    return found
+
+
+@pytest.mark.parametrize("name", collective_cases.CASES)
+def test_as_in_pytorch(name: str, results: dict[str, list[dict[str, Any]]]) -> None:
+    """The table's values differ by rank, so no case can pass by doing nothing."""
+    for rank in range(THREE):
+        expected = results["shared"][rank][name]
+        assert expected
+        for other in results:
+            assert results[other][rank][name] == expected, (other, rank)
+
+
+def own(torch: Any, rank: int, size: int) -> dict[str, Any]:
+    """What PyTorch's gloo has not, or leaves open."""
+    dist = torch.distributed
+    found: dict[str, Any] = {}
+    half = torch.full((5,), rank + 1.0, dtype=torch.complex32 if rank < 0 else torch.float16)
+    dist.all_reduce(half, dist.ReduceOp.AVG)
+    found["average"] = half.tolist()
+    flags = torch.tensor([rank == 0, False, True])
+    dist.all_reduce(flags)
+    found["any"] = flags.tolist()
+    number = torch.ones(2, dtype=torch.complex64) * 1j
+    dist.all_reduce(number)
+    found["complex"] = number.imag.tolist()
+    wide = torch.ones(1).expand(4)
+    outs = [torch.zeros(4) for _ in range(size)]
+    dist.all_gather(outs, wide + rank)
+    dist.all_gather(outs, wide)
+    found["expanded"] = [out.tolist() for out in outs]
+    try:
+        dist.all_reduce(wide)
+    except RuntimeError as error:
+        found["overlap"] = "single memory location" in str(error)
+    x = torch.ones(3, requires_grad=True) * 2
+    version = x._version
+    dist.broadcast(x.detach(), 0)
+    found["version"] = x._version > version or rank == 0
+    dist.set_debug_level(dist.DebugLevel.DETAIL)
+    try:
+        dist.all_reduce(torch.ones(2, 3) if rank else torch.ones(3, 2))
+    except RuntimeError as error:
+        found["shapes"] = str(error)
+    dist.set_debug_level(dist.DebugLevel.OFF)
+    local = dist.new_group([0, 1], use_local_synchronization=True)
+    factor = dist.ReduceOp(dist.ReduceOp.PREMUL_SUM, 0.5)
+    scaled = torch.ones(2)
+    dist.all_reduce(scaled, factor, group=local)
+    found["factor"] = scaled.tolist()
+    try:
+        dist.all_reduce(torch.ones(2 + rank))
+    except RuntimeError as error:
+        found["sizes"] = str(error)
+    try:
+        dist.barrier()
+    except RuntimeError as error:
+        found["after"] = str(error)
+    return found
+
+
+def test_beyond_pytorch(tmp_path: Path) -> None:
+    for found in jobs.run(tmp_path, own, 2):
+        assert found["average"] == [1.5] * 5
+        assert found["any"] == [True, False, True]
+        assert found["complex"] == [2.0, 2.0]
+        assert found["expanded"] == [[1.0] * 4] * 2
+        assert found["overlap"]
+        assert found["version"]
+        assert "rank 0: all_reduce of torch.float32 [3, 2]; rank 1" in found["shapes"]
+        assert found["factor"] == [1.0, 1.0]
+        assert "all_reduce of 12 bytes of torch.float32 SUM" in found["sizes"]
+        assert "cannot be used any more" in found["after"]
