@@ -20,10 +20,7 @@ SymBool = absent.kind("torch.SymBool", _REMEDY)
 SymFloat = absent.kind("torch.SymFloat", _REMEDY)
 SymInt = absent.kind("torch.SymInt", _REMEDY)
 dequantize = absent.function("torch.dequantize", _REMEDY)
-dsmm = absent.function("torch.dsmm", _REMEDY)
 empty_quantized = absent.function("torch.empty_quantized", _REMEDY)
-hsmm = absent.function("torch.hsmm", _REMEDY)
-hspmm = absent.function("torch.hspmm", _REMEDY)
 import_ir_module = absent.function("torch.import_ir_module", _REMEDY)
 qscheme = absent.kind("torch.qscheme", _REMEDY)
 quantize_per_channel = absent.function("torch.quantize_per_channel", _REMEDY)
@@ -31,15 +28,11 @@ quantize_per_tensor = absent.function("torch.quantize_per_tensor", _REMEDY)
 quantize_per_tensor_dynamic = absent.function("torch.quantize_per_tensor_dynamic", _REMEDY)
 resize_as_sparse_ = absent.function("torch.resize_as_sparse_", _REMEDY)
 saddmm = absent.function("torch.saddmm", _REMEDY)
-smm = absent.function("torch.smm", _REMEDY)
 sparse_bsc_tensor = absent.function("torch.sparse_bsc_tensor", _REMEDY)
 sparse_bsr_tensor = absent.function("torch.sparse_bsr_tensor", _REMEDY)
 sparse_compressed_tensor = absent.function("torch.sparse_compressed_tensor", _REMEDY)
-sparse_coo_tensor = absent.function("torch.sparse_coo_tensor", _REMEDY)
 sparse_csc_tensor = absent.function("torch.sparse_csc_tensor", _REMEDY)
 sparse_csr_tensor = absent.function("torch.sparse_csr_tensor", _REMEDY)
-spmm = absent.function("torch.spmm", _REMEDY)
-sspaddmm = absent.function("torch.sspaddmm", _REMEDY)
 while_loop = absent.function("torch.while_loop", _REMEDY)
 
 compiled_with_cxx11_abi = absent.answer("torch.compiled_with_cxx11_abi", True)
@@ -71,15 +64,12 @@ __all__ = [
     "SymInt",
     "compiled_with_cxx11_abi",
     "dequantize",
-    "dsmm",
     "empty_quantized",
     "has_lapack",
     "has_mkl",
     "has_mkldnn",
     "has_openmp",
     "has_spectral",
-    "hsmm",
-    "hspmm",
     "import_ir_module",
     "init_num_threads",
     "is_autocast_ipu_enabled",
@@ -93,14 +83,10 @@ __all__ = [
     "resize_as_sparse_",
     "saddmm",
     "set_flush_denormal",
-    "smm",
     "sparse_bsc_tensor",
     "sparse_bsr_tensor",
     "sparse_compressed_tensor",
-    "sparse_coo_tensor",
     "sparse_csc_tensor",
     "sparse_csr_tensor",
-    "spmm",
-    "sspaddmm",
     "while_loop",
 ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..errors import did_you_mean
 from ..model import vocabulary
-from ..model.operator import Dispatch, Operator
+from ..model.operator import Composite, Dispatch, Operator
 from .rules import Context, Problem, operator_rule
 
 
@@ -75,6 +75,17 @@ def backends_are_known(operator: Operator, context: Context) -> Iterator[Problem
     if isinstance(operator.kind, Dispatch):
         words = [backend for backend, _ in operator.kind.backends]
         yield from _unknown(operator, "dispatch", "backend", words, vocabulary.BACKENDS)
+
+
+@operator_rule("E331")
+def layouts_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`layouts` maps layouts to composites, of an entry whose calls are looked up by their keys."""
+    words = [layout for layout, _ in operator.layouts]
+    yield from _unknown(operator, "layouts", "layout", words, vocabulary.LAYOUTS)
+    if words and isinstance(operator.kind, Composite):
+        message = f"{operator.name}: a composite is made of operators that know the layout"
+        where = operator.places.key("layouts")
+        yield Problem(where, message, "delete 'layouts'", width=len("layouts"))
 
 
 @operator_rule("E308")

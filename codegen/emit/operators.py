@@ -80,6 +80,8 @@ def _item(program: LoweredProgram, operator: Operator) -> Item:
     assert not isinstance(operator.kind, Composite)
     kind = naming.kind_of(operator)
     fields = [*_kind_fields(program, operator, kind), *_autograd_fields(program, operator)]
+    if operator.layouts:
+        fields.append(Field("layouts", _mapping((key, str(ref)) for key, ref in operator.layouts)))
     return Item(
         operator.identifier,
         kind.capitalize(),
@@ -131,6 +133,7 @@ def _kind_fields(program: LoweredProgram, operator: Operator, kind: str) -> Iter
         if operator.kind.check:
             yield Field("check", references.spelled(operator.kind.check, "shapes"))
         yield from _formulas(operator, program.pointwise[operator.name])
+        yield from _zeros(program.pointwise[operator.name])
     elif kind == "reduction":
         if operator.has_tag("empty_dim_keeps"):
             yield Field("empty_dim_keeps", "True")
@@ -149,6 +152,14 @@ def _formulas(operator: Operator, plan: PointwisePlan) -> Iterator[Field]:
         defaults = [f'"{name}": {value!r}' for name, value in plan.defaults.items()]
         yield Field("defaults", "{" + ", ".join(defaults) + "}")
         yield Field("at_defaults", f"kernels.{operator.identifier}_at_defaults")
+
+
+def _zeros(plan: PointwisePlan) -> Iterator[Field]:
+    if plan.zeros:
+        sets = ", ".join(map(translate.names_tuple, plan.zeros))
+        yield Field("vanishes_with", f"({sets})" if len(plan.zeros) > 1 else f"({sets},)")
+    if plan.linear:
+        yield Field("linear_in", translate.names_tuple(plan.linear))
 
 
 def _dispatch_fields(operator: Operator) -> Iterator[Field]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from .. import formula as formulas
+from ..formula import zeros
 from ..formula.expressions import substitute
 from ..formula.fold import number
 from ..formula.result import cost
@@ -25,7 +26,14 @@ def plan(operator: Operator) -> PointwisePlan:
         )
         return PointwisePlan(forms, _scalar_defaults(operator), None)
     defaults = _scalar_defaults(operator)
-    return PointwisePlan((((), formula),), defaults, _at_defaults(formula, defaults))
+    sets = zeros.vanishing_sets(formula)
+    return PointwisePlan(
+        (((), formula),),
+        defaults,
+        _at_defaults(formula, defaults),
+        sets,
+        tuple(names[0] for names in sets if zeros.is_linear(formula, names)),
+    )
 
 
 def optional_operands(operator: Operator) -> tuple[str, ...]:

@@ -218,6 +218,8 @@ class Operator:
     nonnegative: tuple[tuple[str, str], ...]
     """(operand, sentence): numbers that must not be negative beside integers, and what says so."""
     kind: Kind
+    layouts: tuple[tuple[str, FunctionReference], ...]
+    """(key of vocabulary.LAYOUTS, composite): what it does where an operand has the layout."""
     tags: tuple[str, ...]
     reference: str | None
     """Dotted name of an independent NumPy or SciPy function."""
@@ -399,6 +401,13 @@ class Operator:
     @property
     def functions(self) -> tuple[NamedFunction, ...]:
         """The hand-written functions that it names."""
+        return (
+            *self._functions_of_kind,
+            *(NamedFunction("bodies", each, ("layouts", key)) for key, each in self.layouts),
+        )
+
+    @property
+    def _functions_of_kind(self) -> tuple[NamedFunction, ...]:
         match self.kind:
             case Composite(function=FunctionReference() as function):
                 return (NamedFunction("bodies", function, ("composite",)),)

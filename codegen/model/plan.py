@@ -25,6 +25,10 @@ class PointwisePlan:
     """The scalars' default values; empty if some have none that is a number."""
     at_defaults: Formula | None
     """The formula with these in place of the scalars, if that is simpler."""
+    zeros: tuple[tuple[str, ...], ...] = ()
+    """Least sets of operands at whose zeros the result is zero, whatever the others are."""
+    linear: tuple[str, ...] = ()
+    """Those operands by themselves in such a set in which it is linear."""
 
 
 @dataclass(frozen=True, slots=True)

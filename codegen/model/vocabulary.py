@@ -132,7 +132,13 @@ OUT_RULES: dict[str, str] = {
 AUTOCAST_RULES = ("lower", "float32", "float32_on_cuda", "widest")
 """What follows `autocast_` in a tag."""
 
-BACKENDS = ("CPU", "CUDA", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA")
+BACKENDS = ("CPU", "CUDA", "Meta")
+
+LAYOUTS: dict[str, str] = {
+    "Sparse": "entries by their indices (COO)",
+    "SparseCsr": "compressed rows or columns, of entries or blocks (CSR, CSC, BSR, BSC)",
+}
+"""Dispatch keys of layouts; with a backend behind them PyTorch's `SparseCPU`, `SparseCsrCUDA`."""
 
 # fmt: off
 _BINARY = (

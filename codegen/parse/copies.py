@@ -41,6 +41,7 @@ def copy_of(operator: Operator) -> Operator:
         aliases=(),
         foreach=(),
         kind=Composite(_body(operator), None),
+        layouts=(),
         tags=("exact_out", "silent_out") if has_parts else ("exact_out",),
         reference=None,
         samples=_first(operator.samples),

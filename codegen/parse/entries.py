@@ -9,7 +9,7 @@ from ..model.operator import FUNCTION, METHOD, Operator, Promotion
 from ..model.schema import Schema
 from .copies import copy_of, has_copy
 from .keys import KINDS, OPERATOR_KEYS
-from .kinds import read_kind
+from .kinds import read_kind, read_layouts
 from .places import NodePlaces
 from .report import Report
 from .samples import read_samples
@@ -79,6 +79,7 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
         range_checked=words_of(node.get("range_checked"), "'range_checked'", report) or (),
         nonnegative=sentences_of(node.get("nonnegative"), "'nonnegative'", report) or (),
         kind=kind,
+        layouts=read_layouts(node.get("layouts"), report),
         tags=words_of(node.get("tags"), "'tags'", report) or (),
         reference=reference.text.strip() if reference else None,
         samples=read_samples(node.get("samples"), schema, report),

@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from ..model.vocabulary import BACKENDS, PROMOTIONS
+from ..model.vocabulary import BACKENDS, LAYOUTS, PROMOTIONS
 from . import key_table
 from .keys import DERIVATIVE_KEYS, KINDS, OPERATOR_KEYS, REDUCTION_KEYS, Key, Shape
 
@@ -92,13 +92,9 @@ def _shape(key: Key) -> Json:
         case Shape.FLAGS:
             return {"type": "array", "items": {"type": "boolean"}}
         case Shape.BACKENDS:
-            mapping: Json = {
-                "type": "object",
-                "propertyNames": _listing(BACKENDS),
-                "additionalProperties": dict(_TEXT),
-                "minProperties": 1,
-            }
-            return {"anyOf": [dict(_TEXT), mapping]}
+            return {"anyOf": [dict(_TEXT), _functions(BACKENDS)]}
+        case Shape.LAYOUTS:
+            return {"anyOf": [dict(_TEXT), _functions(tuple(LAYOUTS))]}
         case Shape.SENTENCES:
             return {"type": "object", "additionalProperties": dict(_TEXT), "minProperties": 1}
         case Shape.REDUCTION:
@@ -107,6 +103,16 @@ def _shape(key: Key) -> Json:
         case Shape.SAMPLES:
             values: Json = {"type": "object", "additionalProperties": dict(_SAMPLE_VALUE)}
             return {"anyOf": [values, {"type": "array", "items": values}]}
+
+
+def _functions(words: tuple[str, ...]) -> Json:
+    """A function for each of some words, or for several by commas."""
+    return {
+        "type": "object",
+        "propertyNames": _listing(words),
+        "additionalProperties": dict(_TEXT),
+        "minProperties": 1,
+    }
 
 
 def _words(words: tuple[str, ...]) -> Json:

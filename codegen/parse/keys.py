@@ -21,6 +21,7 @@ class Shape(enum.Enum):
     FORMULA = "a formula"
     REDUCTION = "a mapping of formulas"
     BACKENDS = "a function, or a mapping of backends to functions"
+    LAYOUTS = "a function, or a mapping of layouts to functions"
     SAMPLES = "a mapping of domains or a list of calls"
     SENTENCES = "a mapping of arguments to sentences"
     FLAGS = "a list of True and False"
@@ -81,6 +82,8 @@ OPERATOR_KEYS = (
     Key("aliasing", Shape.WORDS, "Arguments that may share memory with the result."),
     Key("memory_format", Shape.WORDS,
         "Arguments after which results lie channels-last, if one of these does."),
+    Key("layouts", Shape.LAYOUTS,
+        "What it does for sparse tensors: a composite for all their layouts, or for each."),
     Key("tags", Shape.WORDS, "Properties that nothing else says.", tuple(vocabulary.TAGS)),
     Key("reference", Shape.WORD, "An independent NumPy or SciPy function."),
     Key("samples", Shape.SAMPLES, "Inputs of the generated tests."),

@@ -20,6 +20,7 @@ from ..model.operator import (
     View,
 )
 from ..model.schema import Argument, Schema
+from ..model.vocabulary import LAYOUTS
 from .expressions import Scope, read_expression
 from .keys import REDUCTION_KEYS
 from .report import Report
@@ -183,6 +184,24 @@ def _kernels(node: AnyNode, report: Report) -> list[tuple[str, FunctionReference
         for backend, value in _backends(node, report)
     ]
     return [(backend, kernel) for backend, kernel in kernels if kernel]
+
+
+def read_layouts(node: AnyNode | None, report: Report) -> tuple[tuple[str, FunctionReference], ...]:
+    """Read `layouts`: one composite for every layout, or a mapping."""
+    if node is None:
+        return ()
+    if isinstance(node, Scalar):
+        function = function_reference(node, "layouts", report)
+        return tuple((layout, function) for layout in LAYOUTS if function)
+    if not isinstance(node, Mapping):
+        message = f"'layouts' must be a name or a mapping, got {described(node)}"
+        report.add("E106", node.where, message, hint="layouts: {Sparse: module.function}")
+        return ()
+    found = [
+        (layout, function_reference(value, layout, report))
+        for layout, value in _backends(node, report)
+    ]
+    return tuple((layout, function) for layout, function in found if function)
 
 
 def _of_family(kernel: FunctionReference) -> FunctionReference:

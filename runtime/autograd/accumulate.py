@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import grad_mode, hooks
 from torchgen_out._runtime.autograd.detached_storage import TwinStorage
 from torchgen_out._runtime.core import device as devices
@@ -16,6 +17,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.memory_format import contiguous_format
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.sparse import SparseStorage, is_sparse
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import AutogradMeta, Tensor, build
 from torchgen_out._runtime.dispatch import ops
@@ -39,7 +41,7 @@ def add(old: Tensor, new: Tensor) -> Tensor:
         and old._dense() is not None
     ):
         return old.add_(new)
-    return ops.add(old, new)
+    return _sum_of(old, new)
 
 
 def _has_memory_alone(grad: Tensor) -> bool:
@@ -52,6 +54,8 @@ def _has_memory_alone(grad: Tensor) -> bool:
     if grad._shared is None:  # there has been no view
         return _references(grad._flat) <= _BUFFER
     storage = grad._storage
+    if storage.__class__ is SparseStorage:
+        return False
     arrays = 0 if grad._flat is None else 1
     if base is None:
         known = _references(storage) <= _STORAGE
@@ -129,9 +133,12 @@ def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
         grad._base = None
         meta.grad = grad
     elif grad_mode.state.enabled:
-        meta.grad = ops.add(before, grad)
+        meta.grad = _sum_of(before, grad)
     else:
-        before.add_(grad)
+        try:
+            before.add_(grad)
+        except errors.DenseIntoSparse:
+            meta.grad = _sum_of(before, grad)
     if meta.post_hooks:
         for hook in list(meta.post_hooks.values()):
             hook(leaf)
@@ -154,8 +161,17 @@ def _through_hooks(leaf: Tensor, grad: Tensor, meta: AutogradMeta) -> None:
         meta.hooks, meta.accumulator = table, node
 
 
+def _sum_of(before: Tensor, grad: Tensor) -> Tensor:
+    """A new sum of gradients, of which either may be sparse; two sparse ones join their entries."""
+    if is_sparse(before) and not is_sparse(grad):
+        before, grad = grad, before
+    return ops.add(before, grad)
+
+
 def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
     """A copy of the gradient in the leaf's memory layout."""
+    if is_sparse(grad):
+        return grad if grad_mode.state.enabled else ops.detach(grad)
     if grad._strides == leaf._strides:
         return grad.clone()
     if leaf.is_contiguous():

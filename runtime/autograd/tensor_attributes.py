@@ -12,6 +12,8 @@ from torchgen_out._runtime.autograd import api, graph, hooks
 from torchgen_out._runtime.autograd.detached_storage import TwinStorage
 from torchgen_out._runtime.autograd.node import LEAF, Node
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.sparse import SparseStorage
+from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, alias
 from torchgen_out._runtime.core.user_warnings import warn
 
@@ -183,8 +185,17 @@ def _retains_grad(self: Tensor) -> bool:
 def _data(self: Tensor) -> Tensor:
     """The same data outside autograd. Writes to it go unnoticed: `detach()` is safer."""
     twin = alias(self, self._sizes, self._strides, self._offset)
-    twin._storage = TwinStorage(self._storage)
+    twin._storage = _twin(self._storage, 0)
     return twin
+
+
+def _twin(storage: Storage, version: int) -> Storage:
+    """The same memory, or the same entries, under a version counter of its own."""
+    if isinstance(storage, SparseStorage):
+        made = SparseStorage(storage.pattern, storage.values)
+        made.version = version
+        return made
+    return TwinStorage(storage, version)
 
 
 _OWN_BITS = keys.GRAD | keys.OVERRIDES
@@ -198,7 +209,7 @@ def _set_data(self: Tensor, source: Tensor) -> None:
     if self._key & keys.GRAD and not graph.is_differentiable(source):
         raise errors.requires_grad_dtype(source.dtype)
     version = self._storage.version
-    self._storage = TwinStorage(source._storage, version)
+    self._storage = _twin(source._storage, version)
     self._key = source._key & ~_OWN_BITS | self._key & _OWN_BITS
     self._sizes = source._sizes
     self._strides = source._strides

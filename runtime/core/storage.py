@@ -35,6 +35,9 @@ class Storage:
         """
         return Storage(mapped_file.map_file(filename, shared, nbytes))
 
+    def check_readable(self) -> None:
+        """Raise NotImplementedError if this is no flat memory."""
+
     def untyped(self) -> Storage:
         """The storage itself: it knows bytes only."""
         return self

@@ -176,8 +176,13 @@ class Tensor(_Methods):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the layout is sparse."""
-        return bool(self._key >> keys.LAYOUT_SHIFT & keys.LAYOUT_MASK)
+        """Whether the layout is COO; compressed rows and columns have other names."""
+        return (self._key >> keys.LAYOUT_SHIFT & keys.LAYOUT_MASK) == layouts.sparse_coo.index
+
+    @property
+    def is_sparse_csr(self) -> bool:
+        """Whether the layout is CSR."""
+        return (self._key >> keys.LAYOUT_SHIFT & keys.LAYOUT_MASK) == layouts.sparse_csr.index
 
     # -- geometry ---------------------------------------------------------------------------
 
@@ -263,7 +268,9 @@ class Tensor(_Methods):
 
     def untyped_storage(self) -> Storage:
         """The memory shared by this tensor and its views."""
-        return self._storage
+        storage = self._storage
+        storage.check_readable()
+        return storage
 
     def data_ptr(self) -> int:
         """The address of the first element; 0 without memory."""

@@ -14,7 +14,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import misses, ops, overrides, tables
+from torchgen_out._runtime.dispatch import layouts, misses, ops, overrides, tables
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.backends import backend_of
 from torchgen_out._runtime.dispatch.channels_last import keep_channels_last
@@ -48,6 +48,8 @@ class CallTable(dict[Any, Call]):
         entries = signature if self.has_tuples else (signature,)
         if any(map(signatures.has_overrides, entries)):
             call = overrides.make_call(self, entries)
+        elif layout := layouts.layout_of(entries):
+            call = overrides.finish(self, layouts.make_call(self, entries, layout))
         else:
             call = self.operator.resolve(entries, self.variant)
             for wrapper in _wrappers if self.variant == FUNCTION else ():
@@ -142,7 +144,8 @@ class Operator:
     in-place variant asks it for `inplace=True`. differentiable: the operands that may receive a
     gradient; refused: those that must not require one. number_first: whether the first of them may
     be a number, though the schema says tensor; number_each: whether all may be at once. out_rule:
-    which dtypes out= may have, as `promotion.check_out` takes it.
+    which dtypes out= may have, as `promotion.check_out` takes it. layouts: what does its work for
+    sparse tensors, 'module.function' by the layout's key.
     """
 
     kind = "operator"
@@ -162,6 +165,7 @@ class Operator:
         number_each: bool = False,
         record: Callable[..., Call] | None = None,
         out_rule: str = "cast",
+        layouts: dict[str, str] | None = None,
     ) -> None:
         self.name = name
         self.schema = schema
@@ -171,6 +175,7 @@ class Operator:
         self.number_each = number_each
         self.record = record
         self.out_rule = out_rule
+        self.layouts = layouts or {}
         self.calls = CallTable(self, FUNCTION)
         self.inplace_calls = CallTable(self, INPLACE)
         self.out_calls = CallTable(self, OUT)
@@ -304,7 +309,8 @@ class Pointwise(Operator):
     call in order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar
     function by the set of absent optional operands, as a tuple of names. at_defaults: a simpler
     formula, without the scalars in `defaults`, for when these have their default values. outputs:
-    how many results.
+    how many results. vanishes_with: the least sets of operands at whose zeros the result is zero;
+    linear_in: those by themselves in such a set in which the formula is linear.
     """
 
     kind = "pointwise"
@@ -326,6 +332,8 @@ class Pointwise(Operator):
         defaults: dict[str, Any] | None = None,
         at_defaults: Any = None,
         outputs: int = 1,
+        vanishes_with: tuple[tuple[str, ...], ...] = (),
+        linear_in: tuple[str, ...] = (),
         **autograd: Any,
     ) -> None:
         super().__init__(name, schema, operands, **autograd)
@@ -340,6 +348,8 @@ class Pointwise(Operator):
         self.defaults = defaults or {}
         self.at_defaults = at_defaults
         self.outputs = outputs
+        self.vanishes_with = vanishes_with
+        self.linear_in = linear_in
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         call: Call = backend.pointwise(self, signature, variant)

@@ -20,14 +20,14 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import memory_format as formats
-from torchgen_out._runtime.core import number, promotion
+from torchgen_out._runtime.core import number, promotion, sparse
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
-from torchgen_out._runtime.core.size import make_size
+from torchgen_out._runtime.core.size import Size, make_size
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.kernels import narrow
@@ -160,7 +160,9 @@ def empty(
 ) -> Tensor:
     """A tensor of undefined elements, or of one value."""
     if layout is not None and layout is not layouts.strided:
-        raise errors.layout_not_strided(layout)
+        if value:
+            raise errors.layout_not_strided(layout)
+        return without_entries(size, dtype, layout, device)
     own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
     on = devices.default_device() if device is None else devices.device(device)
     made = allocate(sizes_of(size), own, on, value)
@@ -189,6 +191,35 @@ def pinned(made: Tensor) -> Tensor:
 def with_strides(made: Tensor, strides: Sequence[int]) -> Tensor:
     """Return a new tensor's memory in another order of dims."""
     return build(made._key, made._sizes, tuple(strides), 0, made._storage)
+
+
+def without_entries(
+    size: Sequence[int], dtype: dtype | None, layout: layout, device: DeviceLike | None
+) -> Tensor:
+    """A sparse tensor all of whose elements are zero.
+
+    Raises: RuntimeError for compressed rows or columns of fewer than two dims; NotImplementedError
+    for blocks, of which nobody says how large they are.
+    """
+    sizes = sizes_of(size)
+    own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
+    on = devices.default_device() if device is None else devices.device(device)
+
+    def indices(*sizes: int) -> Tensor:
+        return allocate(Size(sizes), dtypes.int64, on, 0)
+
+    values = allocate(Size((0,)), own, on)
+    if layout is layouts.sparse_coo:
+        return sparse.build_sparse(sizes, sparse.Pattern(indices(len(sizes), 0), True), values)
+    if layout not in (layouts.sparse_csr, layouts.sparse_csc):
+        raise errors.layout_not_strided(layout)
+    if len(sizes) < 2:
+        raise errors.too_few_dims(layout, len(sizes))
+    *batch, rows, columns = sizes
+    count = rows if layout is layouts.sparse_csr else columns
+    plain, values = indices(*batch, 0), allocate(Size((*batch, 0)), own, on)
+    pattern = sparse.CompressedPattern(layout, indices(*batch, count + 1), plain)
+    return sparse.build_sparse(sizes, pattern, values)
 
 
 def zeros(

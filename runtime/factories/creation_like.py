@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core import shape as shapes
@@ -16,6 +17,7 @@ from torchgen_out._runtime.core.device import DeviceLike
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
+from torchgen_out._runtime.core.sparse import is_sparse
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.factories import creation
 
@@ -31,6 +33,11 @@ def empty_like(
 ) -> Tensor:
     """A tensor of the sizes and the memory order of another, undefined or of one value."""
     on = self.device if device is None else devices.device(device)
+    if layout is not None or (self._flat is None and is_sparse(self)):
+        wanted = self.layout if layout is None else layout
+        if wanted is not layouts.strided:
+            own = dtype or self.dtype
+            return creation.empty(self._sizes, own, wanted, on, pin_memory, memory_format, value)
     if memory_format is not None and memory_format is not formats.preserve_format:
         own = dtype or self.dtype
         return creation.empty(self._sizes, own, layout, on, pin_memory, memory_format, value)
@@ -94,6 +101,8 @@ def new_empty(
 ) -> Tensor:
     """A tensor of the dtype and on the device of another, undefined or of one value."""
     on = self.device if device is None else device
+    if layout is None and self._flat is None and is_sparse(self):
+        layout = self.layout
     return creation.empty(size, dtype or self.dtype, layout, on, pin_memory, None, value)
 
 

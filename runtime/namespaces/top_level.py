@@ -89,6 +89,7 @@ from torchgen_out._runtime.factories.from_data import (
     frombuffer,
     tensor,
 )
+from torchgen_out._runtime.factories.sparse_tensors import sparse_coo_tensor
 from torchgen_out._runtime.namespaces.coded_layers import (
     batch_norm,
     binary_cross_entropy_with_logits,
@@ -108,6 +109,7 @@ from torchgen_out._runtime.namespaces.queries import (
     typename,
 )
 from torchgen_out._runtime.ops.composite.linalg.lobpcg import lobpcg
+from torchgen_out._runtime.ops.composite.sparse.functions import hspmm, smm, spmm, sspaddmm
 from torchgen_out._runtime.tensor_api.dlpack import from_dlpack, to_dlpack
 from torchgen_out._runtime.tensor_api.legacy_types import (
     BFloat16Tensor,
@@ -150,6 +152,7 @@ quint2x4 = ABSENT["quint2x4"]
 
 newaxis = None
 Storage = FloatStorage
+dsmm = hsmm = spmm
 
 __all__ = [
     "AcceleratorError",
@@ -204,6 +207,7 @@ __all__ = [
     "default_generator",
     "device",
     "double",
+    "dsmm",
     "dtype",
     "e",
     "finfo",
@@ -229,6 +233,8 @@ __all__ = [
     "get_rng_state",
     "half",
     "hinge_embedding_loss",
+    "hsmm",
+    "hspmm",
     "iinfo",
     "inf",
     "initial_seed",
@@ -270,11 +276,15 @@ __all__ = [
     "set_printoptions",
     "set_rng_state",
     "short",
+    "smm",
     "sparse_bsc",
     "sparse_bsr",
     "sparse_coo",
+    "sparse_coo_tensor",
     "sparse_csc",
     "sparse_csr",
+    "spmm",
+    "sspaddmm",
     "strided",
     "tensor",
     "to_dlpack",

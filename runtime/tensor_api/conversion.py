@@ -15,8 +15,10 @@ from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.memory_format import memory_format
+from torchgen_out._runtime.core.sparse import is_sparse
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.sparse import conversion as sparse
 
 
 def to_by_arguments(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -112,6 +114,8 @@ def _to_device(
     non_blocking: bool,
     memory_format: memory_format | None,
 ) -> Tensor:
+    if is_sparse(self):
+        return to(sparse.move(self, target, non_blocking), dtype)
     is_recorded = self._key & keys.GRAD and grad_mode.is_grad_enabled()
     move = ToCopy.apply if is_recorded else transfer
     return to(move(self, target, non_blocking), dtype, memory_format=memory_format)

@@ -13,6 +13,7 @@ from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.backends import backend_of
@@ -75,6 +76,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """
     if self.is_meta and force:
         raise errors.no_data_on_meta()
+    if self.layout is not layouts.strided:
+        raise errors.to_numpy()
     if not self.is_cpu:
         if not force:
             raise errors.numpy_of_device(self.device)

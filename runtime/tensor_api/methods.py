@@ -23,6 +23,7 @@ from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.factories import creation, from_data
+from torchgen_out._runtime.ops.composite.sparse import conversion as sparse_conversion
 from torchgen_out._runtime.tensor_api import (
     conversion,
     dlpack,
@@ -32,6 +33,7 @@ from torchgen_out._runtime.tensor_api import (
     memory,
     pickling,
     printing,
+    sparse,
     subclassing,
 )
 from torchgen_out._runtime.tensor_api.typed_storage import TypedStorage
@@ -132,7 +134,7 @@ class TensorAPI:
     # -- what no tensor is ----------------------------------------------------------------------
 
     is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_nested = is_quantized = False
-    is_sparse_csr = is_vulkan = is_xla = is_xpu = False
+    is_vulkan = is_xla = is_xpu = False
 
     # -- copies ---------------------------------------------------------------------------------
 
@@ -278,6 +280,25 @@ class TensorAPI:
         """Return the dims from outermost to innermost in memory."""
         strides = self._strides
         return tuple(sorted(range(len(strides)), key=lambda dim: (-strides[dim], dim)))
+
+    # -- sparse layouts -------------------------------------------------------------------------
+
+    to_dense = sparse_conversion.to_dense
+    to_sparse = sparse.to_sparse
+    to_sparse_coo = sparse_conversion.to_sparse_coo
+    sparse_mask = sparse_conversion.sparse_mask
+    coalesce = sparse.coalesce
+    is_coalesced = sparse.is_coalesced
+    _coalesced_ = sparse.coalesced_
+    indices = sparse.indices
+    values = sparse.values
+    _indices = sparse.plain_indices
+    _values = sparse.plain_values
+    _nnz = sparse.nnz
+    sparse_dim = _dimI = sparse.sparse_dim
+    dense_dim = _dimV = sparse.dense_dim
+    sparse_resize_ = sparse.sparse_resize_
+    sparse_resize_and_clear_ = sparse.sparse_resize_and_clear_
 
     # -- memory ---------------------------------------------------------------------------------
 

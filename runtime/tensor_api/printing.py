@@ -15,6 +15,7 @@ import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
+from torchgen_out._runtime.core.sparse import is_sparse, storage_of
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.tensor_api import interop
 
@@ -184,12 +185,16 @@ def _row_text(values: np.ndarray, indent: int, summarize: bool, form: _Format) -
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
-    """Append the suffixes, each on the last line if it fits there, else on a new one."""
+def with_suffixes(text: str, suffixes: list[str], indent: int, *, on_new_line: bool = False) -> str:
+    """Append the suffixes, each on the last line if it fits there, else on a new one.
+
+    on_new_line: whether the first begins one in any case.
+    """
     parts = [text]
     line_length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if line_length + len(suffix) + 2 > options.linewidth:
+        if on_new_line or line_length + len(suffix) + 2 > options.linewidth:
+            on_new_line = False
             parts.append(",\n" + " " * indent + suffix)
             line_length = indent + len(suffix)
         else:
@@ -222,8 +227,11 @@ def _suffixes(tensor: Tensor) -> Iterator[str]:
         evident += [default.to_complex(), dtypes.int64, dtypes.bool]
     if tensor.dtype not in evident:
         yield f"dtype={tensor.dtype}"
-    if tensor.layout is not layouts.strided:
-        yield f"layout={tensor.layout}"
+    yield from _history(tensor)
+
+
+def _history(tensor: Tensor) -> Iterator[str]:
+    """Whether, and by what, a tensor takes part in autograd."""
     if tensor.grad_fn is not None:
         yield f"grad_fn=<{tensor.grad_fn.name()}>"
     elif tensor.requires_grad:
@@ -236,11 +244,49 @@ def tensor_repr(tensor: Tensor, instead: str | None = None) -> str:
     instead: what stands in place of the numbers.
     """
     prefix = "tensor(" if tensor.__class__.__name__ in _PLAIN else tensor.__class__.__name__ + "("
+    if is_sparse(tensor) and instead is None:
+        return _sparse_repr(tensor, prefix)
     shown = contents(tensor, len(prefix)) if instead is None else instead
     return with_suffixes(prefix + shown, list(_suffixes(tensor)), len(prefix))
 
 
 _PLAIN = ("Tensor", "Parameter")
+_PARTS = {
+    layouts.sparse_coo: ("indices",),
+    layouts.sparse_csr: ("crow_indices", "col_indices"),
+    layouts.sparse_csc: ("ccol_indices", "row_indices"),
+    layouts.sparse_bsr: ("crow_indices", "col_indices"),
+    layouts.sparse_bsc: ("ccol_indices", "row_indices"),
+}
+"""What the index tensors of each layout are called."""
+
+
+def _sparse_repr(tensor: Tensor, prefix: str) -> str:
+    """The text of a sparse tensor: its parts, a line for each, and its size."""
+    storage, indent = storage_of(tensor), len(prefix)
+    named = [*zip(_PARTS[tensor.layout], storage.pattern.parts, strict=True)]
+    texts = []
+    for name, part in [*named, ("values", storage.values)]:
+        head = f"{name}=tensor("
+        size = f", size={tuple(part.shape)}" if part.is_meta or not part.numel() else ""
+        texts.append(f"{head}{contents(part, indent + len(head))}{size})")
+    count = named[-1][1]._sizes[-1]
+    suffixes = [f"size={tuple(tensor.shape)}", f"nnz={count}"]
+    evident = [
+        dtypes.default_dtype(),
+        dtypes.default_dtype().to_complex(),
+        dtypes.int64,
+        dtypes.bool,
+    ]
+    if not tensor.is_cpu:
+        suffixes.insert(0, f"device='{tensor.device}'")
+    if tensor.dtype not in (evident if storage.values.numel() else evident[:1]):
+        suffixes.append(f"dtype={tensor.dtype}")
+    suffixes.append(f"layout={tensor.layout}")
+    suffixes += _history(tensor)
+    separator = ",\n" + " " * indent
+    is_coo = tensor.layout is layouts.sparse_coo
+    return with_suffixes(prefix + separator.join(texts), suffixes, indent, on_new_line=is_coo)
 
 
 def named_results(name: str, results: Any) -> str:

@@ -256,6 +256,20 @@ SPELLING = [
     wrong("unknown backend", "CPU, CUDA: linalg.mm", "CPU, ‸GPU: linalg.mm", "E307", "GPU"),
     wrong("backend given twice", "CPU, CUDA: linalg.mm", "CPU, ‸CPU: linalg.mm", "E103", "twice"),
     wrong(
+        "unknown layout",
+        "  view: transpose\n",
+        "  view: transpose\n  layouts: {‸Spars: sparse.views.t}\n",
+        "E331",
+        "unknown layout",
+    ),
+    wrong(
+        "layouts in a list",
+        "  view: transpose\n",
+        "  view: transpose\n  layouts: ‸[Sparse]\n",
+        "E106",
+        "mapping",
+    ),
+    wrong(
         "kernel of no family",
         "dispatch: {CPU: fill.zero_}",
         "dispatch: ‸fill.zero_",

@@ -37,6 +37,7 @@ FAMILIES = frozenset(
         "scatter",
         "softmax",
         "sort",
+        "sparse",
         "special",
         "view",
     )

@@ -1270,6 +1270,40 @@ def _nonzero(input: Tensor) -> Tensor:
     return call(input)
 
 
+__spmm = operators._spmm.calls
+
+
+def _spmm(
+    offsets: Tensor, others: Tensor, values: Tensor, mat: Tensor, order: Tensor | None = None
+) -> Tensor:
+    """_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None) -> Tensor
+
+    Multiplies a matrix, given by its entries row by row, by a dense one.
+    """
+    try:
+        call = __spmm[
+            offsets._key, others._key, values._key, mat._key, None if order is None else order._key
+        ]
+    except AttributeError:
+        return __spmm.miss(offsets, others, values, mat, order)
+    return call(offsets, others, values, mat, order)
+
+
+__sampled_products = operators._sampled_products.calls
+
+
+def _sampled_products(rows: Tensor, columns: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """_sampled_products(Tensor rows, Tensor columns, Tensor left, Tensor right) -> Tensor
+
+    Takes the inner products of rows of two matrices: those that the entries of a third name.
+    """
+    try:
+        call = __sampled_products[rows._key, columns._key, left._key, right._key]
+    except AttributeError:
+        return __sampled_products.miss(rows, columns, left, right)
+    return call(rows, columns, left, right)
+
+
 _embedding = operators.embedding.calls
 
 

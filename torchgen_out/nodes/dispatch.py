@@ -1381,6 +1381,68 @@ def recording_masked_select(below, needs_self):
     return call
 
 
+class SpmmBackward0(Node):
+    """_spmm
+    values, mat: not_implemented
+    offsets, others, order: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_values, grad_mat = errors.raise_not_differentiable("_spmm")
+        return grad_values, grad_mat
+
+
+def recording__spmm(below, needs_values, needs_mat):
+    """Records SpmmBackward0 around `below`."""
+
+    def call(offsets, others, values, mat, order):
+        result = below(offsets, others, values, mat, order)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpmmBackward0()
+        node.edges = (
+            gradient_edge(values) if needs_values else None,
+            gradient_edge(mat) if needs_mat else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SampledProductsBackward0(Node):
+    """_sampled_products
+    left, right: not_implemented
+    rows, columns: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_left, grad_right = errors.raise_not_differentiable("_sampled_products")
+        return grad_left, grad_right
+
+
+def recording__sampled_products(below, needs_left, needs_right):
+    """Records SampledProductsBackward0 around `below`."""
+
+    def call(rows, columns, left, right):
+        result = below(rows, columns, left, right)
+        if not grad_mode.state.enabled:
+            return result
+        node = SampledProductsBackward0()
+        node.edges = (
+            gradient_edge(left) if needs_left else None,
+            gradient_edge(right) if needs_right else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class EmbeddingBackward0(Node):
     """embedding
     weight: embedding_dense_backward(grad, indices, weight.shape[0], padding_idx,

@@ -24,6 +24,7 @@ from torchgen_out._runtime.ops.shapes import scan as scan_shapes
 from torchgen_out._runtime.ops.shapes import scatter as scatter_shapes
 from torchgen_out._runtime.ops.shapes import softmax as softmax_shapes
 from torchgen_out._runtime.ops.shapes import sort as sort_shapes
+from torchgen_out._runtime.ops.shapes import sparse as sparse_shapes
 from torchgen_out._runtime.ops.shapes import special as special_shapes
 from torchgen_out.nodes import dispatch as nodes
 
@@ -40,6 +41,7 @@ clone = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording_clone,
+    layouts={"Sparse": "sparse.conversion.clone", "SparseCsr": "sparse.conversion.clone"},
 )
 
 _to_copy = Dispatch(
@@ -64,6 +66,7 @@ _to_copy = Dispatch(
     meta=copy_shapes.to_copy,
     differentiable=("self",),
     record=nodes.recording__to_copy,
+    layouts={"Sparse": "sparse.conversion.to_copy", "SparseCsr": "sparse.conversion.to_copy"},
 )
 
 copy_ = Dispatch(
@@ -80,6 +83,7 @@ copy_ = Dispatch(
     mutates=True,
     differentiable=("self", "src"),
     record=nodes.recording_copy_,
+    layouts={"Sparse": "sparse.conversion.copy_", "SparseCsr": "sparse.conversion.copy_"},
 )
 
 fill_ = Dispatch(
@@ -111,6 +115,7 @@ zero_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_zero_,
+    layouts={"Sparse": "sparse.conversion.zero_", "SparseCsr": "sparse.conversion.zero_"},
 )
 
 complex = Dispatch(
@@ -501,6 +506,7 @@ cat = Dispatch(
     memory_format=("tensors",),
     differentiable=("tensors",),
     record=nodes.recording_cat,
+    layouts={"Sparse": "sparse.views.cat", "SparseCsr": "sparse.views.cat"},
 )
 
 stack = Dispatch(
@@ -517,6 +523,7 @@ stack = Dispatch(
     out_overlap="apart",
     differentiable=("tensors",),
     record=nodes.recording_stack,
+    layouts={"Sparse": "sparse.views.stack", "SparseCsr": "sparse.views.stack"},
 )
 
 flip = Dispatch(
@@ -681,6 +688,7 @@ index_select = Dispatch(
     out_overlap="apart",
     differentiable=("self",),
     record=nodes.recording_index_select,
+    layouts={"Sparse": "sparse.views.index_select", "SparseCsr": "sparse.views.index_select"},
 )
 
 index_Tensor = Dispatch(
@@ -747,6 +755,49 @@ _nonzero = Dispatch(
     kernel_names={"CPU": "indexing.reading.nonzero", "CUDA": "indexing.reading.nonzero"},
     meta=None,
     half_as_stored=True,
+)
+
+_spmm = Dispatch(
+    "_spmm",
+    "_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None) -> Tensor",
+    {
+        "offsets": "tensor",
+        "others": "tensor",
+        "values": "tensor",
+        "mat": "tensor",
+        "order": "tensor?",
+    },
+    arguments={
+        "offsets": "operand",
+        "others": "operand",
+        "values": "operand",
+        "mat": "operand",
+        "order": "operand",
+    },
+    promotion="same",
+    promoted=("values", "mat"),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "sparse.products.spmm", "CUDA": "sparse.products.spmm"},
+    meta=sparse_shapes.spmm,
+    differentiable=("values", "mat"),
+    record=nodes.recording__spmm,
+)
+
+_sampled_products = Dispatch(
+    "_sampled_products",
+    "_sampled_products(Tensor rows, Tensor columns, Tensor left, Tensor right) -> Tensor",
+    {"rows": "tensor", "columns": "tensor", "left": "tensor", "right": "tensor"},
+    arguments={"rows": "operand", "columns": "operand", "left": "operand", "right": "operand"},
+    promotion="same",
+    promoted=("left", "right"),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={
+        "CPU": "sparse.products.sampled_products",
+        "CUDA": "sparse.products.sampled_products",
+    },
+    meta=sparse_shapes.sampled_products,
+    differentiable=("left", "right"),
+    record=nodes.recording__sampled_products,
 )
 
 embedding = Dispatch(
@@ -1853,6 +1904,7 @@ mm = Dispatch(
     meta=matmul_shapes.mm,
     differentiable=("self", "mat2"),
     record=nodes.recording_mm,
+    layouts={"Sparse": "sparse.products.mm", "SparseCsr": "sparse.products.mm"},
 )
 
 bmm = Dispatch(
@@ -1868,6 +1920,7 @@ bmm = Dispatch(
     meta=matmul_shapes.bmm,
     differentiable=("self", "mat2"),
     record=nodes.recording_bmm,
+    layouts={"Sparse": "sparse.products.bmm", "SparseCsr": "sparse.products.bmm"},
 )
 
 mv = Dispatch(
@@ -1883,6 +1936,7 @@ mv = Dispatch(
     meta=matmul_shapes.mv,
     differentiable=("self", "vec"),
     record=nodes.recording_mv,
+    layouts={"Sparse": "sparse.products.mv", "SparseCsr": "sparse.products.mv"},
 )
 
 dot = Dispatch(
@@ -1935,6 +1989,7 @@ addmm = Dispatch(
     out_overlap="whole",
     differentiable=("self", "mat1", "mat2"),
     record=nodes.recording_addmm,
+    layouts={"Sparse": "sparse.products.addmm", "SparseCsr": "sparse.products.addmm"},
 )
 
 addmv = Dispatch(
@@ -1957,6 +2012,7 @@ addmv = Dispatch(
     out_overlap="whole",
     differentiable=("self", "mat", "vec"),
     record=nodes.recording_addmv,
+    layouts={"Sparse": "sparse.products.addmv", "SparseCsr": "sparse.products.addmv"},
 )
 
 addbmm = Dispatch(
@@ -2554,6 +2610,10 @@ linalg_vector_norm = Dispatch(
     meta=reduction_shapes.linalg_vector_norm,
     differentiable=("self",),
     record=nodes.recording_linalg_vector_norm,
+    layouts={
+        "Sparse": "sparse.reductions.vector_norm",
+        "SparseCsr": "sparse.reductions.vector_norm",
+    },
 )
 
 softmax_int = Dispatch(

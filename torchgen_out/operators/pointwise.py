@@ -22,8 +22,10 @@ add_Tensor = Pointwise(
     formulas={(): kernels.add_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.add_Tensor_at_defaults,
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.recording_add_Tensor,
+    layouts={"Sparse": "sparse.arithmetic.add", "SparseCsr": "sparse.arithmetic.add"},
 )
 
 addcdiv = Pointwise(
@@ -52,6 +54,7 @@ addcmul = Pointwise(
     formulas={(): kernels.addcmul},
     defaults={"value": 1},
     at_defaults=kernels.addcmul_at_defaults,
+    vanishes_with=(("self", "tensor1"), ("self", "tensor2")),
     differentiable=("self", "tensor1", "tensor2"),
     record=nodes.AddcmulBackward0.recording,
 )
@@ -67,6 +70,7 @@ div_Tensor = Pointwise(
     formulas={(): kernels.div_Tensor},
     differentiable=("self", "other"),
     record=nodes.DivBackward0.recording,
+    layouts={"Sparse": "sparse.arithmetic.div", "SparseCsr": "sparse.arithmetic.div"},
 )
 
 div_Scalar_Tensor = Pointwise(
@@ -93,6 +97,7 @@ _div_floor = Pointwise(
     formulas={(): kernels._div_floor},
     differentiable=("self", "other"),
     record=nodes.recording__div_floor,
+    layouts={"Sparse": "sparse.arithmetic.div_floor", "SparseCsr": "sparse.arithmetic.div_floor"},
 )
 
 _div_trunc = Pointwise(
@@ -106,6 +111,7 @@ _div_trunc = Pointwise(
     formulas={(): kernels._div_trunc},
     differentiable=("self", "other"),
     record=nodes.recording__div_trunc,
+    layouts={"Sparse": "sparse.arithmetic.div_trunc", "SparseCsr": "sparse.arithmetic.div_trunc"},
 )
 
 _div_trunc_integral = Pointwise(
@@ -117,6 +123,10 @@ _div_trunc_integral = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels._div_trunc_integral},
+    layouts={
+        "Sparse": "sparse.arithmetic.div_trunc_integral",
+        "SparseCsr": "sparse.arithmetic.div_trunc_integral",
+    },
 )
 
 floor_divide = Pointwise(
@@ -130,6 +140,7 @@ floor_divide = Pointwise(
     formulas={(): kernels.floor_divide_},
     differentiable=("self", "other"),
     record=nodes.recording_floor_divide,
+    layouts={"Sparse": "sparse.arithmetic.div_floor", "SparseCsr": "sparse.arithmetic.div_floor"},
 )
 
 floor_divide_Scalar_Tensor = Pointwise(
@@ -169,6 +180,8 @@ mul_Tensor = Pointwise(
     number_first=True,
     number_each=True,
     formulas={(): kernels.mul_Tensor},
+    vanishes_with=(("self",), ("other",)),
+    linear_in=("self", "other"),
     differentiable=("self", "other"),
     record=nodes.MulBackward0.recording,
 )
@@ -183,6 +196,8 @@ neg = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.neg_},
+    vanishes_with=(("self",),),
+    linear_in=("self",),
     differentiable=("self",),
     record=nodes.NegBackward0.recording,
 )
@@ -237,8 +252,10 @@ rsub_Tensor = Pointwise(
     formulas={(): kernels.rsub_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.rsub_Tensor_at_defaults,
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.recording_rsub_Tensor,
+    layouts={"Sparse": "sparse.arithmetic.rsub", "SparseCsr": "sparse.arithmetic.rsub"},
 )
 
 sub_Tensor = Pointwise(
@@ -254,8 +271,10 @@ sub_Tensor = Pointwise(
     formulas={(): kernels.sub_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.sub_Tensor_at_defaults,
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.recording_sub_Tensor,
+    layouts={"Sparse": "sparse.arithmetic.sub", "SparseCsr": "sparse.arithmetic.sub"},
 )
 
 eq_Tensor = Pointwise(
@@ -289,6 +308,7 @@ gt_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.gt_Tensor},
+    vanishes_with=(("self", "other"),),
 )
 
 le_Tensor = Pointwise(
@@ -311,6 +331,7 @@ lt_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.lt_Tensor},
+    vanishes_with=(("self", "other"),),
 )
 
 ne_Tensor = Pointwise(
@@ -322,6 +343,7 @@ ne_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.ne_Tensor},
+    vanishes_with=(("self", "other"),),
 )
 
 bitwise_and_Tensor = Pointwise(
@@ -425,6 +447,7 @@ logical_and = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.logical_and_},
+    vanishes_with=(("self",), ("other",)),
 )
 
 logical_not = Pointwise(
@@ -447,6 +470,7 @@ logical_or = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.logical_or_},
+    vanishes_with=(("self", "other"),),
 )
 
 logical_xor = Pointwise(
@@ -458,6 +482,7 @@ logical_xor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.logical_xor},
+    vanishes_with=(("self", "other"),),
 )
 
 abs = Pointwise(
@@ -470,6 +495,7 @@ abs = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.abs_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.AbsBackward0.recording,
 )
@@ -483,6 +509,7 @@ _angle_complex = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.COMPLEX,
     formulas={(): kernels._angle_complex},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording__angle_complex,
 )
@@ -496,6 +523,7 @@ _angle_real = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._angle_real},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording__angle_real,
 )
@@ -510,6 +538,7 @@ ceil = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.ceil_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_ceil,
 )
@@ -523,6 +552,8 @@ _conj_physical = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.COMPLEX,
     formulas={(): kernels._conj_physical},
+    vanishes_with=(("self",),),
+    linear_in=("self",),
     differentiable=("self",),
     record=nodes.recording__conj_physical,
 )
@@ -550,6 +581,7 @@ floor = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_floor,
 )
@@ -564,6 +596,7 @@ frac = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.frac},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_frac,
 )
@@ -591,6 +624,7 @@ round = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.round_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_round,
 )
@@ -630,6 +664,8 @@ _ldexp = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._ldexp},
+    vanishes_with=(("self",),),
+    linear_in=("self",),
     differentiable=("self", "other"),
     record=nodes.LdexpBackward0.recording,
 )
@@ -643,6 +679,8 @@ _gated = Pointwise(
     promoted=("self", "gate"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gated},
+    vanishes_with=(("self",),),
+    linear_in=("self",),
     differentiable=("self", "gate"),
     record=nodes.GatedBackward0.recording,
 )
@@ -675,6 +713,7 @@ _outside_unit = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._outside_unit},
+    vanishes_with=(("self",),),
 )
 
 _margin_distance = Pointwise(
@@ -700,6 +739,7 @@ sgn = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.sgn},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SgnBackward0.recording,
 )
@@ -714,6 +754,7 @@ sign = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.sign_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_sign,
 )
@@ -740,6 +781,7 @@ trunc = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.trunc_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_trunc,
 )
@@ -764,6 +806,7 @@ isinf = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.isinf_},
+    vanishes_with=(("self",),),
 )
 
 isnan = Pointwise(
@@ -775,6 +818,7 @@ isnan = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.isnan_},
+    vanishes_with=(("self",),),
 )
 
 isneginf = Pointwise(
@@ -787,6 +831,7 @@ isneginf = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.isneginf},
+    vanishes_with=(("self",),),
 )
 
 isposinf = Pointwise(
@@ -799,6 +844,7 @@ isposinf = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.isposinf},
+    vanishes_with=(("self",),),
 )
 
 _nan_to_num = Pointwise(
@@ -810,6 +856,7 @@ _nan_to_num = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels._nan_to_num},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.NanToNumBackward0.recording,
 )
@@ -849,6 +896,7 @@ expm1 = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.expm1_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.Expm1Backward0.recording,
 )
@@ -888,6 +936,7 @@ log1p = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log1p_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.Log1pBackward0.recording,
 )
@@ -940,6 +989,7 @@ xlogy_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.xlogy_Tensor},
+    vanishes_with=(("self",),),
     differentiable=("self", "other"),
     record=nodes.recording_xlogy_Tensor,
 )
@@ -969,6 +1019,7 @@ pow_Tensor_Tensor = Pointwise(
     formulas={(): kernels.pow_Tensor_Tensor},
     differentiable=("self", "exponent"),
     record=nodes.PowBackward0.recording,
+    layouts={"Sparse": "sparse.arithmetic.pow", "SparseCsr": "sparse.arithmetic.pow"},
 )
 
 pow_Scalar = Pointwise(
@@ -1006,6 +1057,7 @@ sqrt = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sqrt_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SqrtBackward0.recording,
 )
@@ -1019,6 +1071,7 @@ square = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.square_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SquareBackward0.recording,
 )
@@ -1045,6 +1098,7 @@ asin = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asin_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.AsinBackward0.recording,
 )
@@ -1058,6 +1112,7 @@ atan = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atan_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.AtanBackward0.recording,
 )
@@ -1071,6 +1126,7 @@ atan2 = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.atan2_},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.Atan2Backward0.recording,
 )
@@ -1097,6 +1153,8 @@ deg2rad = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.deg2rad},
+    vanishes_with=(("self",),),
+    linear_in=("self",),
     differentiable=("self",),
     record=nodes.Deg2radBackward0.recording,
 )
@@ -1110,6 +1168,7 @@ hypot = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hypot},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.recording_hypot,
 )
@@ -1123,6 +1182,8 @@ rad2deg = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.rad2deg},
+    vanishes_with=(("self",),),
+    linear_in=("self",),
     differentiable=("self",),
     record=nodes.Rad2degBackward0.recording,
 )
@@ -1136,6 +1197,7 @@ sin = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sin_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SinBackward0.recording,
 )
@@ -1162,6 +1224,7 @@ tan = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tan_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.TanBackward0.recording,
 )
@@ -1188,6 +1251,7 @@ asinh = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asinh_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.AsinhBackward0.recording,
 )
@@ -1201,6 +1265,7 @@ atanh = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atanh_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.AtanhBackward0.recording,
 )
@@ -1227,6 +1292,7 @@ sinh = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sinh_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SinhBackward0.recording,
 )
@@ -1240,6 +1306,7 @@ tanh = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanh_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.TanhBackward0.recording,
 )
@@ -1266,6 +1333,7 @@ erf = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erf_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.ErfBackward0.recording,
 )
@@ -1292,6 +1360,7 @@ erfinv = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erfinv_},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.ErfinvBackward0.recording,
 )
@@ -1370,6 +1439,7 @@ special_entr = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_entr},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_special_entr,
 )
@@ -1396,6 +1466,7 @@ special_xlog1py = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_xlog1py},
+    vanishes_with=(("self",), ("other",)),
     differentiable=("self", "other"),
     record=nodes.recording_special_xlog1py,
 )
@@ -1409,6 +1480,7 @@ special_xlog1py_self_scalar = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_xlog1py_self_scalar},
+    vanishes_with=(("other",),),
     differentiable=("other",),
     record=nodes.recording_special_xlog1py_self_scalar,
 )
@@ -1441,6 +1513,7 @@ clamp_max = Pointwise(
     dtypes=dtype_sets.REAL,
     range_checked=("max",),
     formulas={(): kernels.clamp_max},
+    vanishes_with=(("self", "max"),),
     differentiable=("self", "max"),
     record=nodes.ClampMaxBackward0.recording,
 )
@@ -1455,6 +1528,7 @@ clamp_min = Pointwise(
     dtypes=dtype_sets.REAL,
     range_checked=("min",),
     formulas={(): kernels.clamp_min},
+    vanishes_with=(("self", "min"),),
     differentiable=("self", "min"),
     record=nodes.ClampMinBackward0.recording,
 )
@@ -1468,6 +1542,7 @@ fmax = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmax_},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.FmaxBackward0.recording,
 )
@@ -1481,6 +1556,7 @@ fmin = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmin_},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.FminBackward0.recording,
 )
@@ -1495,6 +1571,7 @@ heaviside = Pointwise(
     promoted=("self", "values"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.heaviside},
+    vanishes_with=(("self", "values"),),
     differentiable=("self", "values"),
     record=nodes.recording_heaviside,
 )
@@ -1508,6 +1585,7 @@ lerp_Tensor = Pointwise(
     promoted=("self", "end", "weight"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.lerp_Tensor},
+    vanishes_with=(("self", "end"),),
     differentiable=("self", "end", "weight"),
     record=nodes.LerpBackward0.recording,
 )
@@ -1521,6 +1599,7 @@ maximum = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.maximum},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.MaximumBackward0.recording,
 )
@@ -1534,6 +1613,7 @@ minimum = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.minimum},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.MinimumBackward0.recording,
 )
@@ -1549,6 +1629,7 @@ where_self = Pointwise(
     dtypes=dtype_sets.ALL,
     range_checked=("self", "other"),
     formulas={(): kernels.where_self},
+    vanishes_with=(("condition", "other"), ("self", "other")),
     differentiable=("self", "other"),
     record=nodes.WhereBackward0.recording,
 )
@@ -1579,6 +1660,7 @@ elu = Pointwise(
     formulas={(): kernels.elu},
     defaults={"alpha": 1.0},
     at_defaults=kernels.elu_at_defaults,
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.EluBackward0.recording,
 )
@@ -1592,6 +1674,7 @@ _gelu_erf = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_erf},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.GeluErfBackward0.recording,
 )
@@ -1605,6 +1688,7 @@ _gelu_tanh = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_tanh},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.GeluTanhBackward0.recording,
 )
@@ -1619,6 +1703,7 @@ hardshrink = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardshrink},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.HardshrinkBackward0.recording,
 )
@@ -1645,6 +1730,7 @@ hardswish = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardswish},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_hardswish,
 )
@@ -1672,6 +1758,7 @@ leaky_relu = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.leaky_relu},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.LeakyReluBackward0.recording,
 )
@@ -1699,6 +1786,7 @@ mish = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.mish},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.MishBackward0.recording,
 )
@@ -1712,6 +1800,7 @@ _prelu_kernel = Pointwise(
     promoted=("self", "weight"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._prelu_kernel},
+    vanishes_with=(("self",),),
     differentiable=("self", "weight"),
     record=nodes.PreluKernelBackward0.recording,
 )
@@ -1725,6 +1814,7 @@ relu = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.ReluBackward0.recording,
 )
@@ -1738,6 +1828,7 @@ relu6 = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu6},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.Relu6Backward0.recording,
 )
@@ -1751,6 +1842,7 @@ selu = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.selu},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SeluBackward0.recording,
 )
@@ -1764,6 +1856,7 @@ silu = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.silu},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SiluBackward0.recording,
 )
@@ -1808,6 +1901,7 @@ softsign = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.softsign},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.SoftsignBackward0.recording,
 )
@@ -1821,6 +1915,7 @@ tanhshrink = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanhshrink},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.TanhshrinkBackward0.recording,
 )
@@ -1847,6 +1942,7 @@ native_dropout_backward = Pointwise(
     promoted=("grad_output",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.native_dropout_backward},
+    vanishes_with=(("grad_output",), ("mask",)),
     differentiable=("grad_output",),
     record=nodes.recording_native_dropout_backward,
 )
@@ -1873,6 +1969,7 @@ _squared_difference = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._squared_difference},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.SquaredDifferenceBackward0.recording,
 )
@@ -1912,6 +2009,7 @@ _binary_cross_entropy = Pointwise(
     promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._binary_cross_entropy},
+    vanishes_with=(("self", "target"),),
     differentiable=("self", "target"),
     record=nodes.recording__binary_cross_entropy,
 )
@@ -1951,6 +2049,7 @@ _kl_div = Pointwise(
     promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div},
+    vanishes_with=(("target",),),
     differentiable=("self", "target"),
     record=nodes.KlDivBackward0.recording,
 )
@@ -1964,6 +2063,7 @@ _kl_div_log_target = Pointwise(
     promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div_log_target},
+    vanishes_with=(("self", "target"),),
     differentiable=("self", "target"),
     record=nodes.KlDivLogTargetBackward0.recording,
 )
@@ -1977,6 +2077,7 @@ _euclidean = Pointwise(
     promoted=("products", "first", "second"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._euclidean},
+    vanishes_with=(("products", "first", "second"),),
     differentiable=("products", "first", "second"),
     record=nodes.EuclideanBackward0.recording,
 )
@@ -1990,6 +2091,7 @@ _decayed_add = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._decayed_add},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.DecayedAddBackward0.recording,
 )
@@ -2003,6 +2105,7 @@ _decayed_square = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._decayed_square},
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.DecayedSquareBackward0.recording,
 )
@@ -2037,6 +2140,7 @@ _gru_candidate = Pointwise(
     promoted=("input", "hidden", "reset_gate"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gru_candidate},
+    vanishes_with=(("input", "hidden"),),
     differentiable=("input", "hidden", "reset_gate"),
     record=nodes.GruCandidateBackward0.recording,
 )
@@ -2050,6 +2154,7 @@ _gru_hidden = Pointwise(
     promoted=("candidate", "update_gate", "hidden"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gru_hidden},
+    vanishes_with=(("candidate", "hidden"),),
     differentiable=("candidate", "update_gate", "hidden"),
     record=nodes.GruHiddenBackward0.recording,
 )
@@ -2068,6 +2173,7 @@ _lstm_cell = Pointwise(
     promoted=("in_gate", "forget_gate", "cell_gate", "cell"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._lstm_cell},
+    vanishes_with=(("cell_gate", "cell"),),
     differentiable=("in_gate", "forget_gate", "cell_gate", "cell"),
     record=nodes.LstmCellBackward0.recording,
 )
@@ -2081,6 +2187,7 @@ _lstm_hidden = Pointwise(
     promoted=("out_gate", "cell"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._lstm_hidden},
+    vanishes_with=(("cell",),),
     differentiable=("out_gate", "cell"),
     record=nodes.LstmHiddenBackward0.recording,
 )

@@ -56,6 +56,7 @@ any_dims = Reduction(
     dtypes=dtype_sets.ALL,
     empty_dim_keeps=True,
     parts=kernels.any_dims,
+    layouts={"Sparse": "sparse.reductions.any", "SparseCsr": "sparse.reductions.any"},
 )
 
 _xor_sum = Reduction(
@@ -145,4 +146,5 @@ sum_dim_IntList = Reduction(
     parts=kernels.sum_dim_IntList,
     differentiable=("self",),
     record=nodes.recording_sum_dim_IntList,
+    layouts={"Sparse": "sparse.reductions.sum", "SparseCsr": "sparse.reductions.sum"},
 )

@@ -15,6 +15,7 @@ alias = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_alias,
+    layouts={"Sparse": "sparse.conversion.alias", "SparseCsr": "sparse.conversion.alias"},
 )
 
 as_strided = View(
@@ -33,6 +34,7 @@ detach = View(
     {"self": "tensor"},
     function=views.alias,
     same_elements=True,
+    layouts={"Sparse": "sparse.conversion.detach", "SparseCsr": "sparse.conversion.detach"},
 )
 
 view = View(
@@ -97,6 +99,7 @@ transpose_int = View(
     function=views.transpose,
     differentiable=("self",),
     record=nodes.recording_transpose_int,
+    layouts={"Sparse": "sparse.views.transpose", "SparseCsr": "sparse.views.transpose"},
 )
 
 swapaxes = View(
@@ -115,6 +118,7 @@ t = View(
     function=views.t,
     differentiable=("self",),
     record=nodes.recording_t,
+    layouts={"Sparse": "sparse.views.t", "SparseCsr": "sparse.views.t"},
 )
 
 T = View(
@@ -142,6 +146,7 @@ permute = View(
     function=views.permute,
     differentiable=("self",),
     record=nodes.recording_permute,
+    layouts={"Sparse": "sparse.views.permute", "SparseCsr": "sparse.views.permute"},
 )
 
 movedim_int = View(
@@ -197,6 +202,7 @@ squeeze = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze,
+    layouts={"Sparse": "sparse.views.squeeze", "SparseCsr": "sparse.views.squeeze"},
 )
 
 squeeze_dim = View(
@@ -207,6 +213,7 @@ squeeze_dim = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze_dim,
+    layouts={"Sparse": "sparse.views.squeeze_dim", "SparseCsr": "sparse.views.squeeze_dim"},
 )
 
 squeeze_dims = View(
@@ -217,6 +224,7 @@ squeeze_dims = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze_dims,
+    layouts={"Sparse": "sparse.views.squeeze_dims", "SparseCsr": "sparse.views.squeeze_dims"},
 )
 
 unsqueeze = View(
@@ -227,6 +235,7 @@ unsqueeze = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_unsqueeze,
+    layouts={"Sparse": "sparse.views.unsqueeze", "SparseCsr": "sparse.views.unsqueeze"},
 )
 
 select_int = View(
@@ -236,6 +245,7 @@ select_int = View(
     function=views.select,
     differentiable=("self",),
     record=nodes.recording_select_int,
+    layouts={"Sparse": "sparse.views.select", "SparseCsr": "sparse.views.select"},
 )
 
 slice_Tensor = View(
@@ -246,6 +256,7 @@ slice_Tensor = View(
     function=views.slice,
     differentiable=("self",),
     record=nodes.recording_slice_Tensor,
+    layouts={"Sparse": "sparse.views.slice", "SparseCsr": "sparse.views.slice"},
 )
 
 narrow = View(
@@ -255,6 +266,7 @@ narrow = View(
     function=views.narrow,
     differentiable=("self",),
     record=nodes.recording_narrow,
+    layouts={"Sparse": "sparse.views.narrow", "SparseCsr": "sparse.views.narrow"},
 )
 
 unfold = View(
@@ -343,4 +355,5 @@ unbind_int = View(
     several=True,
     differentiable=("self",),
     record=nodes.recording_unbind_int,
+    layouts={"Sparse": "sparse.views.unbind", "SparseCsr": "sparse.views.unbind"},
 )

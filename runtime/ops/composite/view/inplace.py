@@ -7,6 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime.autograd import grad_mode, graph
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.sparse import is_sparse, storage_of
 
 
 def _begin(self: Any) -> None:
@@ -17,6 +18,9 @@ def _begin(self: Any) -> None:
 
 def _become(self: Any, view: Any) -> Any:
     """Give `self` the geometry and the place in the graph of `view`, a view of it."""
+    if is_sparse(self):
+        storage_of(self).take(storage_of(view))
+        self._storage.version -= 1  # counted below
     self._sizes, self._strides, self._offset = view._sizes, view._strides, view._offset
     self._flat = None
     graph.bump_version(self)

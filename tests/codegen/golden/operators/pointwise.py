@@ -17,6 +17,8 @@ mul_Tensor = Pointwise(
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.mul_Tensor},
+    vanishes_with=(("self",), ("other",)),
+    linear_in=("self", "other"),
     differentiable=("self", "other"),
     record=nodes.MulBackward0.recording,
 )
@@ -30,6 +32,7 @@ relu = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu},
+    vanishes_with=(("self",),),
     differentiable=("self",),
     record=nodes.recording_relu,
 )
@@ -75,6 +78,7 @@ _threshold_backward = Pointwise(
     promoted=("grad_output", "self"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels._threshold_backward},
+    vanishes_with=(("grad_output",), ("self",)),
     differentiable=("grad_output",),
     record=nodes.recording__threshold_backward,
 )
@@ -91,6 +95,7 @@ add_Tensor = Pointwise(
     formulas={(): kernels.add_Tensor},
     defaults={"alpha": 1},
     at_defaults=kernels.add_Tensor_at_defaults,
+    vanishes_with=(("self", "other"),),
     differentiable=("self", "other"),
     record=nodes.recording_add_Tensor,
 )

@@ -1,0 +1,1 @@
+"""Products over the entries of sparse matrices."""

@@ -1,0 +1,73 @@
+"""Products over the entries of sparse matrices, row by row, on CUDA.
+
+A result has one thread, which goes through the row's entries in order: sums do not depend on the
+grid.
+"""
+
+from __future__ import annotations
+
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
+
+
+def spmm(
+    queue: Queue,
+    out: Array,
+    offsets: Array,
+    others: Array,
+    values: Array,
+    mat: Array,
+    order: Array | None,
+) -> None:
+    """out[row] = the sum of values[e] * mat[others[e]] over a row's entries, in their order."""
+    if not out.numel:
+        return
+    places = offsets if order is None else order
+    arrays = [contiguous(queue, each) for each in (values, mat, offsets, others, places)]
+    buffer = contiguous(queue, out)
+    numbers = (out.numel, out.sizes[1])
+    run_elements(
+        queue, fold_rows, out.numel, buffer, *arrays, *numbers, HAS_ORDER=order is not None
+    )
+    if buffer is not out:
+        queue.copy(out, buffer)
+
+
+@device_kernel("X* X* X* int64* int64* int64*", "I I")
+def fold_rows(out, values, mat, offsets, others, order, n, width):
+    """A thread owns results at the distance of the grid: a column of a row."""
+    item = I(cuda.grid(1))
+    while item < n:
+        row = divided(item, width)
+        column = I(item - row * width)
+        total = T(0)
+        for k in range(offsets[row], offsets[row + 1]):
+            at = order[k] if HAS_ORDER else k
+            value = load_X(values[at])
+            total = T(total + value * load_X(mat[I(I(others[k]) * width + column)]))
+        out[item] = store_X(total)
+        item = I(item + cuda.gridsize(1))
+
+
+def sampled_products(
+    queue: Queue, out: Array, rows: Array, columns: Array, left: Array, right: Array
+) -> None:
+    """out[e] = the sum of left[rows[e], i] * right[columns[e], i] over i."""
+    if not out.numel:
+        return
+    arrays = [contiguous(queue, each) for each in (left, right, rows, columns)]
+    numbers = (out.numel, left.sizes[1])
+    run_elements(queue, inner_products, out.numel, out, *arrays, *numbers)
+
+
+@device_kernel("X* X* X* int64* int64*", "I I")
+def inner_products(out, left, right, rows, columns, n, width):
+    """A thread owns entries at the distance of the grid."""
+    item = I(cuda.grid(1))
+    while item < n:
+        r, c = I(I(rows[item]) * width), I(I(columns[item]) * width)
+        total = T(0)
+        for i in range(width):
+            total = T(total + load_X(left[I(r + i)]) * load_X(right[I(c + i)]))
+        out[item] = store_X(total)
+        item = I(item + cuda.gridsize(1))

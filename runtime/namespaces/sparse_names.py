@@ -1,0 +1,27 @@
+"""The names of `torch.sparse`."""
+
+from __future__ import annotations
+
+from torchgen_out._runtime.factories.sparse_tensors import check_sparse_tensor_invariants
+from torchgen_out._runtime.ops.composite.sparse.functions import (
+    addmm,
+    log_softmax,
+    mm,
+    sampled_addmm,
+    softmax,
+    spdiags,
+    spsolve,
+    sum,
+)
+
+__all__ = [
+    "addmm",
+    "check_sparse_tensor_invariants",
+    "log_softmax",
+    "mm",
+    "sampled_addmm",
+    "softmax",
+    "spdiags",
+    "spsolve",
+    "sum",
+]

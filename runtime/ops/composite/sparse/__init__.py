@@ -1,0 +1,1 @@
+"""What operators do for sparse tensors: composites over indices and values, which are dense."""

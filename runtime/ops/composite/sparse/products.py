@@ -1,0 +1,270 @@
+"""Products of sparse matrices: with dense ones, and with each other.
+
+A product over entries runs row by row (`_spmm`): entries that are not in the order of rows get a
+permutation, which the pattern remembers, as it does that of columns for the transposed product.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd.function import Function
+from torchgen_out._runtime.core.sparse import Pattern
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.sparse import entries, structure
+from torchgen_out._runtime.ops.shapes import matmul as shapes
+
+
+class Side(NamedTuple):
+    """Entries of a matrix by rows.
+
+    offsets: where each row begins in the order, and the end. others: the column of each entry, in
+    that order. order: which entry comes when; None if they are in order.
+    """
+
+    offsets: Tensor
+    others: Tensor
+    order: Tensor | None
+
+
+class Matrix:
+    """The entries of a sparse matrix by rows and by columns, each found out when it is needed."""
+
+    def __init__(self, pattern: Pattern, rows: int, columns: int) -> None:
+        self.pattern, self.sizes = pattern, (rows, columns)
+
+    @property
+    def row_indices(self) -> Tensor:
+        """The row of each entry."""
+        return self.pattern.indices.select(0, 0)
+
+    @property
+    def column_indices(self) -> Tensor:
+        """The column of each entry."""
+        return self.pattern.indices.select(0, 1)
+
+    def side(self, is_transposed: bool) -> Side:
+        """Entries by rows, or of the transposed matrix by its rows."""
+        known = self.pattern.known
+        name = "by columns" if is_transposed else "by rows"
+        found = known.get(name)
+        if found is None or found[0] != self.sizes:
+            self.check()
+            found = known[name] = self.sizes, self._grouped(is_transposed)
+        side: Side = found[1]
+        return side
+
+    def check(self) -> None:
+        """Raise RuntimeError for an entry outside of the matrix, which kernels would not notice."""
+        known = self.pattern.known
+        if known.get("inside") == self.sizes or not entries.count_of(self.pattern):
+            return
+        least, most = self.pattern.indices.amin(1).tolist(), self.pattern.indices.amax(1).tolist()
+        for dim, size in enumerate(self.sizes):
+            if least[dim] < 0:
+                raise errors.negative_index(least[dim], dim)
+            if most[dim] >= size:
+                raise errors.index_beyond_size(dim, size, most[dim])
+        known["inside"] = self.sizes
+
+    def _grouped(self, is_transposed: bool) -> Side:
+        keys, others = self.row_indices, self.column_indices
+        if is_transposed:
+            keys, others = others, keys
+        count = self.sizes[1] if is_transposed else self.sizes[0]
+        if self.pattern.is_coalesced and not is_transposed:
+            edges = ops.arange(count + 1, device=keys.device)
+            return Side(ops.searchsorted(keys.contiguous(), edges), others.contiguous(), None)
+        ascending, order = keys.contiguous().sort(stable=True)
+        edges = ops.arange(count + 1, device=keys.device)
+        offsets = ops.searchsorted(ascending, edges)
+        return Side(offsets, others.index_select(0, order), order)
+
+
+class MatrixProduct(Function):
+    """matrix of entries @ dense matrix: out[row] = the sum of value * mat[column] over entries."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, given: Tensor, mat: Tensor, matrix: Matrix, is_transposed: bool
+    ) -> Tensor:
+        """Go through the rows."""
+        ctx.matrix, ctx.is_transposed = matrix, is_transposed
+        ctx.save_for_backward(given, mat)
+        side = matrix.side(is_transposed)
+        made: Tensor = ops._spmm(side.offsets, side.others, given, mat, side.order)
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        """The values' by the entries' inner products, the matrix's by the transposed product."""
+        given, mat = ctx.saved_tensors
+        of_values = of_mat = None
+        if ctx.needs_input_grad[0]:
+            left, right = (mat.conj(), grad) if ctx.is_transposed else (grad, mat.conj())
+            of_values = InnerProducts.apply(left, right, ctx.matrix)
+        if ctx.needs_input_grad[1]:
+            turned = not ctx.is_transposed
+            of_mat = MatrixProduct.apply(given.conj(), grad, ctx.matrix, turned)
+        return of_values, of_mat, None, None
+
+
+class InnerProducts(Function):
+    """For each entry of a matrix, the inner product left[row] . right[column]."""
+
+    @staticmethod
+    def forward(ctx: Any, left: Tensor, right: Tensor, matrix: Matrix) -> Tensor:
+        """Go through the entries."""
+        ctx.matrix = matrix
+        ctx.save_for_backward(left, right)
+        matrix.check()
+        made: Tensor = ops._sampled_products(matrix.row_indices, matrix.column_indices, left, right)
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        """Products with the matrix of the gradient."""
+        left, right = ctx.saved_tensors
+        of_left = of_right = None
+        if ctx.needs_input_grad[0]:
+            of_left = MatrixProduct.apply(grad, right.conj(), ctx.matrix, False)
+        if ctx.needs_input_grad[1]:
+            of_right = MatrixProduct.apply(grad, left.conj(), ctx.matrix, True)
+        return of_left, of_right, None
+
+
+def matrix_of(tensor: Tensor) -> tuple[Matrix, Tensor]:
+    """A sparse matrix' entries, and their values, recorded."""
+    if structure.is_compressed(tensor):
+        tensor = structure.as_coo(tensor)
+    pattern = structure.coo_pattern(tensor)
+    if entries.sparse_dims(pattern) != 2 or tensor.ndim != 2:
+        raise errors.no_rule_for_layout("mm", tensor.layout, "it is no matrix of numbers")
+    return Matrix(pattern, *tensor._sizes), structure.values(tensor)
+
+
+def mm(self: Tensor, mat2: Tensor) -> Tensor:
+    """A product of two matrices of which one is sparse (the result is dense) or both (sparse).
+
+    Raises: RuntimeError for other dims, sizes that do not fit, or different dtypes.
+    """
+    shapes.mm(self, mat2)
+    if structure.is_dense(mat2):
+        matrix, given = matrix_of(self)
+        product: Tensor = MatrixProduct.apply(given, mat2, matrix, False)
+        return product
+    if structure.is_dense(self):
+        matrix, given = matrix_of(mat2)
+        product = MatrixProduct.apply(given, self.t(), matrix, True)
+        return product.t()
+    return _of_two(self, mat2)
+
+
+def _of_two(self: Tensor, mat2: Tensor) -> Tensor:
+    """sparse @ sparse: each entry of the first meets the row of the second that it names."""
+    first, a = matrix_of(self)
+    second, b = matrix_of(mat2)
+    side = second.side(False)
+    lengths = side.offsets.diff()
+    met = lengths.index_select(0, first.column_indices)
+    which = ops.repeat_interleave(met)
+    begins = side.offsets.index_select(0, first.column_indices) - (met.cumsum(0) - met)
+    at = ops.arange(which.numel(), device=which.device) + begins.index_select(0, which)
+    columns = side.others.index_select(0, at)
+    at = at if side.order is None else side.order.index_select(0, at)
+    rows = first.row_indices.index_select(0, which)
+    products = a.index_select(0, which) * b.index_select(0, at)
+    pattern = Pattern(ops.stack([rows, columns]), False)
+    sizes = (self._sizes[0], mat2._sizes[1])
+    made = structure.coalesced(structure.with_pattern(sizes, pattern, products))
+    return made
+
+
+REDUCTIONS = {"mean": "mean", "amax": "amax", "amin": "amin"}
+"""What may join the products of a row besides sums."""
+
+
+def reduced_mm(self: Tensor, mat2: Tensor, reduce: str) -> Tensor:
+    """A product whose sums are other folds; rows without entries are zero.
+
+    Raises: RuntimeError for another fold, sizes that do not fit, or different dtypes.
+    """
+    if reduce not in REDUCTIONS:
+        raise RuntimeError(f"reduce argument must be sum, mean, amax or amin, got {reduce}")
+    if structure.is_dense(self) or not structure.is_dense(mat2):
+        raise errors.no_rule_for_layout("sparse.mm", mat2.layout, "with reduce= mat2 is strided")
+    shapes.mm(self, mat2)
+    matrix, given = matrix_of(structure.coalesced(structure.as_coo(self)))
+    if reduce == "mean":
+        total = MatrixProduct.apply(given, mat2, matrix, False)
+        counts = matrix.side(False).offsets.diff().clamp(min=1)
+        mean: Tensor = total / counts.unsqueeze(1).to(total.dtype)
+        return mean
+    rows, columns = matrix.row_indices, matrix.column_indices
+    each = given.unsqueeze(1) * mat2.index_select(0, columns)
+    start = given.new_zeros((self._sizes[0], mat2._sizes[1]))
+    spread = rows.unsqueeze(1).expand(each._sizes)
+    return start.scatter_reduce(0, spread, each, reduce, include_self=False)
+
+
+def solve(self: Tensor, other: Tensor) -> Tensor:
+    """x with self @ x = other, by SciPy's LU factors of a sparse matrix."""
+    raise errors.no_rule_for_layout("spsolve", self.layout)
+
+
+def mv(self: Tensor, vec: Tensor) -> Tensor:
+    """A sparse matrix times a dense vector."""
+    if not structure.is_dense(vec):
+        raise errors.no_rule_for_layout("mv", vec.layout, "the vector is sparse")
+    shapes.mv(self, vec)
+    return mm(self, vec.unsqueeze(1)).squeeze(1)
+
+
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * self + alpha * (mat1 @ mat2), where any of the three may be sparse."""
+    product = mm(mat1, mat2) if not _all_dense(mat1, mat2) else mat1.mm(mat2)
+    product = product if alpha == 1 else product.mul(alpha)
+    if beta == 0 and structure.is_dense(self):
+        return product
+    if beta != 1:
+        self = self.mul(beta)
+    if structure.is_dense(product) and not structure.is_dense(self):
+        return product.add(self)
+    return self.add(product)
+
+
+def addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * self + alpha * (mat @ vec)."""
+    product = mv(mat, vec)
+    return self.mul(beta).add(product, alpha=alpha)
+
+
+def _all_dense(*tensors: Tensor) -> bool:
+    return all(map(structure.is_dense, tensors))
+
+
+def bmm(self: Tensor, mat2: Tensor) -> Tensor:
+    """A batch of sparse matrices times a batch of dense ones."""
+    if not structure.is_coo(self) or not structure.is_dense(mat2):
+        other = self if not structure.is_dense(self) else mat2
+        raise errors.no_rule_for_layout("bmm", other.layout, "expected COO and strided batches")
+    shapes.bmm(self, mat2)
+    batch, rows, inner = self._sizes
+    matrix = Matrix(
+        _block_diagonal(structure.coo_pattern(self), rows, inner), batch * rows, batch * inner
+    )
+    given = structure.values(self)
+    flat = mat2.reshape((batch * inner, mat2._sizes[2]))
+    made: Tensor = MatrixProduct.apply(given, flat, matrix, False).reshape(
+        (batch, rows, mat2._sizes[2])
+    )
+    return made
+
+
+def _block_diagonal(pattern: Pattern, rows: int, columns: int) -> Pattern:
+    """The matrices of a batch along the diagonal of one."""
+    which, row, column = (pattern.indices.select(0, dim) for dim in range(3))
+    indices = ops.stack([which * rows + row, which * columns + column])
+    return Pattern(indices, pattern.is_coalesced)

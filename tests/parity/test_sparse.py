@@ -1,0 +1,206 @@
+"""Sparse tensors against PyTorch: one table of calls, on structures of every kind.
+
+`s` is in order, `u` has duplicates out of order, `h` has a dense dim and both, `e` has no entries,
+`d` is dense, `m` a mask in order.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+import torch
+
+import torchgen_out
+
+
+def calls_of(text: str) -> list[str]:
+    """The calls of a text, two spaces or a line apart."""
+    return [call for line in text.splitlines() for call in line.strip().split("  ") if call]
+
+
+ALIKE = calls_of(
+    """
+    s+s  s+u  u+u  s-s  s*2  s*s  s*u  u*u  e+s  e*s  s/2  s**2  s.sin()  u.sin()  u.neg()
+    u.abs()  s.sqrt()  d+s  s*d  d*s  s*d[0]  h*2  h+h  h*h  s.t()  u.transpose(0,1)
+    s.permute(1,0)  h.transpose(0,1)  h.permute(1,0,2)  s.sum()  u.sum(0)  s.sum(1)  s.sum((0,1))
+    h.sum(0)  h.sum(2)  h.sum((0,1))  e.sum(0)  s.sum(dtype=t.float64)  s.sum(0,keepdim=True)
+    s[0]  s[0,2]  u[1,1]  s.select(1,2)  h.select(2,1)  s.index_select(0,t.tensor([1,0,1]))
+    h.index_select(2,t.tensor([1]))  t.cat([s,u])  t.cat([s,s],1)  t.cat([h,h],2)  t.stack([s,s])
+    s.unsqueeze(0)  s.unsqueeze(2)  s.unbind(0)  s@d.t()  u@d.t()  e@d.t()  d@s.t()  s@t.ones(3)
+    s@s.t()  u@u.t()  t.addmm(t.ones(2,2),s,d.t(),beta=2,alpha=3)  s.clone()  s.double()  s.bool()
+    s.int()  s.to_dense()  u.to_dense()  h.to_dense()  e.to_dense()  u.coalesce()  s.norm()
+    s.any()  s.isnan()  s.sign()  t.relu(s)  s.log1p()  s.detach()  d.to_sparse()  d.to_sparse(1)
+    d.sparse_mask(m)  u.sparse_mask(m)  t.zeros_like(s)  t.empty_like(s)  s.add_(s)  s.mul_(2)
+    s.zero_()  d.clone().add_(s)  d.clone().sub_(u)  s.sub(s,alpha=3)  s.floor()  s.round()
+    s.div(2,rounding_mode='floor')  s.floor_divide(2)  s.copy_(u)  s.div_(2)  s.t_()
+    s.new_zeros(2)  t.hspmm(s,d.t())  t.smm(s,d.t())  t.sspaddmm(s@s.t(),s,s.t().to_dense())
+    t.spmm(s,d.t())  t.bmm(t.stack([s,u]),t.stack([d.t(),d.t()]))  t.sparse.mm(s,d.t())
+    t.sparse.sum(s)  t.sparse.sum(s,0)  t.sparse.sum(h,(0,2))  t.sparse.softmax(s,1)
+    t.sparse.log_softmax(s,0)  t.sparse.softmax(h,2)  t.sparse.addmm(t.ones(2,2),s,d.t())
+    u.indices()  u.values()  s.indices()  s.values()  s._nnz()  u._nnz()  h.sparse_dim()
+    h.dense_dim()  s.is_sparse  s.is_sparse_csr  s.layout.__repr__()  len(s)  s.numel()
+    s.stride()  s.is_contiguous()  s.cos()  s==s  s+d  s+1  s/s  s/d  s**0  s.view(3,2)  s.max()
+    s.mean()  s.exp()  s.numpy()  s.item()  bool(s)  s.nonzero()  t.equal(s,s)  s.argmax()
+    u.is_coalesced()  s.is_coalesced()  (s+s).is_coalesced()
+    t.sparse.spdiags(t.arange(6.).reshape(2,3),t.tensor([0,1]),(3,3))  s.nope()  e.coalesce()
+    t.sparse_coo_tensor([[0],[1]],[1.])  t.sparse_coo_tensor((2,3))  t.tensor(3.).to_sparse()
+    t.sparse_coo_tensor([[0,-1]],[1.,2.])  t.sparse_coo_tensor([[0,1]],[1.])
+    t.sparse_coo_tensor([0,1],[1.,2.])  t.sparse_coo_tensor([[0,1]],[1.,2.],(2,2))
+    t.sparse_coo_tensor([[0,5]],[1.,2.],(2,),check_invariants=True)
+    t.sparse_coo_tensor(t.zeros(2,0),t.zeros(0,3),(2,3,4),check_invariants=True)
+    t.sparse_coo_tensor(t.zeros(0,2),t.ones(2),())  t.zeros(2,3,layout=t.sparse_coo)
+    s.sparse_resize_((3,4),2,0)  s.sparse_resize_((1,1),2,0)
+    s.sparse_resize_and_clear_((1,1),2,0)  repr(s)  repr(u)  repr(h)  repr(e)  repr(s.double())
+    repr(s.int())  repr(s.requires_grad_())
+    repr(t.sparse_coo_tensor(t.ones(1,40).long(),t.ones(40),(3,)))
+    """
+)
+
+MORE = calls_of(
+    """
+    s.squeeze(0)  s[:,1:]  u[0:1]  h[:,::2]  s.narrow(1,0,2)  u.tanh_()  s.pow_(2)
+    u.unsqueeze(0).squeeze(0)  h.sum((0,2))  s.unsqueeze(-1)  t.maximum(s,u)  s!=u  t.hypot(s,u)
+    """
+)
+"""What PyTorch refuses: held against the same of dense tensors."""
+MORE = [each for line in MORE for each in [line.strip()] if each]
+
+
+def operands(t: Any, dtype: Any = None) -> dict[str, Any]:
+    """The tensors that calls name."""
+    make = t.sparse_coo_tensor
+    duplicates, values = [[1, 0, 1], [1, 2, 1]], [1.0, 2.0, -3.0]
+    deep = [[1.0, 5.0], [2.0, 6.0], [-3.0, 7.0]]
+    ordered = [[0, 1, 1], [2, 0, 2]]
+    return {
+        "t": t,
+        "s": make(ordered, [3.0, 4.0, 5.0], (2, 3), dtype=dtype).coalesce(),
+        "u": make(duplicates, values, (2, 3), dtype=dtype),
+        "h": make(duplicates, deep, (2, 3, 2), dtype=dtype),
+        "e": make((2, 3), dtype=dtype),
+        "d": t.arange(6.0, dtype=dtype).reshape(2, 3),
+        "m": make([[0, 0, 1], [0, 2, 1]], [1.0, 1.0, 1.0], (2, 3), dtype=dtype).coalesce(),
+    }
+
+
+def shown(found: Any, roomy: bool = True) -> Any:
+    """What two libraries' answers are compared by; roomy: with some room for rounding."""
+    if isinstance(found, (tuple, list)):
+        return [shown(each, roomy) for each in found]
+    if not hasattr(found, "layout"):
+        return found
+    form = repr(found.layout), tuple(found.shape), repr(found.dtype)
+    return form, numbers(found.detach().to_dense(), roomy)
+
+
+def numbers(dense: Any, roomy: bool) -> Any:
+    """The elements in order."""
+    values = dense.double().reshape(-1).tolist()
+    return pytest.approx(values, rel=1e-5, abs=1e-6, nan_ok=True) if roomy else values
+
+
+def outcome(call: str, t: Any) -> Any:
+    """The answer of a call, or the class of its error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return shown(eval(call, operands(t)), t is torch)
+        except (RuntimeError, TypeError, IndexError, ValueError, AttributeError) as error:
+            return next(each for each in BUILTIN if isinstance(error, each))
+
+
+BUILTIN = (NotImplementedError, IndexError, TypeError, ValueError, AttributeError, RuntimeError)
+
+
+@pytest.mark.parametrize("call", ALIKE)
+def test_calls_agree(call: str) -> None:
+    own, other = outcome(call, torchgen_out), outcome(call, torch)
+    assert own == other or (own is NotImplementedError and other is RuntimeError)
+
+
+@pytest.mark.parametrize("call", MORE)
+def test_what_pytorch_refuses(call: str) -> None:
+    given = operands(torchgen_out)
+    dense = {
+        name: each.to_dense() if hasattr(each, "to_dense") else each for name, each in given.items()
+    }
+    expected = eval(call, dense)
+    assert shown(eval(call, given).to_dense(), False) == shown(expected)
+
+
+GRADIENTS = calls_of(
+    """
+    t.sparse.sum(s)  t.sparse.sum(s,0)  t.sparse.sum(u,1)  s*s  u*u  t.sparse.mm(s,d.t())
+    t.sparse.mm(u,d.t())  t.sparse.mm(s,s.t())  s.to_dense()  u.to_dense()
+    s.to_dense(masked_grad=False)  s+u  u.t()  s.values()  u.coalesce()  -u  d.sparse_mask(m)
+    t.sparse.softmax(s,1)  t.sparse.log_softmax(u,0)  u.double()  s**2  u/2  s.square()  s.clone()
+    t.sparse.addmm(d,s,d.t()@d)  d.to_sparse()
+    """
+)
+OWN_GRADIENTS = calls_of(
+    """
+    u.sin()  s.norm()  s@d.t()  s.sum()  s[0]  t.cat([s,u])  s.unsqueeze(0)
+    """
+)
+"""Of operators for which PyTorch has none, or dense ones of sparse leaves."""
+
+
+def gradients(call: str, t: Any) -> Any:
+    """What arrives at the operands, weighted so that each element counts differently."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = operands(t, t.float64)
+        leaves = {name: given[name].detach().requires_grad_() for name in "sud"}
+        result = eval(call, {**given, **leaves})
+        result = result if result.layout == t.strided else result.to_dense()
+        weights = t.arange(1.0, result.numel() + 1, dtype=t.float64).reshape(result.shape)
+        (result * weights).sum().backward()
+        found = [
+            leaf.grad if leaf.layout == t.strided else masked(leaf) for leaf in leaves.values()
+        ]
+        return [each if each is None else shown(each, t is torch) for each in found]
+
+
+def masked(leaf: Any) -> Any:
+    """The gradient of a sparse leaf where this has entries: PyTorch's may have more."""
+    grad = leaf.grad
+    return grad if grad is None else grad.coalesce().sparse_mask(leaf.detach().coalesce())
+
+
+@pytest.mark.parametrize("call", GRADIENTS)
+def test_gradients_agree(call: str) -> None:
+    assert gradients(call, torchgen_out) == gradients(call, torch)
+
+
+@pytest.mark.parametrize("call", OWN_GRADIENTS)
+def test_gradients_are_those_of_entries(call: str) -> None:
+    """A sparse gradient is the dense one where the leaf has entries, also the second time."""
+    t = torchgen_out
+    given = operands(t, t.float64)
+
+    def of_values(s: Any, u: Any) -> Any:
+        tensors = {
+            name: t.sparse_coo_tensor(given[name]._indices(), values, (2, 3))
+            for name, values in (("s", s), ("u", u))
+        }
+        result = eval(call, {**given, **tensors})
+        return result if result.layout is t.strided else result.to_dense()
+
+    values = [given[name]._values().requires_grad_() for name in "su"]
+    assert t.autograd.gradcheck(of_values, values)
+    assert t.autograd.gradgradcheck(of_values, values)
+
+
+def test_gradients_of_sparse_products_differentiate() -> None:
+    t = torchgen_out
+    indices = t.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+
+    def product(values: Any, dense: Any) -> Any:
+        return t.sparse.mm(t.sparse_coo_tensor(indices, values, (3, 3)), dense)
+
+    given = [t.rand(4, dtype=t.float64), t.rand(3, 2, dtype=t.float64)]
+    given = [each.requires_grad_() for each in given]
+    assert t.autograd.gradcheck(product, given)
+    assert t.autograd.gradgradcheck(product, given)
