@@ -182,10 +182,11 @@ def test_stages_of_the_generator_know_those_before_them_through_the_model_alone(
     stages = {
         "model": (),
         "formula": ("model",),
-        "parse": ("formula", "model"),
-        "check": ("formula", "model", "parse"),
-        "lower": ("formula", "model"),
-        "emit": ("formula", "model", "write"),
+        "index": ("formula", "model"),
+        "parse": ("formula", "index", "model"),
+        "check": ("formula", "index", "model", "parse"),
+        "lower": ("formula", "index", "model"),
+        "emit": ("formula", "index", "model", "write"),
     }
     shared = ("errors", "library")
     found = []

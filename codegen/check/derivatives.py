@@ -83,7 +83,7 @@ def _needs_derivative(operator: Operator) -> bool:
 def auto_is_for_formulas(
     derivative: Derivative, operator: Operator, context: Context
 ) -> Iterator[Problem]:
-    """`auto` differentiates a pointwise formula; nothing else has one."""
+    """`auto` differentiates a pointwise formula or statements; nothing else has them."""
     if isinstance(operator.kind, Pointwise):
         return
     kind = type(operator.kind).__name__.lower()

@@ -13,7 +13,7 @@ from ..model.operator import Operator, Reduction
 from ..model.plan import LoweredProgram
 from ..model.roles import Role
 from ..write import File
-from . import naming
+from . import index_kernels, naming
 from .environment import render
 
 PRIMITIVE_NAMES = sorted({*PRIMITIVES, *CONSTANTS, "T"})
@@ -45,6 +45,15 @@ def emit(program: LoweredProgram) -> Iterable[File]:
             folds=[_fold(operator) for operator in naming.of_kind(program, "reduction")],
             primitives=PRIMITIVE_NAMES,
         )
+    if program.indexed:
+        kinds.append("index")
+        yield render(
+            "kernels/index.py",
+            "kernels_index.py.jinja",
+            programs=[_index(program, name) for name in program.indexed],
+            primitives=PRIMITIVE_NAMES,
+            library=program.library,
+        )
     if kinds:
         summary = "Scalar formulas of kernels."
         yield render("kernels/__init__.py", "package.py.jinja", summary=summary)
@@ -55,6 +64,12 @@ def emit(program: LoweredProgram) -> Iterable[File]:
     ]
     if gradients or program.is_library:
         yield render("gradients.py", "gradients.py.jinja", functions=gradients)
+
+
+def _index(program: LoweredProgram, name: str) -> index_kernels.ProgramText:
+    operator = program.operator(name)
+    assert operator is not None
+    return index_kernels.program_text(operator, program.indexed[name])
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

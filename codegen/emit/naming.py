@@ -8,6 +8,7 @@ from ..formula.printer import defined_name
 from ..model.operator import (
     Composite,
     Dispatch,
+    Index,
     Operator,
     Pointwise,
     Reduction,
@@ -22,6 +23,7 @@ KINDS = {
     View: "view",
     Composite: "composite",
     Dispatch: "dispatch",
+    Index: "dispatch",
 }
 
 KIND_NAMES = ("pointwise", "reduction", "view", "composite", "dispatch")

@@ -6,17 +6,18 @@ model alone and without a word of the emitted language.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
-from ..model.operator import Operator, Pointwise
+from ..model.operator import Dispatch, FunctionReference, Index, Operator, Pointwise
 from ..model.plan import LoweredProgram, NodePlan
 from ..model.program import Program
-from . import nodes, pointwise
+from . import index, nodes, pointwise
 
 
 def lower(program: Program) -> LoweredProgram:
     """Return the program with a plan of each node, and of each pointwise formula."""
     given = {each.name: getattr(program, each.name) for each in fields(Program) if each.init}
+    given["operators"] = tuple(_dispatched(each, program.package) for each in program.operators)
     return LoweredProgram(
         **given,
         pointwise={
@@ -24,12 +25,27 @@ def lower(program: Program) -> LoweredProgram:
             for operator in program.operators
             if isinstance(operator.kind, Pointwise)
         },
+        indexed={
+            operator.name: index.plan(operator.kind.program)
+            for operator in program.operators
+            if isinstance(operator.kind, Index)
+        },
         nodes={
             operator.name: plan
-            for operator in program.operators
+            for operator in given["operators"]
             if (plan := node_of(program, operator)) is not None
         },
     )
+
+
+def _dispatched(operator: Operator, package: str) -> Operator:
+    """An index operator as one with a kernel per backend: that its package makes of its text."""
+    if not isinstance(operator.kind, Index):
+        return operator
+    module = f"{package}.kernels.index"
+    kernel = FunctionReference(module, operator.identifier, is_absolute=True)
+    meta = FunctionReference(module, f"{operator.identifier}.shapes", is_absolute=True)
+    return replace(operator, kind=Dispatch((("CPU", kernel), ("CUDA", kernel)), meta))
 
 
 def node_of(program: Program, operator: Operator) -> NodePlan | None:

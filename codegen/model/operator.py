@@ -9,6 +9,7 @@ from .. import library
 from ..errors import SourceLocation
 from .expression import Expression
 from .formula import Formula
+from .index import IndexProgram
 from .roles import Role, role_of
 from .schema import TENSOR, Argument, Schema
 from .variants import inplace_schema, out_schema
@@ -107,6 +108,13 @@ class Reduction:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """Runs statements over named indices."""
+
+    program: IndexProgram
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Computes sizes, strides and offset; touches no data."""
 
@@ -140,7 +148,7 @@ class Dispatch:
     """Arguments after which results of their rank lie channels-last, if one of these does."""
 
 
-Kind = Pointwise | Reduction | View | Composite | Dispatch
+Kind = Pointwise | Reduction | Index | View | Composite | Dispatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from .derivative import Derivative, Gradient
 from .expression import SavedValue
 from .formula import Formula
+from .loops import LoopProgram
 from .operator import Operator
 from .program import Program
 from .roles import Role
@@ -191,6 +192,7 @@ class LoweredProgram(Program):
     """A program with its plans, by operator: what emit/ spells."""
 
     pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
+    indexed: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
     nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)
     """Of operators with a derivative that gives gradients."""
 

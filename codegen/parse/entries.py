@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..errors import CodegenError, did_you_mean
-from ..model.operator import FUNCTION, METHOD, Operator, Promotion
+from ..model.operator import FUNCTION, METHOD, Index, Kind, Operator, Promotion
 from ..model.schema import Schema
 from .copies import copy_of, has_copy
 from .keys import KINDS, OPERATOR_KEYS
@@ -75,7 +75,7 @@ def _read_operator(node: Mapping, report: Report) -> Operator | None:
         foreach=words_of(node.get("foreach"), "'foreach'", report) or (),
         dtypes=_word(node, "dtypes", "all", report),
         dtype_error=dtype_error.text.strip() if dtype_error else None,
-        promotion=_promotion(node, kind_name, report),
+        promotion=_promotion(node, kind_name, kind, report),
         range_checked=words_of(node.get("range_checked"), "'range_checked'", report) or (),
         nonnegative=sentences_of(node.get("nonnegative"), "'nonnegative'", report) or (),
         kind=kind,
@@ -152,10 +152,13 @@ def _word(node: Mapping, key: str, default: str, report: Report) -> str:
     return scalar.text.strip() if scalar else default
 
 
-def _promotion(node: Mapping, kind: str, report: Report) -> Promotion:
+def _promotion(node: Mapping, name: str, kind: Kind, report: Report) -> Promotion:
     scalar = text_of(node.get("promotion"), "'promotion'", report)
+    if scalar is None and isinstance(kind, Index):
+        numbers = (each.name for each in kind.program.inputs if each.type == "number")
+        return Promotion("same", tuple(numbers))
     if scalar is None:
-        return Promotion("default" if kind in ("pointwise", "reduction") else "none")
+        return Promotion("default" if name in ("pointwise", "reduction") else "none")
     match = _PROMOTION.fullmatch(scalar.text)
     if match is None:
         message = f"'{scalar.text}' is no promotion rule"

@@ -68,6 +68,8 @@ OPERATOR_KEYS = (
     Key("check", Shape.WORD, "A function that refuses arguments of a pointwise operator."),
     Key("pointwise", Shape.FORMULA, "A scalar formula for every element.", is_kind=True),
     Key("reduction", Shape.REDUCTION, "identity, reduce, combine, project.", is_kind=True),
+    Key("index", Shape.FORMULA, "Statements over named indices, as in docs/operators.md.",
+        is_kind=True),
     Key("view", Shape.WORD, "A function of runtime/ops/views/: sizes, strides, offset.",
         is_kind=True),
     Key("composite", Shape.TEXT, "A Python expression or function that calls other operators.",

@@ -14,6 +14,7 @@ from ..model.operator import (
     Composite,
     Dispatch,
     FunctionReference,
+    Index,
     Kind,
     Pointwise,
     Reduction,
@@ -22,6 +23,7 @@ from ..model.operator import (
 from ..model.schema import Argument, Schema
 from ..model.vocabulary import LAYOUTS
 from .expressions import Scope, read_expression
+from .index import Owner, parse_index
 from .keys import REDUCTION_KEYS
 from .report import Report
 from .scopes import argument_scope
@@ -46,6 +48,8 @@ def read_kind(name: str, entry: Mapping, schema: Schema, report: Report) -> Kind
         return Pointwise(_formula(node, name, formula_arguments(schema), report), check)
     if name == "reduction":
         return _reduction(node, schema, report)
+    if name == "index":
+        return _index(node, schema, report)
     if name == "view":
         function = function_reference(node, name, report)
         return View(function) if function else None
@@ -106,6 +110,19 @@ def _reduction(node: AnyNode, schema: Schema, report: Report) -> Reduction | Non
         part("combine", acc, other, *scalars),
         part("project", acc, count, *scalars) if "project" in node.keys else None,
     )
+
+
+def _index(node: AnyNode, schema: Schema, report: Report) -> Index | None:
+    scalar = text_of(node, "'index'", report)
+    if scalar is None:
+        return None
+    names = tuple(result.name for result in schema.returns if result.name)
+    owner = Owner(formula_arguments(schema), names, len(schema.returns))
+    try:
+        return Index(parse_index(scalar.text, scalar.where, owner))
+    except CodegenError as error:
+        report.extend(error.diagnostics)
+        return None
 
 
 def function_reference(node: AnyNode | None, what: str, report: Report) -> FunctionReference | None:

@@ -13,6 +13,7 @@ from ..errors import SourceLocation
 from ..model.program import Program
 from ..model.signature import Signature
 from ..model.surface import Surface
+from .adjoints import with_adjoints
 from .derivatives import read_derivatives
 from .entries import read_operators
 from .functions import read_functions
@@ -92,7 +93,7 @@ def _parse(inputs: Inputs) -> Parsed:
             formulas_module=f"{own_code.package}.{own_code.formulas.stem}",
         )
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
-    program = replace(program, derivatives=derivatives)
+    program = with_adjoints(replace(program, derivatives=derivatives), functions, report)
     return Parsed(program, functions, broken, unread, inputs.roots, report)
 
 

@@ -1,0 +1,201 @@
+"""What an index program is in the generated package: functions, and the record that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..formula.printer import parameter_name
+from ..index.python import LaunchText, launch_texts
+from ..index.rewrite import Sizes
+from ..index.text import access_text
+from ..model.index import IndexProgram, Tensor
+from ..model.loops import LoopProgram
+from ..model.operator import Operator
+from ..model.place import Atom, Element, Function, Index, Parameter, Place, Size
+from . import translate
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramText:
+    """One operator's part of the module."""
+
+    functions: tuple[str, ...]
+    """Formulas and loops, in order."""
+    measure: str
+    """The function that tells extents from sizes."""
+    name: str
+    fields: tuple[tuple[str, str], ...]
+    """Keywords of the record, as text."""
+    launches: tuple[tuple[tuple[str, str], ...], ...]
+    """Keywords of each launch."""
+
+
+def program_text(operator: Operator, loops: LoopProgram) -> ProgramText:
+    """All that is emitted of one operator."""
+    program = loops.program
+    name = operator.identifier
+    launches = tuple(launch_texts(loops, name))
+    used = dict.fromkeys(number for launch in launches for number in launch.integers)
+    measures = [*program.extent, *used]
+    tensors = program.tensors
+    fields = (
+        ("arguments", translate.names_tuple(a.name for a in operator.arguments)),
+        ("inputs", _forms(program.inputs, program)),
+        ("results", _forms((tensors[each] for each in program.results), program)),
+        ("temporaries", _forms((tensors[each] for each in loops.temporaries), program)),
+        ("integers", translate.names_tuple(program.integers)),
+        ("measure", f"{name}_extents"),
+        ("measures", translate.names_tuple(measures)),
+    )
+    functions = tuple(text for launch in launches for text in (*launch.formulas, launch.text))
+    measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
+    return ProgramText(functions, measure, name, fields, tuple(map(_launch, launches)))
+
+
+def _forms(tensors: Iterable[Tensor], program: IndexProgram) -> str:
+    inputs = {each.name for each in program.inputs}
+    rows = []
+    for each in tensors:
+        if each.name in inputs:
+            indices: tuple[str, ...] = ("",) * each.rank
+        else:
+            indices = program.statement(each.name).indices
+        kind = "" if each.type == "number" else f', "{each.type}"'
+        form = f"TensorForm({each.has_batch}, {translate.names_tuple(indices)}{kind})"
+        rows.append(f'"{each.name}": {form}')
+    return "{" + ", ".join(rows) + "}"
+
+
+def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
+    phase = launch.phase
+    names = translate.names_tuple
+    formulas = [text[len("def ") : text.index("(")] for text in launch.formulas]
+    work = [
+        names(dict.fromkeys(name for each in nest.statements for name in each.loops
+                            if name not in phase.items))
+        for nest in phase.nests
+    ]  # fmt: skip
+    return (
+        ("function", launch.name),
+        ("formulas", f"({''.join(f'{each}, ' for each in formulas)})"),
+        ("arrays", names(launch.arrays)),
+        ("extents", names(launch.extents)),
+        ("integers", names(launch.integers)),
+        ("numbers", names(launch.numbers)),
+        ("has_batch", str(phase.has_batch)),
+        ("items", names(phase.items)),
+        ("spread", "None" if phase.spread is None else f'"{phase.spread}"'),
+        ("runs_batch", str(phase.runs_batch)),
+        ("over_batch", str(any(nest.over_batch for nest in phase.nests))),
+        ("work", f"({''.join(f'{each}, ' for each in work)})"),
+    )
+
+
+# -- extents --------------------------------------------------------------------------------
+
+
+def _measure(
+    operator: Operator, program: IndexProgram, launches: Iterable[LaunchText], name: str
+) -> Iterator[str]:
+    """The function from sizes and whole numbers to extents."""
+    parameters = [*(each.name for each in program.inputs), *program.integers]
+    known = {index: f"n_{index}" for index in program.extent}
+    yield f"def {name}_extents({', '.join(map(parameter_name, parameters))}):"
+    yield f'    """The extents of {", ".join(program.extent) or "no index"}; sizes must agree."""'
+    for index, extent in program.extents:
+        yield f"    {known[index]} = {_whole(extent)}"
+    called = operator.base_name
+    for each in program.requirements:
+        what = f"{each.extent}".replace('"', "'")
+        call = f'"{called}", "{each.index}", {known[each.index]}, "{what}", {_whole(each.extent)}'
+        yield f"    agree({call})"
+    if program.text:
+        yield from _inside(program, called, known)
+    integers: dict[str, str] = {}
+    for launch in launches:
+        for number in launch.integers:
+            integers.setdefault(number, number)
+    values = [*known.values(), *(_number(each, program) for each in integers)]
+    yield f"    return ({''.join(f'{value}, ' for value in values)})"
+
+
+def _number(text: str, program: IndexProgram) -> str:
+    """A whole number that a launch takes: an argument, or `size(x, -1)`."""
+    if not text.startswith("size("):
+        return parameter_name(text)
+    tensor, dim = text.removeprefix("size(").removesuffix(")").split(", ")
+    return f"{parameter_name(tensor)}[{dim}]"
+
+
+def _whole(place: Place) -> str:
+    """A place without indices, over sizes and arguments."""
+    text = ""
+    for monomial, factor in sorted(place.terms, key=lambda t: (not t[0], t[1] < 0)):
+        parts = [_atom(atom) for atom in monomial]
+        if abs(factor) != 1 or not parts:
+            parts.insert(0, str(abs(factor)))
+        part = " * ".join(parts)
+        text = (
+            f"{text} {'-' if factor < 0 else '+'} {part}"
+            if text
+            else part
+            if factor > 0
+            else f"-{part}"
+        )
+    return text or "0"
+
+
+def _atom(atom: Atom) -> str:
+    match atom:
+        case Size(tensor, dim):
+            return f"{parameter_name(tensor)}[{dim}]"
+        case Parameter(name):
+            return parameter_name(name)
+        case Index(name):
+            return f"n_{name}"
+        case Function("quotient" | "remainder" as name, (first, second)):
+            return f"(({_whole(first)}) {'//' if name == 'quotient' else '%'} ({_whole(second)}))"
+        case Function("least" | "greatest" as name, (first, second)):
+            return f"{'min' if name == 'least' else 'max'}({_whole(first)}, {_whole(second)})"
+    raise AssertionError(atom)
+
+
+def _inside(program: IndexProgram, called: str, known: dict[str, str]) -> Iterator[str]:
+    """Checks of places that move with indices and have no rule for outside."""
+    sizes = Sizes(program)
+    seen: set[str] = set()
+    inputs = {each.name: each for each in program.inputs}
+    for statement in program.statements:
+        tested = {
+            n for t in (statement.fold.where if statement.fold else ()) for n in t.place.indices
+        }
+        for access in statement.accesses:
+            if access.outside is not None or access.tensor not in inputs:
+                continue
+            for dim, place in enumerate(access.places):
+                size = Place((((Size(access.tensor, dim - len(access.places)),), 1),))
+                linear = all(place.is_linear_in(index) for index in place.indices) and not any(
+                    isinstance(atom, Element | Function) for atom in place.atoms
+                )
+                if sizes.is_inside(place, size) or not linear or tested & set(place.indices):
+                    continue
+                least, most, rest = [], [], place
+                for index in place.indices:
+                    factor = _whole(place.coefficient(index))
+                    rest = rest.substitute({Index(index): Place()})
+                    least.append(f"min(0, ({factor}) * ({known[index]} - 1))")
+                    most.append(f"max(0, ({factor}) * ({known[index]} - 1))")
+                first = " + ".join([_whole(rest), *least])
+                last = " + ".join([_whole(rest), *most])
+                text = access_text(access).replace('"', "'")
+                line = f'within("{called}", "{text}", {first}, {last}, {_whole(size)})'
+                ranges = [known[index] for index in place.indices]
+                if line not in seen:
+                    seen.add(line)
+                    condition = " and ".join(ranges)
+                    if condition:
+                        yield f"    if {condition}:"
+                        yield f"        {line}"
+                    else:
+                        yield f"    {line}"

@@ -1,0 +1,92 @@
+"""Prints statements as the index language writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..formula.printer import Printer, enclose
+from ..formula.python import _KernelPrinter
+from ..model.formula import Argument, Constant, Expression, Named
+from ..model.index import Access, IndexProgram, Read, Statement, Test
+from ..model.place import Place
+
+
+def program_text(program: IndexProgram) -> Iterator[str]:
+    """One line per statement, with the extents of the indices where they first stand."""
+    seen: set[str] = set()
+    for statement in program.statements:
+        yield statement_text(statement, program, seen)
+
+
+def statement_text(
+    statement: Statement, program: IndexProgram | None = None, seen: set[str] | None = None
+) -> str:
+    """One statement. seen: indices whose extents are known; others are printed with theirs."""
+    known = seen if seen is not None else set(statement.loops)
+
+    def binder(name: str) -> str:
+        if name in known or program is None:
+            return name
+        known.add(name)
+        return f"{name} : {program.extent[name]}"
+
+    left = [*["..."] * statement.has_batch, *map(binder, statement.indices)]
+    printer = _StatementPrinter(statement)
+    value = printer.text(statement.formula.outputs[0], 0)
+    if statement.type == "int" and statement.fold is None:
+        value = f"int({value})"
+    fold = statement.fold
+    if fold is not None:
+        over = ", ".join([*["..."] * fold.has_batch, *map(binder, fold.indices)])
+        where = " and ".join(map(test_text, fold.where))
+        value = f"{fold.kind}({over}{' where ' if where else ''}{where}: {value})"
+    return f"{statement.target}[{', '.join(left)}] = {value}"
+
+
+def source_text(source: Access | Place | Test) -> str:
+    """What a formula reads, as the language writes it."""
+    if isinstance(source, Test):
+        return test_text(source)
+    return access_text(source) if isinstance(source, Access) else str(source)
+
+
+def access_text(access: Access) -> str:
+    """An element of a tensor."""
+    parts = [*["..."] * access.has_batch, *map(str, access.places)]
+    outside = "" if access.outside is None else f" else {_plain(access.outside)}"
+    return f"{access.tensor}[{', '.join(parts)}{outside}]"
+
+
+def test_text(test: Test) -> str:
+    """A comparison, its negative terms on the other side."""
+    positive = Place(tuple(term for term in test.place.terms if term[1] > 0))
+    return f"{positive} {test.relation} {positive - test.place}"
+
+
+def _plain(value: Constant | Named) -> str:
+    return value.name if isinstance(value, Named) else repr(value.value)
+
+
+class _StatementPrinter(_KernelPrinter):
+    """Formulas with what they read in the place of their arguments."""
+
+    def __init__(self, statement: Statement) -> None:
+        Printer.__init__(self, statement.formula)
+        self.sources = {read.name: read for read in statement.reads}
+
+    def text(self, node: Expression, strength: int) -> str:
+        match node:
+            case Constant():
+                return repr(node.value)
+            case Named():
+                return node.name
+            case Argument(name=name) if name in self.sources:
+                return self._source(self.sources[name], strength)
+        return super().text(node, strength)
+
+    def _source(self, read: Read, strength: int) -> str:
+        text = source_text(read.source)
+        if isinstance(read.source, Test):
+            return enclose(text, 5, strength)
+        is_sum = isinstance(read.source, Place) and len(read.source.terms) > 1
+        return enclose(text, 10 if is_sum else 14, strength)

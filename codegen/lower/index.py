@@ -1,0 +1,303 @@
+"""Loops of index programs: which statements share a launch, which index runs innermost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..index.rewrite import Sizes, inlined, solved, without_logsumexp, without_means
+from ..model import place as places
+from ..model.index import IndexProgram, Statement, Test
+from ..model.loops import Loop, LoopProgram, Nest, Phase
+from ..model.place import Element, Index, Place
+
+
+def plan(program: IndexProgram) -> LoopProgram:
+    """The launches of a program."""
+    program = without_logsumexp(without_means(program))
+    sizes = Sizes(program)
+    statements = tuple(solved(each, program, sizes) for each in program.statements)
+    program = inlined(replace(program, statements=statements))
+    groups = _groups(program)
+    phases = tuple(_phase(group, program) for group in groups)
+    local = {name for phase in phases for name in (*phase.numbers, *phase.rows)}
+    kept = tuple(
+        each.target
+        for each in program.statements
+        if each.target not in local and each.target not in program.results
+    )
+    return LoopProgram(program, phases, kept)
+
+
+# -- launches -------------------------------------------------------------------------------
+
+
+class _Group:
+    """Statements that are computed item by item, one after the other."""
+
+    def __init__(self, first: Statement) -> None:
+        self.statements = [first]
+        self.has_batch = first.has_batch
+        self.items = () if _scattered(first) or _reads_itself(first) else first.indices
+
+    def admits(self, statement: Statement) -> bool:
+        """Whether a statement can be computed with these, and gains by it; shares the items."""
+        if _scattered(statement) or _scattered(self.statements[0]):
+            return False
+        items = _common(self.items, statement.indices)
+        if self.has_batch != statement.has_batch or not (items or self.has_batch):
+            return False
+        made = {each.target for each in self.statements}
+        reads = [access for access in statement.accesses if access.tensor in made]
+        if any(_places_of_items(access.places, items) is False for access in reads):
+            return False
+        if not reads and items != self.items:
+            return False
+        if any(access.has_batch != self.has_batch for access in reads):
+            return False
+        self.statements.append(statement)
+        self.items = items
+        return True
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    found = []
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        found.append(a)
+    return tuple(found)
+
+
+def _places_of_items(accessed: Sequence[Place], items: Sequence[str]) -> bool:
+    """Whether an access is to the element of the same item."""
+    return [each.index for each in accessed[: len(items)]] == list(items)
+
+
+def _reads_itself(statement: Statement) -> bool:
+    return any(access.tensor == statement.target for access in statement.accesses)
+
+
+def _groups(program: IndexProgram) -> list[_Group]:
+    """All statements, each in the last group that admits it and comes after what it reads."""
+    groups: list[_Group] = []
+    home: dict[str, int] = {}
+    for each in program.statements:
+        first = max((home.get(access.tensor, 0) for access in each.accesses), default=0)
+        for number in range(len(groups) - 1, first - 1, -1):
+            if groups[number].admits(each):
+                home[each.target] = number
+                break
+        else:
+            home[each.target] = len(groups)
+            groups.append(_Group(each))
+    return groups
+
+
+def _phase(group: _Group, program: IndexProgram) -> Phase:
+    statements = group.statements
+    scattered = _scattered(statements[0])
+    items = group.items
+    if scattered:
+        items = tuple(i for i in statements[0].indices if i not in scattered)
+    best = _vector_of(statements, program)
+    if best in items:
+        items = (
+            tuple(each for each in items if each != best)
+            if scattered
+            else (items[: items.index(best)])
+        )
+    nests = _nests(statements, items, group.has_batch, best, program)
+    spread = None
+    if not items and not group.has_batch and len(nests) == 1:
+        nest = nests[0]
+        outer = nest.vector or (nest.outer[0] if nest.outer else None)
+        spread = outer.index if outer and outer.index not in (nest.scattered or {}) else None
+    runs_batch = (
+        group.has_batch
+        and all(not (nest.outer or nest.inner or nest.vector) for nest in nests)
+        and not items
+    )
+    numbers, rows = _kept(statements, items, group.has_batch, program)
+    return Phase(group.has_batch, items, spread, runs_batch, tuple(nests), numbers, rows)
+
+
+def _kept(
+    statements: Sequence[Statement], items: Sequence[str], has_batch: bool, program: IndexProgram
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tensors that nobody needs beyond an item: numbers, and rows."""
+    own = {each.target for each in statements}
+    needed = set(program.results)
+    for each in program.statements:
+        for access in each.accesses:
+            inside = each.target in own and _places_of_items(access.places, items)
+            if not inside or access.has_batch != has_batch:
+                needed.add(access.tensor)
+    local = [each for each in statements if each.target not in needed]
+    numbers = tuple(each.target for each in local if tuple(each.indices) == tuple(items))
+    rows = tuple(each.target for each in local if each.target not in numbers)
+    return numbers, rows
+
+
+# -- nests ----------------------------------------------------------------------------------
+
+
+def _vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | None:
+    """The index along which most of what is read and written is dense.
+
+    What has more indices has more elements, as far as the text tells.
+    """
+    scores: dict[str, float] = {}
+    for statement in statements:
+        loops = statement.loops
+        scattered = _scattered(statement) or {}
+        for access in statement.accesses:
+            if access.places:
+                last = access.places[-1]
+                weight = 4.0 ** len({name for place in access.places for name in place.indices})
+                gathers = any(isinstance(atom, Element) for atom in last.atoms)
+                for name in loops:
+                    if not gathers and last.coefficient(name).constant in (1, -1):
+                        scores[name] = scores.get(name, 0) + weight
+        if statement.indices and statement.indices[-1] not in scattered:
+            last_index = statement.indices[-1]
+            weight = 1.5 * 4.0 ** len(statement.indices)
+            scores[last_index] = scores.get(last_index, 0) + weight
+    return max(scores, key=lambda name: scores[name]) if scores else None
+
+
+def _nests(
+    statements: Sequence[Statement],
+    items: Sequence[str],
+    has_batch: bool,
+    best: str | None,
+    program: IndexProgram,
+) -> list[Nest]:
+    nests: list[Nest] = []
+    for each in statements:
+        nest = _nest(each, items, best, program)
+        if nests and (joined := _joined(nests[-1], nest)) is not None:
+            nests[-1] = joined
+        else:
+            nests.append(nest)
+    return nests
+
+
+def _joined(one: Nest, other: Nest) -> Nest | None:
+    """Two nests as one, if they have the same loops and the second reads what the first has made
+    at the same indices alone."""
+    same = replace(one, statements=()) == replace(other, statements=())
+    if not same or one.scattered is not None or one.is_fold != other.is_fold:
+        return None
+    made = {each.target: each for each in one.statements}
+    for access in other.statements[0].accesses:
+        if access.tensor in made:
+            if one.is_fold:
+                return None
+            own = made[access.tensor].indices
+            if [each.index for each in access.places] != list(own):
+                return None
+    return replace(one, statements=(*one.statements, *other.statements))
+
+
+def _nest(
+    statement: Statement, items: Sequence[str], best: str | None, program: IndexProgram
+) -> Nest:
+    scattered = _scattered(statement)
+    fold = statement.fold
+    free = [i for i in statement.indices if i not in items and i not in (scattered or {})]
+    folded = list(fold.indices) if fold else []
+    tests = list(fold.where) if fold else []
+    if scattered:
+        tests = [test for test in tests if not _is_target(test, scattered)]
+    best = _best_of(statement, free, folded, best)
+    vector = best if fold is not None and (folded or fold.has_batch) and best in free else None
+    if vector is not None:
+        free.remove(vector)
+    elif best in folded:
+        folded.remove(best)
+        folded.append(best)
+    elif best in free:
+        free.remove(best)
+        free.append(best)
+    order = [*free, *folded, *([vector] if vector else [])]
+    bounds, guards = _bounds(order, tests, folded + ([vector] if vector else []))
+    loops = {name: Loop(name, *bounds[name]) for name in order}
+    return Nest(
+        (statement,),
+        tuple(loops[name] for name in free),
+        fold is not None and fold.has_batch,
+        tuple(loops[name] for name in folded),
+        loops[vector] if vector else None,
+        tuple(guards),
+        scattered or None,
+    )
+
+
+def _best_of(
+    statement: Statement, free: list[str], folded: list[str], best: str | None
+) -> str | None:
+    if best in free or best in folded:
+        return best
+    own = _vector_of([statement], None)  # type: ignore[arg-type]
+    return own if own in free or own in folded else None
+
+
+def _bounds(
+    order: Sequence[str], tests: Sequence[Test], bounded: Sequence[str]
+) -> tuple[dict[str, tuple[tuple[Place, ...], tuple[Place, ...]]], list[Test]]:
+    """Which conditions are bounds of loops, and which are none."""
+    lower: dict[str, list[Place]] = {name: [] for name in order}
+    upper: dict[str, list[Place]] = {name: [] for name in order}
+    guards = []
+    for test in tests:
+        inner = [name for name in order if name in test.place.indices]
+        name = inner[-1] if inner else None
+        factor = test.place.coefficient(name).constant if name else None
+        is_bound = (
+            test.relation == ">="
+            and name in bounded
+            and factor in (1, -1)
+            and name is not None
+            and test.place.is_linear_in(name)
+        )
+        if not is_bound or name is None:
+            guards.append(test)
+            continue
+        rest = test.place - places.index(name) * places.number(factor or 1)
+        if factor == 1:
+            lower[name].append(-rest)
+        else:
+            upper[name].append(rest + places.number(1))
+    return {name: (tuple(lower[name]), tuple(upper[name])) for name in order}, guards
+
+
+# -- scatters -------------------------------------------------------------------------------
+
+
+def _scattered(statement: Statement) -> dict[str, Place]:
+    """The indices of a fold's own whose values its conditions tell, from those that it folds."""
+    fold = statement.fold
+    found: dict[str, Place] = {}
+    for test in fold.where if fold else ():
+        if test.relation != "==":
+            continue
+        for name in statement.indices:
+            factor = test.place.coefficient(name).constant
+            if name in found or factor not in (1, -1) or not test.place.is_linear_in(name):
+                continue
+            rest = test.place - places.index(name) * places.number(factor or 1)
+            value = -rest if factor == 1 else rest
+            if set(value.indices) - set(statement.indices) and not set(value.indices) & set(found):
+                found[name] = value
+                break
+    return found
+
+
+def _is_target(test: Test, scattered: dict[str, Place]) -> bool:
+    for name, value in scattered.items():
+        if test.relation == "==" and Index(name) in test.place.atoms:
+            difference = places.index(name) - value
+            if test.place in (difference, -difference):
+                return True
+    return False

@@ -1,0 +1,188 @@
+"""The intermediate representation of the index language: statements over named indices.
+
+A statement defines a tensor, element by element, as a scalar formula of what it reads there,
+perhaps folded over further indices. The formula is one of the formula language, whose arguments are
+bound to reads; so its calculus and printing are those of formula/. A program is a list of
+statements, its own derivative is another: parsing is parse/index*, calculus and loops are index/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ..errors import SourceLocation
+from .formula import Constant, Formula, Named
+from .place import Element, Place
+
+Type = Literal["number", "int", "bool"]
+"""What the elements of a tensor are: of the compute type T, int64, or truth values."""
+
+SUM, PROD, MAX, MIN, ANY, ALL = "sum", "prod", "max", "min", "any", "all"
+ARGMAX, ARGMIN, MEAN, LOGSUMEXP = "argmax", "argmin", "mean", "logsumexp"
+FOLDS: dict[str, str] = {
+    SUM: "The sum; of nothing it is 0.",
+    PROD: "The product; of nothing it is 1.",
+    MAX: "The largest element, NaN if there is one; of nothing it is -inf.",
+    MIN: "The smallest element, NaN if there is one; of nothing it is inf.",
+    ANY: "Whether one is true; of nothing it is false.",
+    ALL: "Whether each is true; of nothing it is true.",
+    ARGMAX: "Where along the index the first of the largest elements is.",
+    ARGMIN: "Where along the index the first of the smallest elements is.",
+    MEAN: "The sum over the count; of nothing it is NaN.",
+    LOGSUMEXP: "log of the sum of exp, without overflow; of nothing it is -inf.",
+}
+"""The folds of the language, and what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An element of a tensor."""
+
+    tensor: str
+    has_batch: bool
+    """Whether `...` stands first: the dims before the places, broadcast among all operands."""
+    places: tuple[Place, ...]
+    outside: Constant | Named | None = None
+    """The value where a place is not in the tensor; None if all places are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A comparison of whole numbers: of a place with 0."""
+
+    place: Place
+    relation: Literal[">=", "==", "!="]
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.relation} 0"
+
+
+Source: TypeAlias = Access | Place | Test
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What an argument of a statement's formula is bound to."""
+
+    name: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """How the formula's values are put together."""
+
+    kind: str
+    """A key of FOLDS."""
+    has_batch: bool
+    """Whether it goes over the dims of `...`, too."""
+    indices: tuple[str, ...]
+    where: tuple[Test, ...] = ()
+    """Only where all of these hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`target[..., indices] = fold(formula of reads)`."""
+
+    target: str
+    has_batch: bool
+    indices: tuple[str, ...]
+    fold: Fold | None
+    formula: Formula
+    """Of one output; its arguments are the reads, and numbers among the operator's arguments."""
+    reads: tuple[Read, ...]
+    type: Type = "number"
+    where: SourceLocation | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def accesses(self) -> Iterator[Access]:
+        """What it reads of tensors; elements that are places of others come after these."""
+        for read in self.reads:
+            if isinstance(read.source, Access):
+                yield read.source
+        for place in self.all_places:
+            for atom in place.atoms:
+                if isinstance(atom, Element):
+                    yield Access(atom.tensor, atom.has_batch, atom.places)
+
+    @property
+    def all_places(self) -> Iterator[Place]:
+        """Every whole number that it computes."""
+        for read in self.reads:
+            match read.source:
+                case Access(places=places):
+                    yield from places
+                case Place() as place:
+                    yield place
+                case Test(place=place):
+                    yield place
+        for test in self.fold.where if self.fold else ():
+            yield test.place
+
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """The indices that it goes over, its own before those of the fold."""
+        return self.indices + (self.fold.indices if self.fold else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor of a program: an argument, a result, or one in between."""
+
+    name: str
+    has_batch: bool
+    rank: int
+    """How many dims there are behind those of `...`."""
+    type: Type = "number"
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Two extents that must agree, or one that must reach another, which a call checks."""
+
+    index: str
+    extent: Place
+    where: SourceLocation | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgram:
+    """The text of one operator."""
+
+    inputs: tuple[Tensor, ...]
+    """The operator's tensors, in schema order."""
+    numbers: tuple[str, ...]
+    """Its other arguments that the statements read, whole numbers included, in schema order."""
+    integers: tuple[str, ...]
+    """Those of them that are whole numbers."""
+    statements: tuple[Statement, ...]
+    """In an order in which each reads what is defined before it, or itself."""
+    extents: tuple[tuple[str, Place], ...]
+    """The extent of each index."""
+    requirements: tuple[Requirement, ...]
+    """Further sizes that must be an index's extent."""
+    results: tuple[str, ...]
+    """The tensors that are returned."""
+    text: str = ""
+    where: SourceLocation | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def extent(self) -> dict[str, Place]:
+        """The extents by index."""
+        return dict(self.extents)
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors, by name."""
+        found = {tensor.name: tensor for tensor in self.inputs}
+        for each in self.statements:
+            found[each.target] = Tensor(each.target, each.has_batch, len(each.indices), each.type)
+        return found
+
+    def statement(self, target: str) -> Statement:
+        """The statement that defines a tensor."""
+        return next(each for each in self.statements if each.target == target)

@@ -1,0 +1,78 @@
+"""Loops: what the statements of an index program come to, decided by lower/, spelled by emit/.
+
+A phase is one launch: its items are shared by threads, and one item after the other goes through
+its nests. A tensor that lives within an item is a number there, or a row in a buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .index import IndexProgram, Statement, Test
+from .place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop over an index, from the largest of its lower bounds to the least of its upper."""
+
+    index: str
+    lower: tuple[Place, ...] = ()
+    """Besides 0."""
+    upper: tuple[Place, ...] = ()
+    """Besides the extent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Loops around the bodies of some statements that go over the same indices."""
+
+    statements: tuple[Statement, ...]
+    outer: tuple[Loop, ...]
+    """Over indices of the statements themselves."""
+    over_batch: bool
+    """Whether all that `...` stands for is folded."""
+    inner: tuple[Loop, ...]
+    """Over indices of the folds; with `vector`, around it."""
+    vector: Loop | None
+    """An index of the statements that is innermost although folds go over others: what these have
+    so far is kept for a block of it."""
+    guards: tuple[Test, ...] = ()
+    """Conditions that bound no loop."""
+    scattered: Mapping[str, Place] | None = None
+    """Indices of the only statement that are no loops: where each element of the fold goes."""
+
+    @property
+    def is_fold(self) -> bool:
+        """Whether values are put together."""
+        return self.statements[0].fold is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One launch."""
+
+    has_batch: bool
+    """Whether each of all that `...` stands for is an item of its own."""
+    items: tuple[str, ...]
+    """The indices whose values make an item, together."""
+    spread: str | None
+    """Where there is only one item: the index of all nests of which threads take a range each."""
+    runs_batch: bool
+    """Whether the innermost dim of `...` is a loop in each nest, as there is no other."""
+    nests: tuple[Nest, ...]
+    numbers: tuple[str, ...] = ()
+    """Tensors that are one number within an item."""
+    rows: tuple[str, ...] = ()
+    """Tensors that are rows in a buffer within an item."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopProgram:
+    """All launches of an index program, in order."""
+
+    program: IndexProgram
+    phases: tuple[Phase, ...]
+    temporaries: tuple[str, ...]
+    """Tensors that are whole in memory between launches."""

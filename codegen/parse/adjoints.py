@@ -1,0 +1,136 @@
+"""Derives the operators that compute gradients of index programs: `auto` becomes a call of one.
+
+The adjoint of a program is a program, so that of an operator is an operator, which has a derivative
+of its own: of every entry there are as many as `ORDERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..errors import CodegenError
+from ..index.reverse import backward
+from ..model.derivative import Derivative, Gradient, GradientKind
+from ..model.index import IndexProgram
+from ..model.operator import FUNCTION, Index, Operator, Promotion
+from ..model.program import Program
+from ..model.schema import TENSOR
+from ..model.signature import Signature
+from .expressions import Scope, read_expression
+from .report import Report
+from .schema import parse_schema
+from .scopes import argument_scope, result_scope
+
+ORDERS = 2
+"""How often an operator may be differentiated."""
+
+
+def with_adjoints(program: Program, functions: Mapping[str, Signature], report: Report) -> Program:
+    """The program with an operator for each adjoint, and derivatives that call them."""
+    operators = list(program.operators)
+    derivatives = list(program.derivatives)
+    for number, derivative in enumerate(program.derivatives):
+        operator = program.operator(derivative.operator)
+        if operator is None or not isinstance(operator.kind, Index) or not derivative.is_auto:
+            continue
+        try:
+            made, changed, further = _derived(operator, derivative, functions, ORDERS)
+        except CodegenError as error:
+            report.extend(error.diagnostics)
+            continue
+        derivatives[number] = changed
+        operators += made
+        derivatives += further
+    return replace(program, operators=tuple(operators), derivatives=tuple(derivatives))
+
+
+def _derived(
+    operator: Operator, derivative: Derivative, functions: Mapping[str, Signature], orders: int
+) -> tuple[list[Operator], Derivative, list[Derivative]]:
+    """The adjoint operators of one operator, its derivative, and theirs."""
+    assert isinstance(operator.kind, Index)
+    needs = [
+        name
+        for gradient in derivative.gradients
+        if gradient.kind is GradientKind.AUTO
+        for name in gradient.inputs
+    ]
+    program = operator.kind.program
+    results, grads, spelled = _names(operator, program)
+    adjoint = backward(program, needs, results, grads)
+    made = _operator(operator, adjoint, {**dict.fromkeys([*results, *grads], "Tensor")})
+    call = ", ".join(spelled.get(a.name, a.name) for a in made.arguments)
+    scope = Scope({**argument_scope(operator.schema), **result_scope(operator.schema)}, functions)
+    where = derivative.where
+    expression = read_expression(f"{made.base_name}({call})", where, scope)
+    gradient = Gradient(tuple(needs), GradientKind.FORMULA, expression, where=where)
+    kept = tuple(g for g in derivative.gradients if g.kind is not GradientKind.AUTO)
+    changed = replace(derivative, gradients=(gradient, *kept))
+    camel = "".join(word[:1].upper() + word[1:] for word in made.base_name.split("_"))
+    inputs = tuple(t.name for t in adjoint.inputs if t.type == "number")
+    whole = tuple(t.name for t in adjoint.inputs if t.type != "number")
+    rest = [Gradient((each,), GradientKind.NON_DIFFERENTIABLE, where=where) for each in whole]
+    if orders == 1:
+        refused = Gradient(inputs, GradientKind.NOT_IMPLEMENTED, None, made.base_name, where)
+        last = Derivative(made.name, f"{camel}Backward0", (refused, *rest), where=where)
+        return [made], changed, [last]
+    auto = Gradient(inputs, GradientKind.AUTO, where=where)
+    own = Derivative(made.name, f"{camel}Backward0", (auto, *rest), where=where)
+    operators, own, further = _derived(made, own, functions, orders - 1)
+    return [made, *operators], changed, [own, *further]
+
+
+def _names(
+    operator: Operator, program: IndexProgram
+) -> tuple[list[str], list[str], dict[str, str]]:
+    """What results and their gradients are called in the adjoint, and in a derivative formula."""
+    taken = {argument.name for argument in operator.arguments}
+    several = len(program.results) > 1
+    results, grads, spelled = [], [], {}
+    for number, name in enumerate(operator.result_names):
+        own = program.results[number].removeprefix("grad_") if several else ""
+        grad = _untaken(f"grad_output_{own}" if several else "grad_output", taken)
+        result = _untaken(f"result_{own}" if several else "result", taken)
+        grads.append(grad)
+        results.append(result)
+        spelled[grad] = f"grads[{number}]" if several else "grad"
+        spelled[result] = name
+    return results, grads, spelled
+
+
+def _untaken(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"{name}_"
+    taken.add(name)
+    return name
+
+
+def _operator(operator: Operator, adjoint: IndexProgram, given: Mapping[str, str]) -> Operator:
+    """The operator of an adjoint program."""
+    types = {argument.name: str(argument.type) for argument in operator.arguments}
+    names = [*(tensor.name for tensor in adjoint.inputs), *adjoint.numbers]
+    arguments = ", ".join(f"{types.get(name, given.get(name, 'Tensor'))} {name}" for name in names)
+    returns = ", ".join([TENSOR] * len(adjoint.results))
+    returns = f"({returns})" if len(adjoint.results) > 1 else returns
+    base = operator.base_name if operator.base_name.startswith("_") else f"_{operator.base_name}"
+    text = f"{base}_backward({arguments}) -> {returns}"
+    schema = parse_schema(text, operator.where)
+    numbers = tuple(tensor.name for tensor in adjoint.inputs if tensor.type == "number")
+    return replace(
+        operator,
+        schema=schema,
+        variants=(FUNCTION,),
+        python_module="torch",
+        deprecated=(),
+        superseded=None,
+        dunders=(),
+        aliases=(),
+        foreach=(),
+        promotion=Promotion("same", numbers),
+        kind=Index(adjoint),
+        tags=("internal",),
+        reference=None,
+        samples=None,
+        doc=f"The gradients of `{operator.base_name}`, derived from its statements.",
+    )

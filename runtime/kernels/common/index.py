@@ -1,0 +1,160 @@
+"""Index programs as every backend takes them: what a text of named indices came to.
+
+The generated package holds their loops as plain Python; a backend compiles these for dtypes and
+strides. Sizes are looked at here: what does not fit is refused before anything is made.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
+
+Sizes = tuple[int, ...]
+
+
+class TensorForm(NamedTuple):
+    """What a text says of a tensor.
+
+    has_batch: whether dims that have no index come first. indices: the names of those that have
+    one; of an argument their count is all that matters. kind: 'number', 'int' or 'bool'.
+    """
+
+    has_batch: bool
+    indices: tuple[str, ...]
+    kind: str = "number"
+
+    @property
+    def rank(self) -> int:
+        """How many dims have an index."""
+        return len(self.indices)
+
+
+class Launch(NamedTuple):
+    """One range of items that threads share.
+
+    function: the loops; formulas: the scalar functions that it calls. arrays: the tensors it takes;
+    extents, integers, numbers: what follows them. has_batch: whether each of all that `...` stands
+    for is an item; items: the indices that make one; spread: where there is only one item, the
+    index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop.
+    over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
+    """
+
+    function: FunctionType
+    formulas: tuple[FunctionType, ...]
+    arrays: tuple[str, ...]
+    extents: tuple[str, ...]
+    integers: tuple[str, ...]
+    numbers: tuple[str, ...]
+    has_batch: bool
+    items: tuple[str, ...]
+    spread: str | None
+    runs_batch: bool
+    over_batch: bool
+    work: tuple[tuple[str, ...], ...]
+
+    @property
+    def takes_batch(self) -> bool:
+        """Whether the function is told of the dims of `...`."""
+        return self.has_batch or self.over_batch
+
+
+@dataclass(frozen=True, eq=False)
+class IndexProgram:
+    """All launches of one operator.
+
+    arguments: the operator's, in order. inputs, results, temporaries: its tensors. measure: from
+    the sizes of the inputs and the whole numbers among the arguments to the extents, and further
+    whole numbers that loops need, which `measures` names.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    inputs: dict[str, TensorForm]
+    results: dict[str, TensorForm]
+    temporaries: dict[str, TensorForm]
+    integers: tuple[str, ...]
+    measure: Callable[..., tuple[int, ...]]
+    measures: tuple[str, ...]
+    launches: tuple[Launch, ...]
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def kernel_for(self, folder: str) -> Any:
+        """The kernel of a backend: what the module `loops.index` of its folder makes of this."""
+        if folder not in self._made:
+            module = importlib.import_module(f"{folder}.loops.index")
+            self._made[folder] = module.make_kernel(self)
+        return self._made[folder]
+
+    def shapes(self, *args: Any) -> Any:
+        """Sizes and dtypes of the results.
+
+        Raises: RuntimeError for sizes that do not fit.
+        """
+        given = dict(zip(self.arguments, args, strict=True))
+        sizes = {name: tuple(given[name].shape) for name in self.inputs}
+        extents, batch = self.measured(sizes, given)
+        kinds = {"number": None, "int": dtypes.int64, "bool": dtypes.bool}
+        found = [
+            (self.sizes_of(form, extents, batch), kinds[form.kind])
+            for form in self.results.values()
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def measured(
+        self, sizes: dict[str, Sizes], given: dict[str, Any]
+    ) -> tuple[dict[str, int], Sizes]:
+        """The extents of the indices and further whole numbers; the sizes of `...`."""
+        batch: Sizes = ()
+        for name, form in self.inputs.items():
+            own, rank = sizes[name], form.rank
+            if len(own) < rank or (len(own) > rank and not form.has_batch):
+                least = f"at least {rank}" if form.has_batch else f"{rank}"
+                message = f"expected {least} dims of '{name}', got shape {list(own)}"
+                raise RuntimeError(f"{self.name}: {message}")
+            if form.has_batch:
+                batch = shapes.broadcast_shapes(batch, own[: len(own) - rank])
+        whole = [int(given[name]) for name in self.integers]
+        values = self.measure(*(sizes[name] for name in self.inputs), *whole)
+        measured = dict(zip(self.measures, values, strict=True))
+        for name in self.measures:
+            if measured[name] < 0 and name.isidentifier() and name not in self.integers:
+                raise RuntimeError(f"{self.name}: the extent of '{name}' is {measured[name]}")
+        return measured, batch
+
+    def sizes_of(self, form: TensorForm, extents: dict[str, int], batch: Sizes) -> Sizes:
+        """The sizes of a result or of a tensor in between."""
+        return (*(batch if form.has_batch else ()), *(extents[name] for name in form.indices))
+
+    def refused(self) -> IndexError:
+        """The error for an element of an integer tensor that is no place in another."""
+        return IndexError(f"{self.name}: an index is out of the range of its tensor")
+
+
+def agree(operator: str, index: str, extent: int, what: str, size: int) -> None:
+    """Two sizes that an index goes through must be equal.
+
+    Raises: RuntimeError if they are not.
+    """
+    if extent != size:
+        raise RuntimeError(f"{operator}: '{index}' goes to {extent}, but {what} is {size}")
+
+
+def within(operator: str, access: str, least: int, most: int, size: int) -> None:
+    """Places without a rule for outside must be inside.
+
+    Raises: IndexError if one is not.
+    """
+    if least < 0 or most >= size:
+        place = least if least < 0 else most
+        raise IndexError(f"{operator}: {access} reaches {place} in a dim of size {size}")
+
+
+def names_of(args: Sequence[str]) -> tuple[str, ...]:
+    """Names, as a tuple."""
+    return tuple(args)

@@ -1,0 +1,285 @@
+"""Launches of index programs on the CPU: their loops, compiled for dtypes and dense strides."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import prod
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels import build, threads
+from torchgen_out._runtime.kernels.common import places
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
+from torchgen_out._runtime.kernels.vecmath import compose
+
+Array = Any
+INT64 = np.dtype(np.int64)
+
+REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
+
+
+def make_kernel(program: IndexProgram) -> PlannedKernel:
+    """The CPU's kernel of a program."""
+    return IndexKernel(program)
+
+
+class IndexKernel(PlannedKernel):
+    """All launches of a program, one after the other; tensors in between are made per call."""
+
+    def __init__(self, program: IndexProgram) -> None:
+        self.program = program
+        super().__init__(self._plan, results=len(program.results), any_strides=True)
+        self.__name__ = program.name
+
+    @property
+    def _plan_name(self) -> str:
+        return self.program.name
+
+    def _plan(self, *args: Any) -> LaunchPlan:
+        program = self.program
+        count = len(program.results)
+        results = dict(zip(program.results, args[:count], strict=True))
+        given = dict(zip(program.arguments, args[count:], strict=True))
+        operands = {name: given[name] for name in program.inputs}
+        sizes = {name: tuple(spec.sizes) for name, spec in operands.items()}
+        extents, batch = program.measured(sizes, given)
+        if not any(spec.numel for spec in results.values()):
+            return NOTHING
+        compute = _compute_type(program, results, operands)
+        kept = {
+            name: _made_spec(program, form, extents, batch, compute)
+            for name, form in program.temporaries.items()
+        }
+        specs = {**results, **operands, **kept}
+        order = [*results, *operands]
+        bound = [
+            _bind(program, launch, specs, extents, batch, given, compute, list(operands))
+            for launch in program.launches
+        ]
+        return LaunchPlan(_runner(program, bound, order, list(operands), kept), None)
+
+
+def _compute_type(
+    program: IndexProgram, results: dict[str, TensorSpec], operands: dict[str, TensorSpec]
+) -> Any:
+    for specs, forms in ((results, program.results), (operands, program.inputs)):
+        for name, spec in specs.items():
+            if forms[name].kind == "number" and spec.dtype.kind == "f":
+                return spec.dtype
+    return np.dtype(np.float32)
+
+
+def _made_spec(
+    program: IndexProgram,
+    form: TensorForm,
+    extents: dict[str, int],
+    batch: tuple[int, ...],
+    compute: Any,
+) -> TensorSpec:
+    sizes = program.sizes_of(form, extents, batch)
+    kinds = {"number": compute, "int": INT64, "bool": np.dtype(np.bool_)}
+    return TensorSpec(kinds[form.kind], sizes, shapes.contiguous_strides(sizes))
+
+
+class Bound(NamedTuple):
+    """A launch for known geometries: what is called, and with which arguments."""
+
+    entry: Callable[..., Any]
+    count: int
+    work: int
+    arrays: tuple[str, ...]
+    starts: tuple[str, ...]
+    """The arrays that begin somewhere in their memory."""
+    values: tuple[Any, ...]
+
+
+def _bind(
+    program: IndexProgram,
+    launch: Launch,
+    specs: dict[str, TensorSpec],
+    extents: dict[str, int],
+    batch: tuple[int, ...],
+    given: dict[str, Any],
+    compute: Any,
+    operands: Sequence[str],
+) -> Bound:
+    forms = {**program.inputs, **program.results, **program.temporaries}
+    integers: list[int] = []
+
+    def whole(value: int) -> str:
+        integers.append(int(value))
+        return f"integers[{len(integers) - 1}]"
+
+    def step(value: int) -> str:
+        return "1" if value == 1 else whole(value)
+
+    batched = [name for name in launch.arrays if forms[name].has_batch]
+    rows = [_batch_strides(specs[name], forms[name], batch) for name in batched]
+    loop_sizes, loop_rows = collapse(batch, [*map(tuple, rows)], list(range(len(batch))))
+    if not batch or not batched:
+        loop_sizes, loop_rows = [], [[] for _ in rows]
+    if loop_sizes == [1]:
+        loop_sizes, loop_rows = [], [[] for _ in rows]
+    run_size, runs = 1, dict.fromkeys(batched, 0)
+    if launch.runs_batch and loop_sizes:
+        run_size = loop_sizes[-1]
+        runs = {name: row[-1] for name, row in zip(batched, loop_rows, strict=True)}
+        loop_sizes, loop_rows = loop_sizes[:-1], [row[:-1] for row in loop_rows]
+    dims = len(loop_sizes)
+    parts: list[str] = []
+    for name in launch.arrays:
+        parts.append(f"{name}_at" if name in operands else "0")
+        if forms[name].has_batch:
+            parts.append(str(dims * (1 + batched.index(name))))
+            if launch.runs_batch:
+                run = runs[name]
+                parts.append(str(run) if run in (0, 1) else whole(run))
+        rank = forms[name].rank
+        parts += [step(stride) for stride in specs[name].strides[len(specs[name].strides) - rank :]]
+    total = prod(batch)
+    if launch.takes_batch:
+        parts += ["batch", str(dims) if dims < 2 else whole(dims), whole(total)]
+    if launch.runs_batch:
+        parts.append(whole(run_size))
+    parts += [whole(extents[name]) for name in (*launch.extents, *launch.integers)]
+    numbers = [given[name] for name in launch.numbers]
+    names = [f"number{i}" for i in range(len(numbers))]
+    parts += [
+        f"T({name})" if type(n) is not bool else name
+        for name, n in zip(names, numbers, strict=True)
+    ]
+    starts = tuple(name for name in launch.arrays if name in operands)
+    text = _text(launch, compute.name, tuple(parts), starts, tuple(names))
+    types = [specs[name].dtype for name in launch.arrays]
+    signature = (
+        int, int, *types, *[int] * len(starts), INT64, INT64,
+        *[bool if type(each) is bool else float for each in numbers],
+    )  # fmt: skip
+    entry = build.entry_point(launch.function.__name__, text, signature)
+    count = 1
+    if launch.spread is not None:
+        count = extents[launch.spread]
+    else:
+        count = prod(extents[name] for name in launch.items)
+        count *= total // max(run_size, 1) if launch.has_batch and total else 1
+        if launch.has_batch and not total:
+            count = 0
+    each = sum(
+        prod(extents[name] for name in nest if name in extents and name != launch.spread)
+        * (total if launch.over_batch else 1)
+        for nest in launch.work
+    )
+    work = count * max(each, 1) * run_size * 4
+    geometry = np.array([*loop_sizes, *[s for row in loop_rows for s in row]] or [0], np.int64)
+    values = (
+        np.array(integers or [0], np.int64),
+        geometry,
+        *[each if type(each) is bool else float(each) for each in numbers],
+    )
+    return Bound(entry, count, work, launch.arrays, starts, values)
+
+
+def _batch_strides(spec: TensorSpec, form: TensorForm, batch: tuple[int, ...]) -> tuple[int, ...]:
+    """A tensor's strides along the dims of `...`, 0 where it is repeated."""
+    own = len(spec.sizes) - form.rank
+    missing = (0,) * (len(batch) - own)
+    return missing + tuple(
+        0 if size == 1 else stride
+        for size, stride in zip(spec.sizes[:own], spec.strides[:own], strict=True)
+    )
+
+
+def _runner(
+    program: IndexProgram,
+    bound: Sequence[Bound],
+    order: Sequence[str],
+    operands: Sequence[str],
+    kept: dict[str, TensorSpec],
+) -> Callable[..., None]:
+    """What runs all launches over memory: run(*results, *operands, *offsets, params)."""
+    first = len(order)
+    made = {name: first + len(operands) + 1 + i for i, name in enumerate(kept)}
+    places = {**{name: i for i, name in enumerate(order)}, **made}
+    starts = {name: first + i for i, name in enumerate(operands)}
+    calls = []
+    for each in bound:
+        at = [places[name] for name in each.arrays] + [starts[name] for name in each.starts]
+        calls.append((each.entry, each.count, each.work, at, each.values))
+
+    def run(*args: Any) -> None:
+        args = (*args, *[np.empty(spec.numel, spec.dtype) for spec in kept.values()])
+        for entry, count, work, at, values in calls:
+            given = [args[i] for i in at]
+            if work < 2 * threads.GRAIN:
+                fine = entry(0, count, *given, *values)
+            else:
+                fine = threads.run_ranges(entry, count, work, *given, *values)
+            if not fine:
+                raise program.refused()
+
+    return run
+
+
+@cache
+def _text(
+    launch: Launch,
+    type_name: str,
+    parts: tuple[str, ...],
+    starts: tuple[str, ...],
+    numbers: tuple[str, ...],
+) -> str:
+    """The text of a launch, compiled for some strides of 1 and some numbers of dims."""
+    name = launch.function.__name__
+    formulas = "\n\n".join(map(_source, launch.formulas))
+    loops = _source(launch.function)
+    library = compose.compose("\n".join([formulas, loops]), type_name)
+    arrays = [f"array{i}" for i in range(len(launch.arrays))]
+    given = ", ".join(
+        [
+            "start",
+            "stop",
+            *arrays,
+            *(f"{each}_at" for each in starts),
+            "integers",
+            "batch",
+            *numbers,
+        ]
+    )
+    called = ", ".join(["start", "stop", *arrays, *parts])
+    return "\n\n".join(
+        [
+            build.HEADER.format(title=f"{name}: {type_name}.")
+            + f"U = np.uint64\nT = np.{type_name}",
+            _inlined(_places()),
+            _inlined(library),
+            _inlined(formulas),
+            REASSOCIATED,
+            f"@inner\n{loops}",
+            f"@entry\ndef kernel({given}):\n    return {name}({called})\n",
+        ]
+    )
+
+
+@cache
+def _places() -> str:
+    """The arithmetic of places, and folds of two values."""
+    source = inspect.getsource(places)
+    return source[source.index("BLOCK = ") :]
+
+
+@cache
+def _source(function: FunctionType) -> str:
+    return build.plain_source(function)
+
+
+def _inlined(functions: str) -> str:
+    return re.sub(r"^def ", "@inner\ndef ", functions, flags=re.MULTILINE)
