@@ -1,8 +1,8 @@
 """No operator's name appears in codegen/: what is special about an operator stands in the YAML.
 
-Formulas have a language of their own whose primitives are called like operators (`exp`, `add`);
-so codegen/formula/ may not know operators at all, and everywhere else a text that equals an
-operator's name must be a word of a closed vocabulary.
+Formulas and index texts have languages of their own whose words are called like operators (`exp`,
+`add`, `clamp`); so the modules of these languages may not know operators at all, and everywhere
+else a text that equals an operator's name must be a word of a closed vocabulary.
 """
 
 from __future__ import annotations
@@ -80,8 +80,15 @@ def named_in_template(source: str) -> Iterator[tuple[int, str]]:
                 yield source.count("\n", 0, tag.start()) + 1, word
 
 
+def is_of_a_language(path: Path) -> bool:
+    """Whether a module knows the words of formulas, or of index texts."""
+    return (
+        path.parent.name in ("formula", "index") or re.match("index|place", path.stem) is not None
+    )
+
+
 def modules() -> list[Path]:
-    return [p for p in sorted(CODEGEN.rglob("*.py")) if p.parent.name != "formula"]
+    return [path for path in sorted(CODEGEN.rglob("*.py")) if not is_of_a_language(path)]
 
 
 def told(path: Path, found: Iterator[tuple[int, str]]) -> list[str]:
