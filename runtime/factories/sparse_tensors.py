@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.dtype import dtype
@@ -14,7 +15,6 @@ from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.factories import creation, from_data
-from torchgen_out._runtime.ops.composite.sparse import entries, structure
 from torchgen_out._runtime.tensor_api import conversion
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import sparse
@@ -12,7 +13,7 @@ from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import conversion, entries, structure
+from torchgen_out._runtime.ops.composite.sparse import conversion
 
 COO = "Sparse"
 """What errors call the layout."""

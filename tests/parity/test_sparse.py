@@ -204,3 +204,41 @@ def test_gradients_of_sparse_products_differentiate() -> None:
     given = [each.requires_grad_() for each in given]
     assert t.autograd.gradcheck(product, given)
     assert t.autograd.gradgradcheck(product, given)
+
+
+STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("SGD", {"lr": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.1}),
+    ("SparseAdam", {"lr": 0.1}),
+    ("SparseAdam", {"lr": 0.1, "maximize": True}),
+)
+LAYERS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Embedding", {"padding_idx": 2}),
+    ("EmbeddingBag", {"mode": "sum", "padding_idx": 1}),
+)
+
+
+def trained(t: Any, optimizer: str, options: dict[str, Any], layer: str, kwargs: Any) -> Any:
+    """Gradients of two backward passes each, added up, and the table after three steps."""
+    table = getattr(t.nn, layer)(7, 3, sparse=True, **kwargs)
+    with t.no_grad():
+        table.weight.copy_(t.arange(21.0).reshape(7, 3).sin())
+    stepper = getattr(t.optim, optimizer)(table.parameters(), **options)
+    grads = []
+    for rows in ([[1, 2, 1], [0, 5, 1]], [[3, 3, 1], [2, 2, 6]], [[1, 1, 1], [4, 0, 2]]):
+        stepper.zero_grad()
+        for _ in range(2):
+            table(t.tensor(rows)).square().sum().backward()
+        grads.append(shown(table.weight.grad, t is torch))
+        stepper.step()
+    return grads, shown(table.weight, t is torch)
+
+
+@pytest.mark.parametrize("layer, kwargs", LAYERS)
+@pytest.mark.parametrize("optimizer, options", STEPS)
+def test_tables_learn_by_sparse_gradients(
+    optimizer: str, options: dict[str, Any], layer: str, kwargs: dict[str, Any]
+) -> None:
+    given = optimizer, options, layer, kwargs
+    assert trained(torchgen_out, *given) == trained(torch, *given)

@@ -1370,10 +1370,11 @@ def _embedding_bag(
     mode: int,
     padding_idx: int,
     scale_grad_by_freq: bool,
+    sparse: bool = False,
 ) -> return_types._embedding_bag:
     """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, int
-    mode, int padding_idx, bool scale_grad_by_freq) -> (Tensor output, Tensor bag_sizes, Tensor
-    max_indices)
+    mode, int padding_idx, bool scale_grad_by_freq, bool sparse=False) -> (Tensor output, Tensor
+    bag_sizes, Tensor max_indices)
 
     Folds bags of rows of `weight`: sums (`mode` 0), means (1) or maxima (2). Bags begin at
         `offsets`.
@@ -1394,9 +1395,18 @@ def _embedding_bag(
         ]
     except AttributeError:
         return __embedding_bag.miss(
-            weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq
+            weight,
+            indices,
+            offsets,
+            per_sample_weights,
+            mode,
+            padding_idx,
+            scale_grad_by_freq,
+            sparse,
         )
-    return call(weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq)
+    return call(
+        weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq, sparse
+    )
 
 
 _one_hot = operators.one_hot.calls

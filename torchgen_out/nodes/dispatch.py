@@ -1445,8 +1445,8 @@ def recording__sampled_products(below, needs_left, needs_right):
 
 class EmbeddingBackward0(Node):
     """embedding
-    weight: embedding_dense_backward(grad, indices, weight.shape[0], padding_idx,
-        scale_grad_by_freq)
+    weight: embedding_backward(grad, indices, weight.shape[0], padding_idx, scale_grad_by_freq,
+        sparse)
     indices: non_differentiable
     """
 
@@ -1454,6 +1454,7 @@ class EmbeddingBackward0(Node):
         "saved_indices",
         "saved_padding_idx",
         "saved_scale_grad_by_freq",
+        "saved_sparse",
         "saved_weight_sizes",
     )
 
@@ -1462,8 +1463,9 @@ class EmbeddingBackward0(Node):
         indices = unpack(node.saved_indices, node)
         padding_idx = node.saved_padding_idx
         scale_grad_by_freq = node.saved_scale_grad_by_freq
-        grad_weight = ops.embedding_dense_backward(
-            grad, indices, weight_sizes[0], padding_idx, scale_grad_by_freq
+        sparse = node.saved_sparse
+        grad_weight = formulas.embedding_backward(
+            grad, indices, weight_sizes[0], padding_idx, scale_grad_by_freq, sparse
         )
         return (grad_weight,)
 
@@ -1484,6 +1486,7 @@ def recording_embedding(below, needs_weight):
         node.saved_indices = save(indices)
         node.saved_padding_idx = padding_idx
         node.saved_scale_grad_by_freq = scale_grad_by_freq
+        node.saved_sparse = sparse
         attach(result, node)
         return result
 
@@ -1532,7 +1535,7 @@ def recording_embedding_dense_backward(below, needs_grad_output):
 class EmbeddingBagBackward0(MultiOutputNode):
     """_embedding_bag
     weight, per_sample_weights: embedding_bag_backward(grads[0], weight, indices, offsets,
-        per_sample_weights, mode, padding_idx, scale_grad_by_freq, bag_sizes, max_indices,
+        per_sample_weights, mode, padding_idx, scale_grad_by_freq, sparse, bag_sizes, max_indices,
         grad_input_mask)
     indices: non_differentiable
     offsets: non_differentiable
@@ -1547,6 +1550,7 @@ class EmbeddingBagBackward0(MultiOutputNode):
         "saved_padding_idx",
         "saved_per_sample_weights",
         "saved_scale_grad_by_freq",
+        "saved_sparse",
         "saved_weight",
     )
 
@@ -1560,6 +1564,7 @@ class EmbeddingBagBackward0(MultiOutputNode):
         mode = node.saved_mode
         padding_idx = node.saved_padding_idx
         scale_grad_by_freq = node.saved_scale_grad_by_freq
+        sparse = node.saved_sparse
         bag_sizes = unpack(node.saved_bag_sizes, node)
         max_indices = unpack(node.saved_max_indices, node)
         grad_weight, grad_per_sample_weights = formulas.embedding_bag_backward(
@@ -1571,6 +1576,7 @@ class EmbeddingBagBackward0(MultiOutputNode):
             mode,
             padding_idx,
             scale_grad_by_freq,
+            sparse,
             bag_sizes,
             max_indices,
             grad_input_mask,
@@ -1589,9 +1595,18 @@ class EmbeddingBagBackward0(MultiOutputNode):
 def recording__embedding_bag(below, needs_weight, needs_per_sample_weights):
     """Records EmbeddingBagBackward0 around `below`."""
 
-    def call(weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq):
+    def call(
+        weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq, sparse
+    ):
         result = below(
-            weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq
+            weight,
+            indices,
+            offsets,
+            per_sample_weights,
+            mode,
+            padding_idx,
+            scale_grad_by_freq,
+            sparse,
         )
         if not grad_mode.state.enabled:
             return result
@@ -1607,6 +1622,7 @@ def recording__embedding_bag(below, needs_weight, needs_per_sample_weights):
         node.saved_mode = mode
         node.saved_padding_idx = padding_idx
         node.saved_scale_grad_by_freq = scale_grad_by_freq
+        node.saved_sparse = sparse
         node.saved_bag_sizes = save_result(result[1], 1)
         node.saved_max_indices = save_result(result[2], 2)
         attach_outputs(result, node, (True, False, False))

@@ -849,8 +849,8 @@ embedding_dense_backward = Dispatch(
 _embedding_bag = Dispatch(
     "_embedding_bag",
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? "
-    "per_sample_weights, int mode, int padding_idx, bool scale_grad_by_freq) -> (Tensor "
-    "output, Tensor bag_sizes, Tensor max_indices)",
+    "per_sample_weights, int mode, int padding_idx, bool scale_grad_by_freq, bool "
+    "sparse=False) -> (Tensor output, Tensor bag_sizes, Tensor max_indices)",
     {"weight": "tensor", "indices": "tensor", "offsets": "tensor", "per_sample_weights": "tensor?"},
     arguments={
         "weight": "operand",
@@ -860,6 +860,7 @@ _embedding_bag = Dispatch(
         "mode": "raw",
         "padding_idx": "raw",
         "scale_grad_by_freq": "raw",
+        "sparse": "raw",
     },
     promotion="none",
     promoted=("weight", "indices", "offsets", "per_sample_weights"),

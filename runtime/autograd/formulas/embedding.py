@@ -5,8 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torchgen_out._runtime.autograd.sparse.structure import with_pattern
+from torchgen_out._runtime.core.dtype import int64
+from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+
+
+def embedding_backward(
+    grad: Tensor,
+    indices: Tensor,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Tensor:
+    """The table's gradient: sparse with an entry for each index, or dense.
+
+    Raises: RuntimeError for sparse gradients scaled by frequencies.
+    """
+    if not sparse:
+        given = indices, num_weights, padding_idx, scale_grad_by_freq
+        dense: Tensor = ops.embedding_dense_backward(grad, *given)
+        return dense
+    return _rows(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
+def _rows(
+    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
+    """A sparse tensor of the rows that indices name, the padding left out."""
+    if scale_grad_by_freq:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
+    width = grad.shape[-1]
+    flat, rows = indices.reshape((-1,)), grad.reshape((indices.numel(), width))
+    if padding_idx >= 0:
+        kept = flat.ne(padding_idx).nonzero().select(1, 0)
+        flat, rows = flat.index_select(0, kept), rows.index_select(0, kept)
+    pattern = Pattern(flat.to(int64).unsqueeze(0), False)
+    return with_pattern((num_weights, width), pattern, rows)
 
 
 def embedding_dense_double_backward(
@@ -34,6 +73,7 @@ def embedding_bag_backward(
     mode: int,
     padding_idx: int,
     scale_grad_by_freq: bool,
+    sparse: bool,
     bag_sizes: Any,
     max_indices: Any,
     mask: Sequence[bool],
@@ -41,7 +81,10 @@ def embedding_bag_backward(
     """The gradients of the table and of the weights of samples: what every index hands on.
 
     Shape: grad (bags, columns), indices (n). A maximum hands its gradient to the row it came from.
+    Raises: RuntimeError for the sparse gradient of maxima.
     """
+    if mode == MAX and sparse:
+        raise RuntimeError("embedding_bag: max mode has no sparse gradients")
     if mode == MAX and not weight.shape[0]:
         return grad.new_zeros(weight.shape), None  # the bags are empty
     if mode == MAX:
@@ -58,6 +101,6 @@ def embedding_bag_backward(
     if mask[0]:
         if per_sample_weights is not None:
             each = each * per_sample_weights.unsqueeze(1)
-        given = indices, weight.shape[0], padding_idx, scale_grad_by_freq
-        of_weight = ops.embedding_dense_backward(each, *given)
+        given = indices, weight.shape[0], padding_idx, scale_grad_by_freq, sparse
+        of_weight = embedding_backward(each, *given)
     return of_weight, of_samples

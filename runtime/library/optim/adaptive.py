@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.autograd.sparse.structure import with_values
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.library.optim.adam import check_betas
 from torchgen_out._runtime.library.optim.optimizer import (
@@ -140,18 +141,34 @@ class Adagrad(Optimizer):
             state["sum"].share_memory_()
 
     def _update(self, group: dict[str, Any]) -> None:
-        for parameter, gradient in with_gradient(group):
+        for parameter, gradient in with_gradient(group, sparse=True):
             state = self.state[parameter]
-            parameter, gradient, state = real_views(parameter, gradient, state)
+            if not gradient.is_sparse:
+                parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
             if group["maximize"]:
                 gradient = -gradient
-            if group["weight_decay"]:
-                gradient = gradient.add(parameter, alpha=group["weight_decay"])
             lr = float(group["lr"]) / (1 + (state["step"].item() - 1) * group["lr_decay"])
             total = state["sum"]
+            if gradient.is_sparse:
+                _sparse_step(parameter, gradient, total, lr, group)
+                continue
+            if group["weight_decay"]:
+                gradient = gradient.add(parameter, alpha=group["weight_decay"])
             ops._decayed_square_(total, gradient, 1.0, 1.0)
             ops._scaled_step_(parameter, gradient, total, lr, 1.0, group["eps"])
+
+
+def _sparse_step(
+    parameter: Any, gradient: Any, total: Any, lr: float, group: dict[str, Any]
+) -> None:
+    """Adagrad's step where the gradient has entries."""
+    if group["weight_decay"]:
+        raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+    gradient = gradient.coalesce()
+    total.add_(gradient.square())
+    spread = total.sparse_mask(gradient).values().sqrt().add_(group["eps"])
+    parameter.add_(with_values(gradient, gradient.values() / spread), alpha=-lr)
 
 
 class Adadelta(Optimizer):

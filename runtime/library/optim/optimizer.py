@@ -410,10 +410,12 @@ def check_at_least_zero(**options: float) -> None:
             raise ValueError(f"Invalid {words[name]}: {value}")
 
 
-def with_gradient(group: dict[str, Any]) -> Iterable[tuple[Any, Any]]:
+def with_gradient(group: dict[str, Any], sparse: bool = False) -> Iterable[tuple[Any, Any]]:
     """The parameters of a group that have a gradient, with it; or the group's own pairs.
 
-    **Raises** RuntimeError for a sparse gradient, AssertionError if steps shall be captured in a
+    sparse: whether the optimizer takes sparse gradients.
+
+    **Raises** RuntimeError for one otherwise, AssertionError if steps shall be captured in a
     graph of CUDA and a parameter is elsewhere.
     """
     must_be_on_a_device = group.get("capturable", False)
@@ -423,7 +425,7 @@ def with_gradient(group: dict[str, Any]) -> Iterable[tuple[Any, Any]]:
                 "If capturable=True, params and state_steps must be on supported devices: ['cuda']."
             )
         if gradient is not None:
-            if gradient.is_sparse:
+            if gradient.is_sparse and not sparse:
                 raise RuntimeError("sparse gradients are not supported by this optimizer")
             yield parameter, gradient
 

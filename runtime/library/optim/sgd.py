@@ -54,7 +54,7 @@ class SGD(Optimizer):
     def _update(self, group: dict[str, Any]) -> None:
         momentum, decay = group["momentum"], group["weight_decay"]
         lr = -float(group["lr"])
-        for parameter, gradient in with_gradient(group):
+        for parameter, gradient in with_gradient(group, sparse=True):
             if group["maximize"]:
                 gradient = -gradient
             if decay:
@@ -63,13 +63,21 @@ class SGD(Optimizer):
                 gradient = self._velocity(parameter, gradient, group)
             parameter.add_(gradient, alpha=lr)
 
+    @staticmethod
+    def _follow(velocity: Any, gradient: Any, momentum: float, share: float) -> None:
+        if gradient.is_sparse:
+            velocity.mul_(momentum).add_(gradient.coalesce(), alpha=share)
+        else:
+            ops._decayed_add_(velocity, gradient, momentum, share)
+
     def _velocity(self, parameter: Any, gradient: Any, group: dict[str, Any]) -> Any:
         state = self.state[parameter]
         velocity = state.get("momentum_buffer")
         if velocity is None:
-            velocity = state["momentum_buffer"] = gradient.detach().clone()
+            first = gradient.coalesce() if gradient.is_sparse else gradient
+            velocity = state["momentum_buffer"] = first.detach().clone()
         else:
-            ops._decayed_add_(velocity, gradient, group["momentum"], 1 - group["dampening"])
+            self._follow(velocity, gradient, group["momentum"], 1 - group["dampening"])
         if group["nesterov"]:
             return gradient.add(velocity, alpha=group["momentum"])
         return velocity

@@ -21,6 +21,7 @@ def embedding_bag(
     mode: int,
     padding_idx: int,
     scale_grad_by_freq: bool,
+    sparse: bool = False,
 ) -> None:
     """Write the bags' results, how many rows each has, and for maxima the row of every column."""
     flat = converted(queue, indices, dtypes.int64)

@@ -77,6 +77,8 @@ def embedding_bag(
         )
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
     _check_samples(per_sample_weights, input, mode)
     starts = _bag_starts(input, offsets)
     flat = input.reshape(-1)
@@ -89,7 +91,7 @@ def embedding_bag(
     if include_last_offset and not starts.numel():
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     padding = _padding_row(padding_idx, weight.size(0))
-    modes = BAG_MODES[mode], padding, scale_grad_by_freq
+    modes = BAG_MODES[mode], padding, scale_grad_by_freq, sparse
     found = ops._embedding_bag(weight, flat, starts, factors, *modes)[0]
     # The last offset begins a bag, too: of what stands behind the last bag that is wanted.
     return found[:-1] if include_last_offset and offsets is not None else found

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import conversion, entries, structure
+from torchgen_out._runtime.ops.composite.sparse import conversion
 
 
 def add(self: Any, other: Any, alpha: Any = 1) -> Tensor:

@@ -7,13 +7,14 @@ from math import inf
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core import sparse
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import entries, products, reductions, structure
+from torchgen_out._runtime.ops.composite.sparse import products, reductions
 
 
 def _check_sparse(name: str, tensor: Any) -> None:

@@ -7,12 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import entries, structure, views
+from torchgen_out._runtime.ops.composite.sparse import views
 
 
 def sum(

@@ -12,6 +12,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import graph
+from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.bindings import arguments as bindings
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import promotion, sparse
@@ -20,7 +21,6 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, CallTable, Operator, Pointwise
-from torchgen_out._runtime.ops.composite.sparse import entries, structure
 
 Call = Callable[..., Any]
 

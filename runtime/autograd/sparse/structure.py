@@ -11,13 +11,13 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import engine, grad_mode, hooks
 from torchgen_out._runtime.autograd.function import BackwardFunction, Function
+from torchgen_out._runtime.autograd.sparse import entries
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import sparse
 from torchgen_out._runtime.core.sparse import AnyPattern, CompressedPattern, Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import entries
 
 
 def pattern_of(tensor: Tensor) -> AnyPattern:
