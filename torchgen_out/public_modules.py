@@ -4,6 +4,9 @@
 """Where users find the classes of hand-written modules: what their `__module__` says."""
 
 _WRITTEN_IN = {
+    "torchgen_out.distributed.optim": [
+        "torchgen_out._runtime.library.distributed.zero.ZeroRedundancyOptimizer",
+    ],
     "torchgen_out.quasirandom": [
         "torchgen_out._runtime.library.quasirandom.SobolEngine",
     ],
@@ -272,7 +275,7 @@ _WRITTEN_IN = {
         "torchgen_out._runtime.library.nn.parallel.data_parallel",
     ],
     "torchgen_out.nn.parallel.distributed": [
-        "torchgen_out._runtime.library.nn.parallel.DistributedDataParallel",
+        "torchgen_out._runtime.library.nn.distributed_parallel.DistributedDataParallel",
     ],
     "torchgen_out.nn.parallel.parallel_apply": [
         "torchgen_out._runtime.library.nn.parallel.parallel_apply",
@@ -453,6 +456,16 @@ _WRITTEN_IN = {
         "torchgen_out._runtime.library.optim.weight_averaging.get_swa_avg_fn",
         "torchgen_out._runtime.library.optim.weight_averaging.get_swa_multi_avg_fn",
         "torchgen_out._runtime.library.optim.weight_averaging.update_bn",
+    ],
+    "torchgen_out.distributed.algorithms": [
+        "torchgen_out._runtime.library.distributed.joining.Join",
+        "torchgen_out._runtime.library.distributed.joining.Joinable",
+        "torchgen_out._runtime.library.distributed.joining.JoinHook",
+    ],
+    "torchgen_out.distributed.algorithms.ddp_comm_hooks": [
+        "torchgen_out._runtime.library.distributed.communication_hooks.allreduce_hook",
+        "torchgen_out._runtime.library.distributed.communication_hooks.bf16_compress_hook",
+        "torchgen_out._runtime.library.distributed.communication_hooks.fp16_compress_hook",
     ],
     "torchgen_out.nn.attention": [
         "torchgen_out._runtime.library.nn.attention_kernels.SDPBackend",

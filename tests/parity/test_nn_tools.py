@@ -212,7 +212,7 @@ def test_data_parallel_on_the_cpu_is_the_module() -> None:
     same(wrapped(ours.ones(1, 3)), layer(ours.ones(1, 3)))
     with pytest.raises(RuntimeError, match="not provided"):
         ours.nn.DataParallel(layer, device_ids=[0, 1])
-    with pytest.raises(RuntimeError, match="not provided"):
+    with pytest.raises(ValueError, match="has not been initialized"):
         ours.nn.parallel.DistributedDataParallel(layer)
 
 

@@ -6,3 +6,6 @@ torchgen_out._runtime.library.distributed."""
 
 from torchgen_out._runtime.library.distributed import *  # noqa: F403
 from torchgen_out._runtime.library.distributed import __all__  # noqa: F401
+from torchgen_out.distributed import (  # noqa: F401
+    algorithms,
+)

@@ -16,7 +16,8 @@ class DistributedSampler(Sampler[int]):
 
     Where they cannot get equally many, the first indices are visited twice, or with `drop_last` the
     last ones are left out. With `shuffle` the order is that of `seed` and of the epoch, which
-    `set_epoch` tells; it must be told to all replicas.
+    `set_epoch` tells; it must be told to all replicas. num_replicas, rank: those of the default
+    process group if not given. **Raises** ValueError without one, or for a rank out of range.
     """
 
     def __init__(
@@ -28,10 +29,10 @@ class DistributedSampler(Sampler[int]):
         seed: int = 0,
         drop_last: bool = False,
     ) -> None:
-        if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "Requires distributed package to be available: give num_replicas and rank"
-            )
+        if num_replicas is None:
+            num_replicas = torch.distributed.get_world_size()
+        if rank is None:
+            rank = torch.distributed.get_rank()
         if not 0 <= rank < num_replicas:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"

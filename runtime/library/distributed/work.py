@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.library.distributed import errors
 from torchgen_out._runtime.library.programs.futures import Future
+
+
+class WorkFuture(Future[Any]):
+    """The future of some work, or of what follows it: waiting for it carries the work on."""
+
+    def __init__(self, work: Work | None = None) -> None:
+        super().__init__()
+        self.work = work
+
+    def wait(self) -> Any:
+        if self.work is not None and not self.done():
+            self.work.carry_on()
+        return super().wait()
+
+    def then(self, callback: Callable[[Any], Any]) -> Future[Any]:
+        following = WorkFuture(self.work)
+
+        def proceed(_: Any) -> None:
+            try:
+                following.set_result(callback(self))
+            except Exception as error:
+                following.set_exception(error)
+
+        self.add_done_callback(proceed)
+        return following
 
 
 class Work:
     """What an asynchronous call returns. Backends from outside override what they know better."""
 
     def __init__(self, result: Any = None) -> None:
-        self._future: Future[Any] = Future()
+        self._future = WorkFuture(self)
         self._result = result
         self._error: BaseException | None = None
 
@@ -22,10 +50,11 @@ class Work:
     def finish(self, error: BaseException | None = None) -> None:
         """Note that the operation has ended, well or with an error."""
         self._error = error
+        future, self._future.work = self._future, None
         if error is None:
-            self._future.set_result(self._result)
+            future.set_result(self._result)
         else:
-            self._future.set_exception(error)
+            future.set_exception(error)
 
     def _proceed(self, timeout: float | None) -> None:
         """Carry the operation on until it has ended."""
@@ -34,6 +63,11 @@ class Work:
 
     def leave(self) -> None:
         """Note that the caller goes on without waiting."""
+
+    def carry_on(self) -> None:
+        """Carry the operation on until it has ended, well or not."""
+        with contextlib.suppress(errors.DistError):
+            self.wait()
 
     # -- for its user -----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import torchgen_out as torch
@@ -127,16 +128,15 @@ class _BatchNorm(_NormBase):
                 factor = 1.0 / float(self.num_batches_tracked)
         uses_batch = self.training or (self.running_mean is None and self.running_var is None)
         tracked = not self.training or self.track_running_stats
-        return F.batch_norm(
-            input,
-            self.running_mean if tracked else None,
-            self.running_var if tracked else None,
-            self.weight,
-            self.bias,
-            uses_batch,
-            factor,
-            self.eps,
-        )
+        mean = self.running_mean if tracked else None
+        var = self.running_var if tracked else None
+        return self._normalized(input, mean, var, uses_batch, factor)
+
+    def _normalized(
+        self, input: Tensor, mean: Any, var: Any, uses_batch: bool, factor: float
+    ) -> Tensor:
+        """mean, var: running statistics, which follow those of the batch if it uses them."""
+        return F.batch_norm(input, mean, var, self.weight, self.bias, uses_batch, factor, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -160,7 +160,8 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation over the batches of all processes; of one process, over its own.
 
-    Shape: (N, C, ...), unchanged.
+    Mean and variance are sums over all ranks, in two collectives: the variance is that of the
+    distances from the mean, which loses no digits. Shape: (N, C, ...), unchanged; N may differ.
     """
 
     def __init__(
@@ -184,6 +185,41 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Any) -> None:
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def _normalized(
+        self, input: Tensor, mean: Any, var: Any, uses_batch: bool, factor: float
+    ) -> Tensor:
+        dist = torch.distributed
+        if not uses_batch or not dist.is_initialized():
+            return super()._normalized(input, mean, var, uses_batch, factor)
+        group = self.process_group or dist.group.WORLD
+        if group.size() == 1:
+            return super()._normalized(input, mean, var, uses_batch, factor)
+        return self._over_ranks(input, mean, var, factor, group)
+
+    def _over_ranks(self, input: Tensor, mean: Any, var: Any, factor: float, group: Any) -> Tensor:
+        total = importlib.import_module(f"{torch.__name__}.distributed.nn.functional").all_reduce
+        wide = input.double() if input.dtype is torch.float64 else input.float()
+        dims = [dim for dim in range(input.dim()) if dim != 1]
+        shape = [1, -1] + [1] * (input.dim() - 2)
+        own_count = wide.new_full((1,), input.numel() // max(input.shape[1], 1))
+        sums = total(torch.cat([wide.sum(dims), own_count]), group=group)
+        count = sums[-1].detach()
+        batch_mean = sums[:-1] / count
+        centered = wide - batch_mean.view(shape)
+        batch_var = total((centered * centered).sum(dims), group=group) / count
+        if mean is not None:
+            with torch.no_grad():
+                mean.lerp_(batch_mean.detach().to(mean.dtype), factor)
+                unbiased = batch_var.detach() * (count / (count - 1))
+                var.lerp_(unbiased.to(var.dtype), factor)
+        normal = centered * torch.rsqrt(batch_var + self.eps).view(shape)
+        if self.weight is not None:
+            normal = normal * self.weight.view(shape)
+        if self.bias is not None:
+            normal = normal + self.bias.view(shape)
+        result: Tensor = normal.to(input.dtype)
+        return result
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:

@@ -1,7 +1,7 @@
 """`nn.parallel`: modules on several devices, as far as one device goes.
 
 On the CPU, or on one device, every function is that of the single part. Several devices in one
-process, and several processes, are not provided.
+process are not provided; several processes are `distributed_parallel`.
 """
 
 from __future__ import annotations
@@ -132,13 +132,3 @@ class DataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         device = _only(self.device_ids, "DataParallel")
         return self.module(*_moved(inputs, device), **_moved(kwargs, device))
-
-
-class DistributedDataParallel(Module):
-    """Training by several processes, which is not provided."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
-            "DistributedDataParallel is not provided: there is no communication between "
-            "processes. Train the module itself, in one process."
-        )

@@ -6,9 +6,11 @@
 import torchgen_out.nn.parallel.data_parallel as _data_parallel_module  # noqa: F401
 import torchgen_out.nn.parallel.parallel_apply as _parallel_apply_module  # noqa: F401
 import torchgen_out.nn.parallel.replicate as _replicate_module  # noqa: F401
+from torchgen_out._runtime.library.nn.distributed_parallel import (
+    DistributedDataParallel,
+)
 from torchgen_out._runtime.library.nn.parallel import (
     DataParallel,
-    DistributedDataParallel,
     data_parallel,
     gather,
     parallel_apply,

@@ -3,7 +3,7 @@
 # Do not edit.
 """Training by several processes."""
 
-from torchgen_out._runtime.library.nn.parallel import (
+from torchgen_out._runtime.library.nn.distributed_parallel import (
     DistributedDataParallel,
 )
 

@@ -1,0 +1,77 @@
+"""Training by several processes gives what one process gives; each case checks itself."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.distributed import jobs, replica_cases
+
+TWO = 2
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    return jobs.run(tmp_path_factory.mktemp("replicas"), replica_cases.run_all, TWO)
+
+
+EXPECTED: dict[str, Any] = {
+    "unused": [True, True],
+    "other_models": [True, True],
+    "early_end": [2, 2],
+    "sampler": [[0, 2, 4, 6], [1, 3, 5, 0]],
+    "checkpoint": [(8, True)] * TWO,
+}
+
+
+@pytest.mark.parametrize("name", [name for name in replica_cases.CASES if name != "differentiable"])
+def test_replicas(name: str, results: list[dict[str, Any]]) -> None:
+    """What a case returns is in the table, or the same on all ranks."""
+    found = [each[name] for each in results]
+    assert found == EXPECTED.get(name, found[:1] * TWO)
+
+
+def test_gradients_of_collectives_are_their_transposes(results: list[dict[str, Any]]) -> None:
+    """Collectives are linear: over all ranks, result * weight is input * gradient."""
+    x = [float(i) for i in range(2 * TWO)]
+    for case in zip(*[each["differentiable"] for each in results], strict=True):
+        forward = backward = 0.0
+        for rank, (y, grad) in enumerate(case):
+            forward += sum(value * (i + rank) for i, value in enumerate(y))
+            backward += sum(a * b for a, b in zip(x, grad, strict=True))
+        assert forward == backward != 0
+
+
+def again(torch: Any, rank: int, size: int) -> None:
+    """Another number of ranks loads what two have saved; what is damaged is refused."""
+    saved = import_module(f"{torch.__name__}.distributed.checkpoint")
+    folder = Path(os.environ["CHECKPOINT"])
+    network = torch.nn.Sequential(*replica_cases.model(torch))
+    state = {"model": network, "own": {f"of rank {i}": torch.zeros(3) for i in range(2)}}
+    saved.load(state, checkpoint_id=folder)
+    assert state["own"]["of rank 1"].tolist() == [1.0] * 3
+    for damage in (lambda data: data[:-1], lambda data: bytes([data[0] ^ 1]) + data[1:]):
+        path = max(folder.glob("*.distcp"), key=lambda each: each.stat().st_size)
+        whole = path.read_bytes()
+        torch.distributed.barrier()
+        if rank == 0:
+            path.write_bytes(damage(whole))
+        torch.distributed.barrier()
+        before = [p.tolist() for p in network.parameters()]
+        with pytest.raises(RuntimeError, match=r"not whole|damaged"):
+            saved.load(state, checkpoint_id=folder)
+        assert [p.tolist() for p in network.parameters()] == before
+        torch.distributed.barrier()
+        if rank == 0:
+            path.write_bytes(whole)
+
+
+def test_a_checkpoint_of_two_ranks_is_loaded_by_one(
+    results: list[dict[str, Any]], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = next(tmp_path_factory.getbasetemp().glob("replicas*/checkpoint"))
+    jobs.run(tmp_path, again, 1, CHECKPOINT=str(made))
