@@ -7,6 +7,7 @@ device makes the call itself. The tables are all the state there is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -198,6 +199,11 @@ class Operator:
         """Where the operands stand among the arguments of the call."""
         names = tuple(self.arguments)
         return tuple([names.index(name) for name in self.operands])
+
+    @cached_property
+    def list_arguments(self) -> frozenset[str]:
+        """The arguments that the schema says are lists."""
+        return frozenset(re.findall(r"\[\d*\]\??\s+(\w+)", self.schema))
 
     def resolve(self, signature: tuple[Any, ...], variant: str) -> Call:
         """The call for one signature.

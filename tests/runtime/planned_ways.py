@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from torchgen_out._runtime.backends.cpu import planned_calls
+from torchgen_out._runtime.backends.cpu import dispatch
 from torchgen_out._runtime.dispatch.tables import forget_calls
+from torchgen_out._runtime.kernels.cpu.planned import ArrayKernel
 
 SHAPE = (6, 5, 7)
 
@@ -23,11 +24,14 @@ SHAPE = (6, 5, 7)
 def without_plans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """All kernels are called with arrays."""
 
-    def make(table: Any, geometry: Any, args: Any, written: int = 0) -> Any:
-        return *table.prepare(args), *planned_calls.NO_PLAN
+    planned = dispatch.DispatchCall._planned
+
+    def on_arrays(call: Any, kernel: Any) -> Any:
+        kernel = planned(call, kernel)
+        return ArrayKernel(kernel, lambda *args: None, kernel.results, kernel.any_order)
 
     with monkeypatch.context() as patch:
-        patch.setattr(planned_calls.PlanTable, "make", make)
+        patch.setattr(dispatch.DispatchCall, "_planned", on_arrays)
         forget_calls()
         yield
     forget_calls()

@@ -15,19 +15,13 @@ from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Reduction, TensorCall
 
 
-def keep_apart(operator: Dispatch, call: TensorCall) -> TensorCall:
-    """The call in place that refuses arguments in self's memory, but for those that may be there.
+def check_apart(operator: Dispatch, places: Sequence[int], self: Tensor, *args: Any) -> None:
+    """Refuse arguments in the memory of self, which is written, at places of the call.
 
     A kernel that reads its source while it writes would depend on the order.
     """
-    places = [place - 1 for place in _kept_apart(operator)]
-
-    def call_apart(self: Tensor, *args: Any) -> Tensor:
-        for place in places:
-            overlap.check_apart(operator.base_name, self, args[place])
-        return call(self, *args)
-
-    return call_apart if places else call
+    for place in places:
+        overlap.check_apart(operator.base_name, self, args[place - 1])
 
 
 def check_out(operator: Dispatch, out: Tensor, args: Sequence[Any]) -> None:
@@ -36,13 +30,13 @@ def check_out(operator: Dispatch, out: Tensor, args: Sequence[Any]) -> None:
     Nothing would depend on it here, but PyTorch's kernels write while they read.
     """
     if operator.out_overlap == "apart":
-        for place in _kept_apart(operator):
+        for place in kept_apart(operator):
             overlap.check_apart(operator.base_name, out, args[place])
     if operator.out_overlap != "anything":
         overlap.check_whole(operator.base_name, out, args)
 
 
-def _kept_apart(operator: Dispatch) -> list[int]:
+def kept_apart(operator: Dispatch) -> list[int]:
     """The places of the operands that may not be in the memory of what is written."""
     kinds = enumerate(operator.arguments.items())
     return [i for i, (name, kind) in kinds if kind == "operand" and name not in operator.aliasing]

@@ -1,34 +1,28 @@
-"""Calls of pointwise operators on the CPU: which loop, over which memory, into what result.
-
-The usual calls have short paths (`pointwise_short`), writing to existing tensors is
-`pointwise_into`; all others are planned once per geometry (`runtime.kernels.plan`).
-"""
+"""Calls of pointwise operators on the CPU: the loops behind a call's form, and their plans."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-from torchgen_out._runtime.backends.common import pointwise_signature
+import numpy as np
+
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common import pointwise_signature, resizing
+from torchgen_out._runtime.backends.common.output import Output
+from torchgen_out._runtime.backends.common.pointwise_formula import PointwiseFormula
+from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
 from torchgen_out._runtime.backends.cpu import pool
-from torchgen_out._runtime.backends.cpu.pointwise_into import make_inplace_call, make_out_call
-from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
-    PLANS_KEPT,
-    PointwiseKernels,
-    Runner,
-    common_flat,
-    flat_inputs,
-    make_runner,
-    run,
-)
-from torchgen_out._runtime.backends.cpu.pointwise_short import (
-    SHORT_PATHS,
-    TERNARY,
-    make_ternary_call,
-)
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import LoopKernels, memory_of, plan_loop
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.core.storage import Storage
-from torchgen_out._runtime.core.tensor import build
+from torchgen_out._runtime.core import overlap, promotion
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import call_text
+from torchgen_out._runtime.dispatch.call_spec import NEW, UPDATE, WRITE, CallSpec, Role
+from torchgen_out._runtime.dispatch.launch_cache import LaunchCache
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
@@ -40,118 +34,160 @@ def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> 
     if variant == OUT:
         return make_out_call(special)
     if variant == INPLACE:
-        return make_inplace_call(special)
-    kernels = PointwiseKernels(special, (special.result,) * operator.outputs)
-    general = (make_single_call if operator.outputs == 1 else make_general_call)(kernels)
-    zero_dim = all(entry & keys.ZERO_DIM for entry in signature if entry.__class__ is int)
-    if operator.outputs == 1:
-        maker = SHORT_PATHS.get(special.arguments)
-        if maker:
-            return maker(kernels, general, kernels.result_key(zero_dim))
-    if operator.outputs <= 2 and special.arguments in TERNARY:
-        return make_ternary_call(kernels, general, kernels.result_key(zero_dim))
-    return general
-
-
-class Found(NamedTuple):
-    """What a call remembers of a geometry: the loop, and the memory and fields of the result."""
-
-    runner: Runner
-    empty: Any
-    numel: int
-    key: int
-    sizes: Size
-    strides: tuple[int, ...]
-    contiguous: bool
-
-
-def make_single_call(kernels: PointwiseKernels) -> Call:
-    """Any number of operands, any geometry, one result."""
-    (dtype,) = kernels.outputs
-    storage_dtype, base_key = dtype.numpy, keys.pack(dtype.index, 0, 0, False)
-    geometries: dict[Any, Found] = {}
-    only_tensors = set(kernels.arguments) == {"tensor"}
-
-    def find(geometry: Any, tensors: Any) -> Found:
-        plan = plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]), in_runs=True)
-        found = Found(
-            make_runner(kernels, plan),
-            pool.array_maker(plan.numel * storage_dtype.itemsize),
-            plan.numel,
-            base_key if plan.sizes else base_key | keys.ZERO_DIM,
-            plan.sizes,
-            plan.strides,
-            plan.contiguous,
+        promotion.check_inplace(
+            operator.base_name, operator.promotion, special.result, special.inputs[0]
         )
-        if len(geometries) < PLANS_KEPT:
-            geometries[geometry] = found
+        return PointwiseCall(special, special.inputs[:1], UPDATE).make()
+    zero_dim = all(entry & keys.ZERO_DIM for entry in signature if entry.__class__ is int)
+    outputs = (special.result,) * operator.outputs
+    return PointwiseCall(special, outputs, NEW, zero_dim).make()
+
+
+def make_out_call(special: PointwiseSignature) -> Call:
+    """call(out, ...), by the dtype of `out`."""
+    by_dtype: dict[int, Call] = {}
+
+    def call(out: Tensor, *args: Any) -> Tensor:
+        index = out._key & keys.DTYPE_MASK
+        found = by_dtype.get(index)
+        if found is None:
+            dtype = dtypes.BY_INDEX[index]
+            promotion.check_out(special.result, dtype, special.operator.out_rule)
+            found = by_dtype[index] = PointwiseCall(special, (dtype,), WRITE).make()
+        result: Tensor = found(out, *args)
+        return result
+
+    return call
+
+
+ROLES = {"tensor": Role.TENSOR, "scalar": Role.SCALAR, "raw": Role.RAW, "absent": Role.ABSENT}
+
+
+class PointwiseCall:
+    """What is known of a pointwise operator's calls for one signature, and dtypes of the results.
+
+    zero_dim: whether no operand has dims.
+    """
+
+    def __init__(
+        self,
+        special: PointwiseSignature,
+        outputs: tuple[dtypes.dtype, ...],
+        mode: str,
+        zero_dim: bool = False,
+    ) -> None:
+        self.special, self.outputs, self.mode = special, outputs, mode
+        self.formula = PointwiseFormula(special, outputs)
+        base = special.operator.base_name
+        self.name = f"{base}_" if mode == UPDATE else base
+        result = () if mode != WRITE else (Role.TENSOR,)
+        self.roles = (*result, *[ROLES[kind] for kind in special.arguments])
+        self.keys = [keys.pack(dtype.index, 0, 0, zero_dim) for dtype in outputs]
+
+    def make(self, at_defaults: bool = True) -> Call:
+        """The function that is called; at_defaults: a simpler one where scalars have theirs."""
+        formula = self.formula
+        is_simple = at_defaults and formula.at_defaults is not None
+        is_simple &= len(formula.defaults) == self.roles.count(Role.SCALAR)
+        kernels = LoopKernels(formula.at_defaults if is_simple else formula.spec)
+        is_new = self.mode == NEW
+        spec = CallSpec(
+            self.roles,
+            results=len(self.outputs),
+            mode=self.mode,
+            at_places=True,
+            dense=True,
+            defaults=is_simple,
+        )
+        scalars = spec.names(Role.SCALAR)
+        converters = zip(scalars, formula.converters, strict=True)
+        defaults = zip(scalars, formula.defaults, strict=True) if is_simple else ()
+        in_place = PointwiseCall(self.special, self.outputs, UPDATE) if self.mode == WRITE else None
+        small = min([pool.ALIGNED_BYTES // dtype.itemsize for dtype in self.outputs])
+        launches = OutCache if self.mode == WRITE else LaunchCache
+        return call_text.make_call(
+            spec,
+            launches(partial(self.prepare if is_new else self.prepare_into, kernels)),
+            memory_of=memory_of,
+            load=kernels.inplace_kernel if self.mode == UPDATE else kernels.flat_kernel,
+            run_flat=threads.run_flat,
+            work=kernels.work,
+            small=min(kernels.serial_below, small) if is_new else kernels.serial_below,
+            empty=np.empty,
+            pooled=pool.empty,
+            check=partial(_check_operands, self.name),
+            full=later(partial(self.make, False)),
+            update=later(in_place.make) if in_place else None,
+            **{f"default_{name}": each for name, each in defaults},
+            **{f"convert_{name}": convert for name, convert in converters},
+            **{f"dtype{i}": dtype.numpy for i, dtype in enumerate(self.outputs)},
+            **{f"key{i}": key for i, key in enumerate(self.keys)},
+        )
+
+    def prepare(self, kernels: LoopKernels, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The loop for operands that were not met before, and its results."""
+        tensors = self.tensors(args)
+        plan = plans.plan_pointwise(_geometries(tensors), in_runs=True)
+        outputs = [
+            Output((plan.sizes, dtype, plan.strides), None, pool.array_maker)
+            for dtype in self.outputs
+        ]
+        is_dense = all(shapes.is_contiguous(each._sizes, each._strides) for each in tensors)
+        return *outputs, *plan_loop(kernels, plan, len(outputs)), is_dense
+
+    def prepare_into(self, kernels: LoopKernels, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The loop into a tensor that is there; it is resized if it is only written.
+
+        Raises: RuntimeError if it is too small, or overlaps itself or an input in part.
+        """
+        out, *tensors = self.tensors(args)
+        is_update = self.mode == UPDATE
+        inputs = [out, *tensors] if is_update else tensors
+        sizes = shapes.broadcast_shapes(*[each._sizes for each in inputs])
+        if tuple(sizes) != tuple(out._sizes):
+            if is_update:
+                raise errors.inplace_shape(self.name, out._sizes, sizes)
+            resizing.resize_out(self.name, out, sizes)
+        overlap.check_operands(self.name, out, tensors)
+        plan = plans.plan_pointwise(_geometries(inputs), (out._sizes, out._strides), in_runs=True)
+        is_dense = all(shapes.is_contiguous(t._sizes, t._strides) for t in (out, *tensors))
+        return *plan_loop(kernels, plan, is_update=is_update), is_dense
+
+    def tensors(self, args: tuple[Any, ...]) -> list[Tensor]:
+        """The tensors among the arguments of a call."""
+        pairs = zip(args, self.roles, strict=True)
+        return [each for each, role in pairs if role is Role.TENSOR]
+
+
+class OutCache(LaunchCache):
+    """Launches into results that are resized if need be: what is then done is not remembered."""
+
+    __slots__ = ()
+
+    def find(self, key: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The launch of a call that was not found."""
+        sizes = args[0]._sizes
+        found = super().find(key, args)
+        if args[0]._sizes is not sizes:
+            del self[key]
         return found
 
+
+def later(make: Callable[[], Call]) -> Call:
+    """A call that is made when it is first needed."""
+    made: list[Call] = []
+
     def call(*args: Any) -> Any:
-        tensors, scalars = (args, ()) if only_tensors else kernels.split(args)
-        geometry: tuple[Any, ...]
-        if len(tensors) == 1:
-            geometry = tensors[0]._sizes, tensors[0]._strides
-        else:
-            geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])
-        found = geometries.get(geometry) or find(geometry, tensors)
-        runner, empty, numel, key, sizes, strides, contiguous = found
-        buffer = empty(numel, storage_dtype)
-        runner(buffer, 0, tensors, scalars)
-        if contiguous:
-            return build(key, sizes, strides, 0, None, buffer)
-        return build(key, sizes, strides, 0, Storage(buffer))
+        if not made:
+            made.append(make())
+        return made[0](*args)
 
     return call
 
 
-def make_general_call(kernels: PointwiseKernels) -> Call:
-    """Any number of operands, any geometry, several results."""
-    outputs = kernels.outputs
-    storage_dtypes = [dtype.numpy for dtype in outputs]
-    output_keys = [keys.pack(dtype.index, 0, 0, False) for dtype in outputs]
-    geometries: dict[Any, plans.PointwisePlan] = {}
-    only_tensors = set(kernels.arguments) == {"tensor"}
+def _check_operands(name: str, out: Tensor, *tensors: Tensor) -> None:
+    overlap.check_operands(name, out, tensors)
 
-    def call(*args: Any) -> Any:
-        tensors, scalars = (args, ()) if only_tensors else kernels.split(args)
-        flat = common_flat(tensors)
-        if flat is not None:
-            first = tensors[0]
-            sizes, strides, numel = first._sizes, first._strides, flat[0].size
-            buffers = [pool.empty(numel, dtype) for dtype in storage_dtypes]
-            all_arrays = (*buffers, *flat)
-            threads.run_flat(kernels.flat_kernel(), all_arrays, tuple(scalars), work=kernels.work)
-            contiguous = True
-        else:
-            geometry = tuple([each for t in tensors for each in (t._sizes, t._strides)])
-            plan = geometries.get(geometry)
-            if plan is None:
-                plan = plans.plan_pointwise(
-                    tuple([(t._sizes, t._strides) for t in tensors]), in_runs=True
-                )
-                if len(geometries) < PLANS_KEPT:
-                    geometries[geometry] = plan
-            sizes, strides, contiguous = plan.sizes, plan.strides, plan.contiguous
-            buffers = [pool.empty(plan.numel, dtype) for dtype in storage_dtypes]
-            if plan.flat and 0 < plan.numel < kernels.serial_below:
-                arrays = flat_inputs(plan, tensors)
-                kernels.flat_kernel(plan.flat_form)(*buffers, *arrays, *scalars)
-            else:
-                run(kernels, plan, buffers, (0,) * len(buffers), tensors, scalars)
-        zero_dim = 0 if sizes else keys.ZERO_DIM
-        return tuple(
-            [
-                build(
-                    key | zero_dim,
-                    sizes,
-                    strides,
-                    0,
-                    None if contiguous else Storage(buffer),
-                    buffer if contiguous else None,
-                )
-                for key, buffer in zip(output_keys, buffers, strict=True)
-            ]
-        )
 
-    return call
+def _geometries(tensors: list[Tensor]) -> tuple[plans.Geometry, ...]:
+    return tuple([(each._sizes, each._strides) for each in tensors])

@@ -16,7 +16,11 @@ from torchgen_out._runtime.backends.common.reduction_plan import (
     reduction_types,
 )
 from torchgen_out._runtime.backends.cpu import casting
-from torchgen_out._runtime.backends.cpu.pointwise_kernels import PLANS_KEPT, Runner, typed_buffer
+from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
+    Run,
+    memory_of,
+    typed_buffer,
+)
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes
@@ -24,6 +28,7 @@ from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor, alias
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
@@ -124,7 +129,7 @@ class Fold:
         self.serial_below = 2 * READING * threads.GRAIN
         """Elements that are not worth a second thread."""
         self.plans: dict[Any, DimPlan] = {}
-        self.copiers: dict[Any, Runner | None] = {}
+        self.copiers: dict[Any, tuple[Run, int | None] | None] = {}
         self.key = keys.pack(result.index, 0, 0, False)
         self.scalar_key = keys.pack(result.index, 0, 0, True)
 
@@ -163,7 +168,7 @@ class Fold:
         buffer = _empty(plan.numel, self.storage_dtype)
         flat, walk = x._flat, plan
         if flat is None:
-            flat, walk = memory_of(x, plan, geometry[1])
+            flat, walk = dense_memory(x, plan, geometry[1])
         if flat is not None and 0 < plan.effort < self.serial_below and walk.width:
             if walk.width == 1:
                 self.kernel(buffer, flat, walk.count, *scalars)
@@ -187,7 +192,7 @@ class Fold:
     def _fold(
         self, buffer: Any, x: Tensor, flat: Any, plan: DimPlan, scalars: Sequence[Any]
     ) -> None:
-        """Fold what is large, scattered, or not dense. flat, plan: as `memory_of` gives them."""
+        """Fold what is large, scattered, or not dense. flat, plan: as `dense_memory` gives them."""
         if (flat is None or not plan.width) and 0 < plan.work < threads.GRAIN:
             gathered = self._gather(x, plan)
             if gathered is not None:
@@ -217,16 +222,16 @@ class Fold:
             copier = self.copiers[geometry]
         except KeyError:
             sizes = tuple([x._sizes[dim] for dim in plan.order])
-            ordered = alias(x, sizes, tuple([x._strides[dim] for dim in plan.order]), x._offset)
-            copier = casting.find_copier(
-                ordered, x.dtype, (sizes, shapes.contiguous_strides(sizes))
-            )
-            if len(self.copiers) < PLANS_KEPT:
+            ordered = sizes, tuple([x._strides[dim] for dim in plan.order])
+            dense = sizes, shapes.contiguous_strides(sizes)
+            copier = casting.find_copier(x.dtype, x.dtype, ordered, dense)
+            if len(self.copiers) < LAUNCHES_KEPT:
                 self.copiers[geometry] = copier
         if copier is None:
             return None
         gathered = _empty(plan.work, x.dtype.numpy)
-        copier(gathered, 0, (x,), ())
+        (run, numel), (flat, at) = copier, memory_of(x, False)
+        run(0, at, gathered, flat) if numel is None else run(gathered, flat[at:])
         return gathered
 
     def _fold_in_steps(self, buffer: Any, x: Tensor, plan: DimPlan) -> None:
@@ -289,7 +294,7 @@ class Fold:
         self.rows.finish(buffer, shares, flat.size)
 
 
-def memory_of(x: Tensor, plan: DimPlan, dim: Any) -> tuple[Any, DimPlan]:
+def dense_memory(x: Tensor, plan: DimPlan, dim: Any) -> tuple[Any, DimPlan]:
     """The elements as one flat array, and how to walk it; (None, plan) if they are not dense."""
     walk = plan_memory(x._sizes, x._strides, dim)
     if walk is None:

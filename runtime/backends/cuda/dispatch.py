@@ -14,7 +14,8 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common.dispatch import common_dtype
 from torchgen_out._runtime.backends.common.given_results import (
-    keep_apart,
+    check_apart,
+    kept_apart,
     make_copying_call,
     make_out_call,
 )
@@ -192,10 +193,11 @@ def make_mutating_call(operator: Dispatch, kernel: Kernel, prepare: Preparation)
 
 def make_aliasing_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
     """In place, by a kernel that may be given `out` as self, or a dense copy of it."""
-    meta = operator.meta
+    meta, apart = operator.meta, kept_apart(operator)
     assert meta is not None
 
     def call(self: Tensor, *args: Any) -> Tensor:
+        check_apart(operator, apart, self, *args)
         sizes = meta(self, *args)[0]
         if tuple(sizes) != tuple(self._sizes):
             raise errors.inplace_shape(operator.base_name + "_", self._sizes, sizes)
@@ -208,7 +210,7 @@ def make_aliasing_call(operator: Dispatch, kernel: Kernel, prepare: Preparation)
         self._storage.version += 1
         return self
 
-    return keep_apart(operator, call)
+    return call
 
 
 def allocate(spec: Any, common: dtypes.dtype | None, index: int) -> Tensor:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.backends.cpu.dispatch_output import Output
+from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor, from_array
+from torchgen_out._runtime.dispatch.tables import forget_calls
 from torchgen_out._runtime.library.tools import reading
 from torchgen_out._runtime.library.tools.calling import (
     TOLERANCE,
@@ -124,19 +125,19 @@ def check_written(record: Record) -> str | None:
 @contextmanager
 def memory_full_of(fill: int) -> Iterator[None]:
     """Let the results of kernels begin with a value that is no accident."""
-    allocate = Output.allocate
+    maker = pool.array_maker
 
-    def filled(output: Output) -> Tensor:
-        result = allocate(output)
-        output.array(result)[...] = fill
-        return result
+    def filled(nbytes: int) -> Callable[[int, Any], Any]:
+        return lambda numel, dtype: np.full(numel, fill, dtype)
 
-    output_class: Any = Output
-    output_class.allocate = filled
+    module: Any = pool
+    module.array_maker = filled
+    forget_calls()
     try:
         yield
     finally:
-        output_class.allocate = allocate
+        module.array_maker = maker
+        forget_calls()
 
 
 def check_in_place(record: Record) -> str | None:

@@ -1,0 +1,99 @@
+"""Operands and results that a kernel sees in another dtype or order than tensors have them.
+
+A kernel computes in an `opmath`, in the dtype in which its operands meet, and mostly on contiguous
+memory. A launch that takes tensors' memory as it is converts it on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu.copy.copy import cast_into
+from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements
+from torchgen_out._runtime.kernels.cpu.planned import view_of
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+
+
+class Operand(NamedTuple):
+    """A tensor's memory, and as what the kernel takes it: `wanted`, contiguous if it is converted.
+
+    is_dense: whether it is converted in any case, for a kernel that walks no strides.
+    """
+
+    own: dtype
+    wanted: dtype
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    is_dense: bool = False
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether the kernel sees other memory."""
+        return self.own is not self.wanted or self.is_dense
+
+    @property
+    def spec(self) -> TensorSpec:
+        """What the kernel sees."""
+        if not self.is_converted:
+            return self.own_spec
+        sizes = tuple(self.sizes)
+        return TensorSpec(self.wanted.numpy, sizes, shapes.contiguous_strides(sizes))
+
+    @property
+    def own_spec(self) -> TensorSpec:
+        """The memory."""
+        return TensorSpec(self.own.numpy, self.sizes, self.strides)
+
+    def loaded(self, flat: Any, at: int) -> Any:
+        """The elements for the kernel, flat and contiguous."""
+        view, own, wanted = view_of(flat, at, self.own_spec), self.own, self.wanted
+        if own is wanted:
+            return np.array(view, order="C").reshape(-1)
+        if own.opmath is not own:
+            view, own = narrow_arrays.widen(view, own), own.opmath
+        if own is wanted:
+            return view.reshape(-1)
+        cast = np.empty(view.shape, wanted.opmath.numpy)
+        cast_into(cast, view)
+        return (cast if wanted.opmath is wanted else narrow_arrays.narrow(cast, wanted)).reshape(-1)
+
+    def store(self, flat: Any, stage: Any) -> None:
+        """Write what the kernel has computed to where the tensor's memory begins."""
+        target = view_of(flat, 0, self.own_spec)
+        values = stage.reshape(self.sizes)
+        if self.own is not self.wanted:
+            narrow_arrays.narrow(values, self.own, target)
+            return
+        order = sorted(range(values.ndim), key=self.strides.__getitem__, reverse=True)
+        copy_elements(target.transpose(order), values.transpose(order))
+
+
+def with_conversions(
+    plan: LaunchPlan, results: Sequence[Operand], operands: Sequence[Operand], is_given: bool
+) -> LaunchPlan:
+    """The plan over tensors' memory. is_given: whether the kernel may leave results in part."""
+    count, first = len(operands), len(results)
+    outs = [(i, out) for i, out in enumerate(results) if out.is_converted]
+    loads = [(i, each) for i, each in enumerate(operands, first) if each.is_converted]
+    if not outs and not loads:
+        return plan
+
+    def run(*args: Any) -> Any:
+        given = list(args)
+        for i, each in loads:
+            given[i], given[i + count] = each.loaded(args[i], args[i + count]), 0
+        for i, out in outs:
+            wanted = out.wanted.numpy
+            given[i] = out.loaded(args[i], 0) if is_given else np.empty(out.spec.numel, wanted)
+        found = plan.run(*given)
+        for i, out in outs:
+            out.store(args[i], given[i])
+        return found
+
+    return LaunchPlan(run, plan.params)

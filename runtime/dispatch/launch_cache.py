@@ -1,0 +1,42 @@
+"""The launches of a call by geometry: what was planned once is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+LAUNCHES_KEPT = 1024
+"""Geometries that a call remembers before it begins anew."""
+
+
+class LaunchCache(dict[Any, tuple[Any, ...]]):
+    """By geometry and plain arguments: each new result's `Output`, then (run, params, is_dense).
+
+    prepare(args): such an entry, for the arguments of a call; or it raises what is wrong with them.
+    is_dense: whether all operands are contiguous.
+    """
+
+    __slots__ = ("prepare",)
+
+    def __init__(self, prepare: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> None:
+        self.prepare = prepare
+
+    def find(self, key: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The launch of a call that was not found: a new one, or one with lists in its key."""
+        try:
+            key = _hashable(key)
+            found = self.get(key)
+        except TypeError:  # what cannot be looked up is planned each time
+            return self.prepare(args)
+        if found is None:
+            found = self.prepare(args)
+            if len(self) >= LAUNCHES_KEPT:
+                self.clear()
+            self[key] = found
+        return found
+
+
+def _hashable(value: Any) -> Any:
+    if value.__class__ is tuple or value.__class__ is list:
+        return tuple(map(_hashable, value))
+    return value
