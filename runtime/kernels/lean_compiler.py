@@ -19,8 +19,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from torchgen_out._runtime.kernels import machine_code
-
 
 class _Entry:
     """The function that is being compiled to be called from Python; the others are its parts."""
@@ -85,48 +83,30 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
     return list(inspect.signature(function).parameters)
 
 
-def _original(name: str) -> Any:
-    return next(each.original for each in _replacements() if each.name == name)
-
-
 # One module.
 
 
 def _finalize(self: Any) -> None:
-    """Link what a library needs into it; optimise and emit it only if it is the entry's."""
-    if self is _entries[-1].library:
-        _original("finalize")(self)
-        return
+    """Link what a library needs into it; optimise it only if it is the entry's."""
     self._raise_if_finalized()
     for library in dict.fromkeys(self._linking_libraries):
         self._reload_init.update(library._reload_init)
         self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+    if self is _entries[-1].library:
+        self._optimize_final_module()
     self._finalize_dynamic_globals()
     self._finalized = True
 
 
 def _get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
-    """The function that Python calls; of a part of the entry a name without code."""
-    if (fndesc.modname, fndesc.qualname) != _entries[-1].name:
-        from numba import _dynfunc
+    """A name without code: what is made of the entry's module is no function of Numba's."""
+    if (fndesc.modname, fndesc.qualname) == _entries[-1].name:
+        _entries[-1].library = library
+        library.finalize()
+    from numba import _dynfunc
 
-        name = fndesc.qualname.rpartition(".")[2]
-        return _dynfunc.make_function(fndesc.lookup_module(), name, "", 0, env, (library,))
-    _entries[-1].library = library
-    made = _original("get_executable")(self, library, fndesc, env)
-    _set_environments(library)
-    return made
-
-
-def _set_environments(library: Any) -> None:
-    """Tell the module where the environments of the functions are that became parts of it."""
-    from numba.core.environment import lookup_environment
-
-    for variable in library._final_module.global_variables:
-        if variable.name.startswith(machine_code.ENVIRONMENT):
-            environment = lookup_environment(variable.name)
-            if environment is not None:
-                library.codegen.set_env(variable.name, environment)
+    name = fndesc.qualname.rpartition(".")[2]
+    return _dynfunc.make_function(fndesc.lookup_module(), name, "", 0, env, (library,))
 
 
 # Smaller things.

@@ -1,114 +1,97 @@
-"""Compiled kernels as the plain functions behind Numba's, for callers other than the interpreter.
+"""Compiled kernels as Python calls them, and as workers do.
 
-A kernel's own function takes the address of a place for its result, that of one for its error, and
-its arguments taken apart: for an array seven words and more. It returns a status.
+A kernel that is asked for by its arguments' types is one compiled function. One that is called with
+whatever comes, `Overloads`, has one for each combination of types that it has met.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
+from torchgen_out._runtime.kernels.machine import callers, compiling, library
+from torchgen_out._runtime.kernels.machine.callers import Native
+from torchgen_out._runtime.kernels.machine.signatures import spell_values
+from torchgen_out._runtime.kernels.store import log
 
-Kind = Any
-"""What a caller must know of an argument: (item size, ndim) of an array, Numba's type of a number.
-"""
+MOST_OVERLOADS = 32
+"""Of one kernel that are found by compiled code; the others are found by Python."""
+
+_of_entries: dict[Callable[..., Any], Native] = {}
+_overloads: dict[Callable[..., Any], Overloads] = {}
 
 
-class Native:
-    """A kernel compiled for arguments of known types.
+def entry_for(name: str, text: str, function: str, kinds: tuple[str, ...]) -> Callable[..., Any]:
+    """The function for arguments of such types, spelled as in `machine.signatures`."""
+    found = _native_for(name, text, function, kinds)
+    if found is None:
+        return in_numba(name, text, function)
+    _of_entries[found.entry] = found
+    return found.entry
 
-    entry: what Python calls, without a look at the arguments' types.
-    answers: whether it returns a bool; anything else that it returns is dropped.
-    callers: what calls it on several threads, for whoever does so to keep.
+
+def _native_for(name: str, text: str, function: str, kinds: Sequence[str]) -> Native | None:
+    """The compiled function; None for what works inside Numba only."""
+    if not callers.work_here():
+        return None
+    try:
+        return library.native_for(name, text, function, kinds)
+    except compiling.NeedsNumba as error:
+        log.info("%s is compiled in every process: %s", name, error)
+        return None
+
+
+def in_numba(name: str, text: str, function: str) -> Callable[..., Any]:
+    """Numba's own dispatcher, in this process."""
+    found: Callable[..., Any] = compiling.compiler().dispatcher_of(name, text, function)
+    return found
+
+
+class Overloads:
+    """A function of a text that is compiled for the types it is called with.
+
+    entry: what is called. Compiled code looks for the types; what it does not find comes here.
     """
 
-    __slots__ = ("address", "answers", "callers", "entry", "kinds")
+    def __init__(self, name: str, text: str, function: str) -> None:
+        self.name, self.text, self.function = name, text, function
+        self.natives: dict[tuple[str, ...], Native | None] = {}
+        library.prepare()
+        self.entry = callers.function_of("kernel", "torchgen_call", [self._call])
+        _overloads[self.entry] = self
 
-    def __init__(self, entry: Any, address: int, answers: bool, kinds: tuple[Kind, ...]) -> None:
-        self.entry = entry
-        self.address = address
-        self.answers = answers
-        self.kinds = kinds
-        self.callers: dict[Any, Any] = {}
+    def _call(self, *args: Any) -> Any:
+        found = self.for_values(args)
+        if found is None:
+            return in_numba(self.name, self.text, self.function)(*args)
+        return found.entry(*args)
 
-
-_of_entries: dict[Any, Native] = {}
-_of_calls: dict[tuple[Any, ...], Native | None] = {}
-
-
-def remember(result: Any) -> None:
-    """Know the function of an entry point that Numba has compiled or loaded."""
-    found = _native(result)
-    if found is not None:
-        _of_entries[result.entry_point] = found
+    def for_values(self, args: tuple[Any, ...]) -> Native | None:
+        """The function for the types of arguments; None for what Numba alone can call."""
+        kinds = spell_values(args)
+        if kinds is None:
+            return None
+        if kinds not in self.natives:
+            found = _native_for(self.name, self.text, self.function, kinds)
+            self.natives[kinds] = found
+            owner = callers.owner_of(self.entry)
+            if found is not None and len(owner) <= MOST_OVERLOADS:
+                owner.append(callers.describe(found, is_checked=True))
+        return self.natives[kinds]
 
 
 def native_call(kernel: Any, *calls: Sequence[Any]) -> Native | None:
-    """What makes some calls of a kernel: an entry point, a dispatcher, or anything that has one.
+    """What makes some calls of a kernel: an entry point, or anything that has overloads.
 
-    None for what only the interpreter can call: arguments other than arrays and numbers, and calls
-    whose arguments have different types (one row of a strided array is contiguous).
+    None for what only the interpreter can call, and for calls whose arguments have different types
+    (one row of a strided array is contiguous).
     """
     found = _of_entries.get(kernel)
     if found is not None:
         return found
     find = getattr(kernel, "dispatcher_for", None)
-    if find is None and not hasattr(kernel, "overloads"):
+    own = _overloads.get(kernel if find is None else find(calls[0][0]))
+    if own is None:
         return None
-    first, *others = [tuple(map(_type_key, args)) for args in calls]
-    if any(other != first for other in others):
-        return None
-    dispatcher = kernel if find is None else find(calls[0][0])
-    key = (dispatcher, first)
-    if key not in _of_calls:
-        _of_calls[key] = _compiled(dispatcher, calls[0])
-    return _of_calls[key]
-
-
-def _type_key(arg: Any) -> Any:
-    """What Numba's type of an argument depends on."""
-    if arg.__class__ is np.ndarray:
-        return arg.dtype, arg.ndim, arg.flags.num
-    return arg.__class__
-
-
-def _compiled(dispatcher: Any, args: Sequence[Any]) -> Native | None:
-    from numba import typeof
-
-    plain = (int, float, bool, np.generic)
-    if not all(arg.__class__ is np.ndarray or isinstance(arg, plain) for arg in args):
-        return None
-    signature = tuple([_splittable(typeof(arg)) for arg in args])
-    dispatcher.compile(signature)
-    return _native(dispatcher.overloads[signature])
-
-
-def _splittable(kind: Any) -> Any:
-    """The type of an argument, and of its rows: some rows of a column-major array are not dense."""
-    return kind.copy(layout="A") if getattr(kind, "layout", "C") == "F" else kind
-
-
-def _native(result: Any) -> Native | None:
-    from numba import types
-    from numba.np.numpy_support import as_dtype
-
-    signature = result.signature
-    numbers = (types.Integer, types.Float, types.Boolean)
-    if not all(isinstance(each, (types.Array, *numbers)) for each in signature.args):
-        return None
-    returned = signature.return_type
-    if not isinstance(returned, (types.NoneType, *numbers)):
-        return None
-    address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-    kinds = tuple(
-        (as_dtype(each.dtype).itemsize, each.ndim) if isinstance(each, types.Array) else each
-        for each in signature.args
-    )
-    return Native(result.entry_point, address, isinstance(returned, types.Boolean), kinds)
-
-
-def word_count(kind: Kind) -> int:
-    """How many words of 8 bytes an argument takes up."""
-    return 5 + 2 * int(kind[1]) if isinstance(kind, tuple) else 1
+    first, *others = [own.for_values(tuple(args)) for args in calls]
+    return first if all(other is first for other in others) else None

@@ -16,16 +16,18 @@ import numpy as np
 
 @cache
 def find_symbol(name: str) -> str | None:
-    """Make a function of NumPy's OpenBLAS (with 64-bit integers) known to compiled code."""
-    from llvmlite import binding
+    """What compiled code calls a function of NumPy's OpenBLAS (with 64-bit integers); or None."""
+    return None if function(name) is None else f"torchgen_{name}"
 
+
+@cache
+def function(name: str) -> Any:
+    """A function of NumPy's OpenBLAS; None if there is none of that name."""
     library = numpy_library()
     for spelling in (f"scipy_{name}64_", f"{name}64_"):
-        function = getattr(library, spelling, None)
-        if function is not None:
-            symbol = f"torchgen_{name}"
-            binding.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
-            return symbol
+        found = getattr(library, spelling, None)
+        if found is not None:
+            return found
     return None
 
 

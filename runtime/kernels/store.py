@@ -1,7 +1,7 @@
 """The files of the kernel cache, which are believed only if they are whole and this user's.
 
-A file is a few parts of bytes below a checksum and the key that they were kept under. What is
-damaged, cut off, of another key or absent is the same: nothing, and made again. A file that another
+Each file is a pack of one kernel for this very processor. What is damaged, cut off, of another key
+or absent is the same: nothing, and made again, unless an installed pack has it. A file that another
 user could have written would run that user's code, so the folder and each file must belong to this
 user or to root and be writable by nobody else. Where files cannot be kept, each process makes its
 own kernels, and says so once.
@@ -10,26 +10,20 @@ own kernels, and says so once.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import logging
 import os
 import secrets
-import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from torchgen_out._runtime import config
 from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.kernels.machine import host, installed, packs
 
 log = logging.getLogger("torchgen_out.kernels")
 """What the kernel cache does besides loading: at level INFO, so that it is silent by default."""
 
-MAGIC = b"torchgen kernel 1\n"
-"""How each file begins; another number where the layout of files changes."""
-
-DIGEST = 16  # bytes of the checksum
 _judged: dict[Path, bool] = {}
 """Whether a folder that exists may be used."""
 _said: set[str] = set()
@@ -41,31 +35,51 @@ def folder() -> Path | None:
     return None if home is None else home / "compiled"
 
 
-def read(name: str, key: str) -> list[bytes] | None:
-    """Return the parts of a file that was kept under a key, if it is there and to be believed."""
+def read(key: str) -> bytes | None:
+    """Return the encoded entry of a kernel for this processor, if it is there and to be believed.
+
+    It is of the user's own cache, or of a pack.
+    """
+    content = _read_own(key)
+    return installed.find(key) if content is None else content
+
+
+def _read_own(key: str) -> bytes | None:
     home = folder()
     if home is None or not _is_usable(home):
         return None
+    name = file_name(key)
     try:
         with open(home / name, "rb") as file:
-            owned = _is_safe(os.fstat(file.fileno()))
+            owned = packs.is_safe(os.fstat(file.fileno()))
             content = file.read() if owned else b""
     except OSError:
         return None
     if not owned:
         log.info("%s belongs to another user or may be written by one, and is not used", name)
         return None
-    parts = _parts(content, key)
-    if parts is None:
+    try:
+        found = packs.Pack(content).find(_own_hash(key))
+    except packs.Damaged:
+        found = None
+    if found is None:
         log.info("%s is damaged or of another kernel, and is made again", name)
-    return parts
+    return found
 
 
-def write(name: str, key: str, parts: Sequence[bytes]) -> None:
-    """Keep parts in a file under a key, for this process and others; warn once if that fails."""
-    head = json.dumps({"key": key, "lengths": [len(part) for part in parts]}).encode()
-    content = b"".join([len(head).to_bytes(4, "little"), head, *parts])
-    _put(name, MAGIC + _checksum(content) + content, _replace)
+def write(key: str, content: bytes) -> None:
+    """Keep an encoded entry, for this process and others; warn once if that fails."""
+    header = {"key": key, "platform": host.own_platform()}
+    _put(file_name(key), packs.written(header, {_own_hash(key): content}), _replace)
+
+
+def file_name(key: str) -> str:
+    """The file of a kernel for this processor."""
+    return f"{key.partition('(')[0]}.{_own_hash(key).hex()[:24]}.kernel"
+
+
+def _own_hash(key: str) -> bytes:
+    return packs.key_hash(f"{key} {host.own_platform()}")
 
 
 def keep_text(name: str, text: str) -> Path | None:
@@ -122,27 +136,6 @@ def _write_new(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _checksum(content: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(content, digest_size=DIGEST).digest()
-
-
-def _parts(file: bytes, key: str) -> list[bytes] | None:
-    """The parts of a whole file of this key."""
-    start = len(MAGIC) + DIGEST
-    content = memoryview(file)[start:]
-    if not file.startswith(MAGIC) or file[len(MAGIC) : start] != _checksum(content):
-        return None
-    at = 4 + int.from_bytes(content[:4], "little")
-    head = json.loads(bytes(content[4:at]))
-    if head["key"] != key:
-        return None
-    parts = []
-    for length in head["lengths"]:
-        parts.append(bytes(content[at : at + length]))
-        at += length
-    return parts
-
-
 def _is_usable(home: Path) -> bool:
     """Whether nobody but this user and root can have put files into a folder, or it is not there.
 
@@ -154,16 +147,10 @@ def _is_usable(home: Path) -> bool:
             status = os.stat(home)
         except OSError:
             return True
-        found = _judged[home] = _is_safe(status)
+        found = _judged[home] = packs.is_safe(status)
         if not found:
             _say(_distrust(home, status))
     return found
-
-
-def _is_safe(status: os.stat_result) -> bool:
-    if sys.platform == "win32":
-        return True
-    return status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _distrust(home: Path, status: os.stat_result) -> str:

@@ -19,7 +19,8 @@ import numpy as np
 
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import worker_loops
-from torchgen_out._runtime.kernels.native import Native
+from torchgen_out._runtime.kernels.machine import callers, worker_text
+from torchgen_out._runtime.kernels.machine.callers import Native
 from torchgen_out._runtime.kernels.worker_loops import (
     CAN_MOVE,
     CROWDED,
@@ -29,8 +30,12 @@ from torchgen_out._runtime.kernels.worker_loops import (
     STOPPED,
 )
 
-HEADS = {"split_rows": (), "split_range": (0,), "split_numbered": (0, 0)}
-"""How the arguments of a part that is all begin, before the count."""
+HEADS = {
+    "split_rows": (worker_text.ROWS, ()),
+    "split_range": (worker_text.RANGE, (0, 0)),
+    "split_numbered": (worker_text.NUMBERED, (0, 0, 0)),
+}
+"""How calls are split: the code for it, and the arguments that each part has its own values of."""
 
 ALLOWED = os.sched_getaffinity(0) if CAN_MOVE else set()
 """The processors of the process when it began."""
@@ -88,25 +93,30 @@ _workers: list[Worker] = []
 _own = _block()
 _blocks = np.array([_own[1]], np.int64)
 """The addresses of the blocks of the caller and of the workers."""
+_blocks_at = _blocks.ctypes.data
 _lock = threading.Lock()
 
 
 def forget() -> None:
     """A forked child has none of its parent's threads."""
-    global _lock, _blocks
+    global _lock
     _workers.clear()
-    _blocks = _blocks[:1]
+    _have_blocks(_blocks[:1])
     _lock = threading.Lock()
 
 
 def stop() -> None:
     """End all workers; new ones are started when needed."""
-    global _blocks
     with _lock:
         for worker in _workers:
             worker.stop()
         _workers.clear()
-        _blocks = _blocks[:1]
+        _have_blocks(_blocks[:1])
+
+
+def _have_blocks(blocks: Any) -> None:
+    global _blocks, _blocks_at
+    _blocks, _blocks_at = blocks, blocks.ctypes.data
 
 
 at_fork(after_in_child=forget)
@@ -122,32 +132,29 @@ def run_split(
     Returns whether no part answered False; None, having done nothing, if another thread has the
     workers or the arguments are too many.
     """
-    key = how, len(split)
-    call = native.callers.get(key)
-    if call is None:
-        kinds = native.kinds[-len(shared) :] if shared else ()
-        call = worker_loops.caller(how, native.kinds[: len(split)], kinds)
-        native.callers[key] = call or False
-    if not call:
+    code, head = HEADS[how]
+    if not callers.fits_a_block(native.kinds):
         return None
-    numbers = native.answers, native.address, count, unit, tuple(split), tuple(shared)
-    return _run(
-        parts,
-        lambda: call(_blocks, parts, *numbers),
-        lambda: native.entry(*HEADS[how], *([count] if HEADS[how] else ()), *split, *shared),
-    )
+    go, lay = worker_loops.go(), native.split
+    whole = (*head[1:], count) if head else ()
+
+    def begin() -> int:
+        if not lay(code, parts, count, unit, len(split), _blocks_at, *head, *split, *shared):
+            raise TypeError("a kernel was called with arguments of other types than it is for")
+        return int(go(_blocks, parts, native.answers))
+
+    return _run(parts, begin, lambda: native.entry(*whole, *split, *shared))
 
 
 def run_calls(native: Native, calls: Sequence[Sequence[Any]]) -> bool | None:
     """As run_split, for calls with arguments of their own."""
-    lay = worker_loops.layer(native.kinds)
-    if lay is None:
+    if not callers.fits_a_block(native.kinds):
         return None
     go, parts = worker_loops.go(), len(calls)
 
     def begin() -> int:
         for block, call in zip(_blocks.tolist(), calls, strict=False):
-            lay(block, native.address, tuple(call))
+            native.lay(block, *call)
         return int(go(_blocks, parts, native.answers))
 
     def again() -> None:
@@ -181,7 +188,6 @@ def _run(parts: int, begin: Callable[[], int], again: Callable[[], Any]) -> bool
 
 def _start(count: int) -> None:
     """Have so many workers."""
-    global _blocks
     while len(_workers) < count:
         _workers.append(Worker(len(_workers)))
-        _blocks = np.append(_blocks, _workers[-1].block)
+        _have_blocks(np.append(_blocks, _workers[-1].block))

@@ -9,6 +9,7 @@ from numba.core import codegen, cpu, ir, targetconfig
 from numba.np import arrayobj
 
 from torchgen_out._runtime.kernels import build, lean_compiler
+from torchgen_out._runtime.kernels.machine import compiler, compiling, packs
 
 PARTS = (
     build.HEADER.format(title="Calls a part, and a function of Numba's.")
@@ -25,6 +26,7 @@ def kernel(x):
     return part(x)[1] + np.empty(4)[:0].size
 """
 )
+REQUEST = compiling.request_of("parts", PARTS, "kernel", ["float64[1C]"])
 
 
 def _originals() -> list[object]:
@@ -45,17 +47,15 @@ def test_every_replacement_fits_this_numba() -> None:
 
 def test_only_what_python_calls_becomes_machine_code() -> None:
     before = _originals()
-    module = build.load_text("parts", PARTS + f"# {np.random.default_rng().integers(1 << 60)}\n")
-    assert module.kernel(np.array([1.0, 2.0, 3.0])) == 4.0
-    (entry,) = module.kernel.overloads.values()
-    (part,) = module.part.overloads.values()
-    assert entry.library._compiled_object is not None
-    assert part.library._compiled_object is None
+    entry = packs.decoded(compiler.answered(REQUEST))
+    assert list(entry.image.entries) == ["torchgen_run"]
+    assert len(entry.image.code) < 16_000
     assert _originals() == before
+    assert build.load_text("parts", PARTS).kernel(np.array([1.0, 2.0, 3.0])) == 4.0
 
 
 def test_the_users_functions_are_compiled_by_numba_as_it_is() -> None:
-    build.load_text("parts", PARTS).kernel(np.array([1.0, 2.0, 3.0]))
+    compiler.answered(REQUEST)
 
     @numba.njit
     def users(x: np.ndarray, size: int) -> np.ndarray:

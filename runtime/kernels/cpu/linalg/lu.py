@@ -18,7 +18,6 @@ from torchgen_out._runtime.kernels.cpu.matmul import blas
 TEXT = '''\
 PLAIN, TRANSPOSED = 111, 112
 BLOCK = 16
-MATRICES, INTEGERS, FLAG = types.Array(T, 3, "C"), types.Array(types.int32, 2, "C"), types.boolean
 called = njit(no_cpython_wrapper=True, **options)
 
 
@@ -177,7 +176,6 @@ def permute(x, swaps, backwards):
             swap(x[i], x[j])
 
 
-@only(types.void(MATRICES, INTEGERS, types.Array(types.int32, 1, "C")))
 @entry
 def factor_all(a, pivots, info):
     """Factorise each square matrix in place."""
@@ -186,7 +184,6 @@ def factor_all(a, pivots, info):
         info[i] = factor(a[i], pivots[i], panel, block)
 
 
-@only(types.void(MATRICES, INTEGERS, types.Array(T, 1, "C")))
 @entry
 def determinants(factors, pivots, out):
     """The products of the diagonals, with the signs of the exchanges."""
@@ -197,7 +194,6 @@ def determinants(factors, pivots, out):
         out[i] = product
 
 
-@only(types.void(MATRICES, INTEGERS, MATRICES, FLAG))
 @entry
 def solve_all(factors, pivots, x, transposed):
     """x = A^-1 @ x, or A^-T @ x, in place; equally many matrices each."""
@@ -212,7 +208,6 @@ def solve_all(factors, pivots, x, transposed):
             permute(x[i], pivots[i], True)
 
 
-@only(types.void(MATRICES, MATRICES, FLAG, FLAG, FLAG))
 @entry
 def solve_triangles(triangles, x, upper, unit, transposed):
     """x = T^-1 @ x in place, T being each triangle, or its transpose. upper: of T."""
@@ -240,6 +235,6 @@ def text_of(dtype: Any) -> str | None:
     if gemm is None or largest is None:
         return None
     search = f'largest = types.ExternalFunction("{largest}", types.int64(N, N, N))\n'
-    head = build.HEADER.format(title=f"lu: {dtype.name}.") + build.ONLY
+    head = build.HEADER.format(title=f"lu: {dtype.name}.")
     parts = [head, gemm + search, TEXT]
     return "\n\n".join(parts)

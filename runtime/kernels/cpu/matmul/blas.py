@@ -62,11 +62,6 @@ def give_threads(count):
 '''
 
 MULTIPLY = '''\
-matrix, batch = types.Array(T, 2, "A"), types.Array(T, 3, "A")
-# What is only read may also be an array that forbids writing.
-vector_in, matrix_in, batch_in = (types.Array(T, ndim, "A", readonly=True) for ndim in (1, 2, 3))
-
-
 @inner
 def leading(rows, columns, row_stride, column_stride):
     """(flag, leading dimension) of a matrix in BLAS's words; strides in elements, 0 if none."""
@@ -113,8 +108,14 @@ def multiply(out, a, b, alpha, beta):
     return True
 '''
 
+KINDS = {
+    "product": ("[2A]", "[2A]", "[2A]", "", ""),
+    "batched": ("[3A]", "[3A]", "[3A]", "", ""),
+    "affine": ("[2A]", "[2A]", "[2A]", "[1A]"),
+}
+"""What each product takes: arrays of so many dims with any strides, and numbers."""
+
 PRODUCT = '''\
-@only(types.boolean(matrix, matrix_in, matrix_in, T, T))
 @entry
 def kernel(out, a, b, alpha, beta):
     """out = alpha * a @ b + beta * out, rows of out being contiguous."""
@@ -122,7 +123,6 @@ def kernel(out, a, b, alpha, beta):
 '''
 
 BATCHED = '''\
-@only(types.boolean(batch, batch_in, batch_in, T, T))
 @entry
 def kernel(out, a, b, alpha, beta):
     """out[i] = alpha * a[i] @ b[i] + beta * out[i]."""
@@ -133,7 +133,6 @@ def kernel(out, a, b, alpha, beta):
 '''
 
 AFFINE = '''\
-@only(types.boolean(matrix, matrix_in, matrix_in, vector_in))
 @entry
 def kernel(out, a, b, bias):
     """out = a @ b + bias, the bias added to each row."""
@@ -199,9 +198,9 @@ def compiled(name: str, text: str, dtype: Any) -> Any:
     if gemm is None:
         return None
     title = f"{name}: {dtype.name}."
-    head = build.HEADER.format(title=title) + build.ONLY
-    parts = [head, gemm, MULTIPLY.format(type=dtype.name), text]
-    return build.compile_text(f"{name}_{dtype.name}", "\n\n".join(parts))
+    parts = [build.HEADER.format(title=title), gemm, MULTIPLY, text]
+    kinds = tuple(f"{dtype.name}{form}" for form in KINDS[name])
+    return build.entry_point(f"{name}_{dtype.name}", "\n\n".join(parts), kinds)
 
 
 def gemm_text(dtype: Any) -> str | None:

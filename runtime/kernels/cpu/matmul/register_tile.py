@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.machine import host
 
 Array = Any
 CONTRACT = ("contract",)
@@ -32,14 +33,11 @@ outer = njit(forceinline=False, no_cpython_wrapper=True, **options)
 @cache
 def registers() -> tuple[int, int]:
     """How many bytes a vector register has, and how many registers there are."""
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
     if platform.machine().lower() in ("aarch64", "arm64"):
         return 16, 32
-    if features.get("avx512f"):
+    if host.compiles_for("avx512f"):
         return 64, 32
-    return (32, 16) if features.get("avx2") else (16, 16)
+    return (32, 16) if host.compiles_for("avx2") else (16, 16)
 
 
 class Tile(NamedTuple):

@@ -1,0 +1,189 @@
+"""Python functions that call kernels, made without Numba: a description each, one code for all."""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels.machine import call_text, memory, symbols
+from torchgen_out._runtime.kernels.machine.packs import Entry
+from torchgen_out._runtime.kernels.machine.signatures import CODES as LAYOUTS
+from torchgen_out._runtime.kernels.machine.signatures import NUMBERS, Kind, kind_of
+
+CALLS = ("torchgen_call", "torchgen_lay", "torchgen_split", "torchgen_empty")
+FAST_CALL = 0x80  # METH_FASTCALL
+_errors: dict[str, list[Any]] = {}
+"""The errors that kernels raise, by the hashes that their code has of them."""
+
+
+class Native:
+    """A kernel compiled for arguments of known types, and placed.
+
+    entry: what Python calls, without a look at the arguments' types. answers: whether it returns a
+    bool; anything else that it returns is dropped by those who call it on several threads.
+    """
+
+    __slots__ = ("_lay", "_split", "address", "answers", "description", "entry", "kinds", "returns")
+
+    def __init__(self, kinds: tuple[Kind, ...], returns: Sequence[str], address: int) -> None:
+        self.kinds = kinds
+        self.returns = tuple(returns)
+        self.address = address
+        self.answers = self.returns == ("bool",)
+        self.description = describe(self, is_checked=False)
+        self.entry = function_of("kernel", "torchgen_call", [_refuse(kinds), self.description])
+        self._lay: Any = None
+        self._split: Any = None
+
+    @property
+    def lay(self) -> Callable[..., bool]:
+        """lay(block, *arguments): lays a call out for a worker; whether the arguments fit."""
+        if self._lay is None:
+            self._lay = function_of("lay", "torchgen_lay", [None, self.description])
+        return self._lay  # type: ignore[no-any-return]
+
+    @property
+    def split(self) -> Callable[..., bool]:
+        """split(how, parts, count, unit, arrays, blocks, *arguments): lays out parts of a call."""
+        if self._split is None:
+            self._split = function_of("split", "torchgen_split", [None, self.description])
+        return self._split  # type: ignore[no-any-return]
+
+
+def placed(entry: Entry) -> Native:
+    """Bring a kernel into memory and make it callable.
+
+    Raises: symbols.Unknown if it calls what is not there.
+    """
+    addresses = memory.place(entry.image, symbols.address_of)
+    _errors.update(entry.about["errors"])
+    kinds = tuple(kind_of(each) for each in entry.about["kinds"])
+    return Native(kinds, entry.about["returns"], addresses["torchgen_run"])
+
+
+def fits_a_block(kinds: Sequence[Kind]) -> bool:
+    """Whether a call's words fit where callers and workers have room for them."""
+    return sum(kind.words for kind in kinds) <= call_text.MOST_WORDS - 8
+
+
+def describe(native: Native, is_checked: bool) -> bytes:
+    """What the common code must know of a kernel; is_checked: refuses arguments of other types."""
+    codes = call_text.CODES
+    returned = sum(codes[name] << 8 * i for i, name in enumerate(native.returns))
+    words = [native.address, id(raise_error), len(native.kinds)]
+    words += [sum(kind.words for kind in native.kinds), len(native.returns), returned]
+    words += [_place_of_item_size(), 0]
+    for kind in native.kinds:
+        words += _described(kind, is_checked)
+    return np.array(words, np.uint64).tobytes()
+
+
+def _described(kind: Kind, is_checked: bool) -> list[int]:
+    if kind.form == "array":
+        dtype = np.dtype(kind.name)
+        check = ord(dtype.kind) | LAYOUTS[kind.layout] << 8 if is_checked else 0
+        return [call_text.ARRAY, kind.items, dtype.itemsize, check]
+    code = call_text.CODES[kind.name]
+    check = id(_class_of(kind)) if is_checked else 0
+    if kind.form == "tuple":
+        return [call_text.TUPLE, kind.items, code, check]
+    return [code, kind.words, 0, check]
+
+
+@cache
+def _class_of(kind: Kind) -> type:
+    """The class of a number: Python's own, where it has one."""
+    own = {name: number for number, name in NUMBERS.items()}
+    return own.get(kind.name) or np.dtype(kind.name).type
+
+
+def _place_of_item_size() -> int:
+    """Where a dtype's header holds its item size: NumPy 2 moved it."""
+    return 40 if int(np.__version__.split(".")[0]) >= 2 else 32
+
+
+@cache
+def _refuse(kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+    """What is called for arguments that a kernel does not take."""
+
+    def refuse(*args: Any) -> Any:
+        wanted = ", ".join(str(kind.name) + "[]" * (kind.form == "array") for kind in kinds)
+        given = ", ".join(type(each).__name__ for each in args)
+        raise TypeError(f"a kernel for ({wanted}) was called with ({given})")
+
+    return refuse
+
+
+def raise_error(address: int) -> None:
+    """Raise what a kernel raised; address: where its code has the error."""
+    size_and_hash = 16
+    place = ctypes.c_void_p.from_address(address + size_and_hash).value if address else None
+    own = _errors.get(ctypes.string_at(place, hashlib.sha1().digest_size).hex()) if place else None
+    if own is None:
+        raise MemoryError("a kernel found no memory")
+    kind, *values = own
+    raise getattr(builtins, kind)(*values)
+
+
+# Functions for Python.
+
+
+class _Method(ctypes.Structure):
+    """CPython's description of a function, which it must find as long as the function lives."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+@cache
+def _method(name: str, code: str) -> _Method:
+    return _Method(name.encode(), symbols.address_of(code), FAST_CALL, None)
+
+
+@cache
+def _make() -> Callable[..., Any]:
+    form = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return form(("PyCFunction_NewEx", ctypes.pythonapi))
+
+
+def function_of(name: str, code: str, owner: list[Any]) -> Callable[..., Any]:
+    """A Python function of compiled code, which is given `owner` before its arguments."""
+    made: Callable[..., Any] = _make()(ctypes.addressof(_method(name, code)), owner, None)
+    return made
+
+
+def owner_of(function: Callable[..., Any]) -> list[Any]:
+    """The list that a function was made with."""
+    owner: list[Any] = function.__self__  # type: ignore[attr-defined]
+    return owner
+
+
+@cache
+def empty_of(dtype: Any) -> Callable[[int], Any]:
+    """empty(count): vectors of a dtype that begin at a cache line."""
+    names = ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath")
+    numpy_core = next(sys.modules[name] for name in names if name in sys.modules)
+    capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    table = capsule(numpy_core._ARRAY_API, None)
+    new_from_dtype, set_base = 94, 282  # places in NumPy's table of functions
+    found = [ctypes.c_void_p.from_address(table + 8 * i).value for i in (new_from_dtype, set_base)]
+    numbers = np.array([dtype.itemsize, *found], np.uint64).tobytes()
+    return function_of("empty", "torchgen_empty", [dtype, numbers])
+
+
+def work_here() -> bool:
+    """Whether this interpreter's objects have the headers that compiled code reads."""
+    return object.__basicsize__ == 16 and "t" not in getattr(sys, "abiflags", "")

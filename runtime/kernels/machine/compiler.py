@@ -1,0 +1,147 @@
+"""The compiler: it runs a kernel's text, and has Numba compile one function of it to an entry."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import hashlib
+import importlib.util
+import linecache
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from torchgen_out._runtime.forks import at_fork
+from torchgen_out._runtime.kernels import lean_compiler
+from torchgen_out._runtime.kernels.machine import emission, images, packs
+from torchgen_out._runtime.kernels.machine.compiling import CannotCompile, NeedsNumba
+
+_building = threading.RLock()
+_held = contextlib.ExitStack()
+
+
+def _hold_locks() -> None:
+    """Let a fork wait for what other threads compile in this process.
+
+    The child has no such threads, and would wait for their locks for ever.
+    """
+    _held.enter_context(_building)
+    compiler = sys.modules.get("numba.core.compiler_lock")
+    if compiler is not None:
+        _held.enter_context(compiler.global_compiler_lock)
+    library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
+    if hasattr(library, "_lock"):
+        _held.enter_context(library._lock)
+
+
+at_fork(before=_hold_locks, after_in_parent=_held.close, after_in_child=_held.close)
+
+
+def answered(request: dict[str, Any]) -> bytes:
+    """The encoded entry that a request asks for.
+
+    Raises: CannotCompile; NeedsNumba.
+    """
+    with _building:
+        import_numba()
+        from numba.core import errors
+
+        try:
+            with _without_collections():
+                return packs.encoded(_entry(request))
+        except (emission.Unspeakable, images.Unlinkable) as error:
+            raise NeedsNumba(str(error)) from None
+        except errors.NumbaError as error:
+            raise CannotCompile(f"{type(error).__name__}: {error}") from None
+
+
+def _entry(request: dict[str, Any]) -> packs.Entry:
+    if "ir" in request:
+        return emission.emitted_text(request["ir"], request["names"], {"key": request["name"]})
+    name, text, function = request["name"], request["text"], request["function"]
+    kinds = request["kinds"]
+    dispatcher = getattr(filled_module(name, text), function)
+    dispatcher.targetoptions["no_cpython_wrapper"] = True
+    signature = tuple(map(emission.numba_type, kinds))
+    with lean_compiler.compiling(dispatcher):
+        dispatcher.compile(signature)
+    about = {"key": f"{name}.{function}({', '.join(kinds)})", "kinds": kinds}
+    return emission.emitted(dispatcher.overloads[signature], about)
+
+
+def filled_module(name: str, text: str) -> ModuleType:
+    """Run a text, which defines kernels as Numba's dispatchers, in a module of its own."""
+    import_numba()
+    stem = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    module = sys.modules[f"torchgen_kernel_{stem}"] = ModuleType(f"torchgen_kernel_{stem}")
+    place = f"<{stem}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    exec(compile(text, place, "exec"), module.__dict__)
+    return module
+
+
+@cache
+def dispatcher_of(name: str, text: str, function: str) -> Any:
+    """A function as Numba calls it, compiled in this process when it is called."""
+    with _building:
+        return getattr(filled_module(name, text), function)
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Pause the garbage collector: a compilation makes enough objects for it to walk over all."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def alone(*args: Any) -> Any:
+        with _building:
+            return function(*args)
+
+    return alone
+
+
+@cache
+@_one_at_a_time
+def import_numba() -> None:
+    """Import Numba's arrays without SciPy's linear algebra, which they look for: 0.1 s.
+
+    That it can be found is enough here; whoever uses it in a kernel of theirs imports it then.
+    Numba asks for masked arrays at its first call: were they imported then, a child that is forked
+    meanwhile would wait for them for ever.
+    """
+    import numba.np.linalg as linalg
+    import numpy.ma  # noqa: F401
+
+    look = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None if importlib.util.find_spec("scipy") else look()
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = look
+    _prefer_wide_vectors()
+
+
+def _prefer_wide_vectors() -> None:
+    """Let LLVM use the full width of AVX-512, where that is more than halves of it.
+
+    LLVM takes half the width on all of Intel's processors, as on the first that had AVX-512 wide
+    vectors slowed the clock. These have no VBMI2. Whoever sets NUMBA_CPU_FEATURES decides alone.
+    """
+    from llvmlite import binding
+    from numba.core import config as settings
+
+    features = binding.get_host_cpu_features()
+    if settings.CPU_FEATURES is None and features.get("avx512vbmi2"):
+        settings.CPU_FEATURES = features.flatten() + ",-prefer-256-bit"
