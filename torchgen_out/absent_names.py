@@ -26,13 +26,7 @@ qscheme = absent.kind("torch.qscheme", _REMEDY)
 quantize_per_channel = absent.function("torch.quantize_per_channel", _REMEDY)
 quantize_per_tensor = absent.function("torch.quantize_per_tensor", _REMEDY)
 quantize_per_tensor_dynamic = absent.function("torch.quantize_per_tensor_dynamic", _REMEDY)
-resize_as_sparse_ = absent.function("torch.resize_as_sparse_", _REMEDY)
 saddmm = absent.function("torch.saddmm", _REMEDY)
-sparse_bsc_tensor = absent.function("torch.sparse_bsc_tensor", _REMEDY)
-sparse_bsr_tensor = absent.function("torch.sparse_bsr_tensor", _REMEDY)
-sparse_compressed_tensor = absent.function("torch.sparse_compressed_tensor", _REMEDY)
-sparse_csc_tensor = absent.function("torch.sparse_csc_tensor", _REMEDY)
-sparse_csr_tensor = absent.function("torch.sparse_csr_tensor", _REMEDY)
 while_loop = absent.function("torch.while_loop", _REMEDY)
 
 compiled_with_cxx11_abi = absent.answer("torch.compiled_with_cxx11_abi", True)
@@ -80,13 +74,7 @@ __all__ = [
     "quantize_per_channel",
     "quantize_per_tensor",
     "quantize_per_tensor_dynamic",
-    "resize_as_sparse_",
     "saddmm",
     "set_flush_denormal",
-    "sparse_bsc_tensor",
-    "sparse_bsr_tensor",
-    "sparse_compressed_tensor",
-    "sparse_csc_tensor",
-    "sparse_csr_tensor",
     "while_loop",
 ]

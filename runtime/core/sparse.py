@@ -57,14 +57,22 @@ class CompressedPattern:
     """Where the entries, or blocks, of a compressed tensor are.
 
     compressed: where each row (of CSC and BSC column) begins among the entries, and the end.
-    plain: their other index. layout: which of the four it is.
+    plain: their other index. layout: which of the four it is. blocksize: rows and columns of a
+    block; None where entries are numbers.
     """
 
-    __slots__ = ("_known", "_versions", "compressed", "layout", "plain")
+    __slots__ = ("_known", "_versions", "blocksize", "compressed", "layout", "plain")
     is_coalesced = True
 
-    def __init__(self, layout: layouts.layout, compressed: Tensor, plain: Tensor) -> None:
+    def __init__(
+        self,
+        layout: layouts.layout,
+        compressed: Tensor,
+        plain: Tensor,
+        blocksize: tuple[int, int] | None = None,
+    ) -> None:
         self.layout = layout
+        self.blocksize = blocksize
         self.compressed = compressed
         self.plain = plain
         self._known: dict[str, Any] = {}
@@ -85,17 +93,12 @@ class CompressedPattern:
 
     def over(self, *parts: Tensor) -> CompressedPattern:
         """The same over copies of the index tensors."""
-        return CompressedPattern(self.layout, *parts)
+        return CompressedPattern(self.layout, parts[0], parts[1], self.blocksize)
 
     @property
     def is_by_rows(self) -> bool:
         """Whether rows are compressed, not columns."""
         return self.layout in (layouts.sparse_csr, layouts.sparse_bsr)
-
-    @property
-    def has_blocks(self) -> bool:
-        """Whether the entries are blocks."""
-        return self.layout in (layouts.sparse_bsr, layouts.sparse_bsc)
 
 
 AnyPattern = Pattern | CompressedPattern

@@ -142,6 +142,6 @@ def to_numpy() -> TypeError:
     return TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
 
 
-def compressed_invariant(what: str, where: str) -> RuntimeError:
+def compressed_invariant(what: str) -> RuntimeError:
     """The parts of a compressed tensor contradict each other."""
-    return RuntimeError(f"`{what}` is not satisfied{where}")
+    return RuntimeError(f"`{what}` is not satisfied.")

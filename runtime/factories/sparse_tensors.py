@@ -106,8 +106,8 @@ def sparse_coo_tensor(
     indices, values, size = (*args, *(None,) * (3 - len(args))) if args else (indices, values, size)
     if indices is None and values is None:
         return _without_entries(Size(size), dtype, device, requires_grad)
-    values = _as_tensor(values, dtype, device)
-    indices = _as_tensor(indices, None, values.device)
+    values = as_part(values, dtype, device)
+    indices = as_part(indices, None, values.device)
     if indices.dtype is not dtypes.int64:
         if indices.dtype.kind not in "iu" and indices.numel():
             raise errors.indices_not_integers(indices.dtype)
@@ -125,7 +125,8 @@ def finish(made: Tensor, requires_grad: bool) -> Tensor:
     return from_data.require_grad(ops.detach(made)) if requires_grad else made
 
 
-def _as_tensor(data: Any, wanted: dtype | None, device: Any) -> Tensor:
+def as_part(data: Any, wanted: dtype | None, device: Any) -> Tensor:
+    """Indices or values as a tensor; itself if it is one."""
     if isinstance(data, Tensor):
         return conversion.to(data, wanted, device)
     return from_data.as_tensor(data, dtype=wanted, device=device)

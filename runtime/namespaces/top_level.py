@@ -81,6 +81,13 @@ from torchgen_out._runtime.core.promotion import can_cast, promote_types
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.errors import AcceleratorError, OutOfMemoryError
+from torchgen_out._runtime.factories.compressed_tensors import (
+    sparse_bsc_tensor,
+    sparse_bsr_tensor,
+    sparse_compressed_tensor,
+    sparse_csc_tensor,
+    sparse_csr_tensor,
+)
 from torchgen_out._runtime.factories.from_data import (
     as_tensor,
     asarray,
@@ -126,6 +133,7 @@ from torchgen_out._runtime.tensor_api.legacy_types import (
 )
 from torchgen_out._runtime.tensor_api.memory import resize_as_
 from torchgen_out._runtime.tensor_api.printing import get_printoptions, set_printoptions
+from torchgen_out._runtime.tensor_api.sparse import resize_as_sparse_
 from torchgen_out._runtime.tensor_api.typed_storage import (
     BFloat16Storage,
     BoolStorage,
@@ -266,6 +274,7 @@ __all__ = [
     "quint4x2",
     "quint8",
     "resize_as_",
+    "resize_as_sparse_",
     "result_type",
     "seed",
     "set_default_device",
@@ -278,11 +287,16 @@ __all__ = [
     "short",
     "smm",
     "sparse_bsc",
+    "sparse_bsc_tensor",
     "sparse_bsr",
+    "sparse_bsr_tensor",
+    "sparse_compressed_tensor",
     "sparse_coo",
     "sparse_coo_tensor",
     "sparse_csc",
+    "sparse_csc_tensor",
     "sparse_csr",
+    "sparse_csr_tensor",
     "spmm",
     "sspaddmm",
     "strided",

@@ -286,6 +286,14 @@ class TensorAPI:
     to_dense = sparse_conversion.to_dense
     to_sparse = sparse.to_sparse
     to_sparse_coo = sparse_conversion.to_sparse_coo
+    to_sparse_csr = sparse.to_sparse_csr
+    to_sparse_csc = sparse.to_sparse_csc
+    to_sparse_bsr = sparse.to_sparse_bsr
+    to_sparse_bsc = sparse.to_sparse_bsc
+    crow_indices = sparse.crow_indices
+    col_indices = sparse.col_indices
+    ccol_indices = sparse.ccol_indices
+    row_indices = sparse.row_indices
     sparse_mask = sparse_conversion.sparse_mask
     coalesce = sparse.coalesce
     is_coalesced = sparse.is_coalesced
@@ -298,6 +306,7 @@ class TensorAPI:
     sparse_dim = _dimI = sparse.sparse_dim
     dense_dim = _dimV = sparse.dense_dim
     sparse_resize_ = sparse.sparse_resize_
+    resize_as_sparse_ = sparse.resize_as_sparse_
     sparse_resize_and_clear_ = sparse.sparse_resize_and_clear_
 
     # -- memory ---------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import sparse
 from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.core.sparse import Pattern
+from torchgen_out._runtime.core.sparse import CompressedPattern, Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import conversion
+from torchgen_out._runtime.ops.composite.sparse import compressed, conversion
 
 COO = "Sparse"
 """What errors call the layout."""
@@ -100,7 +100,7 @@ def dense_dim(self: Tensor) -> int:
     """Return how many dims the values have; all of a strided tensor."""
     if structure.is_compressed(self):
         pattern = structure.compressed_pattern(self)
-        blocks = 2 if pattern.has_blocks else 0
+        blocks = 2 if pattern.blocksize else 0
         given = sparse.storage_of(self).values.ndim
         return given - pattern.plain.ndim - blocks
     return self.ndim - sparse_dim(self)
@@ -123,7 +123,78 @@ def to_sparse(
     """
     if layout in (None, layouts.sparse_coo):
         return conversion.to_sparse_coo(self, sparse_dim)
-    raise errors.no_rule_for_layout("to_sparse", layout)
+    if layout is layouts.strided:
+        raise RuntimeError("to_sparse: layout must be a sparse one, got torch.strided")
+    return compressed.to_layout(self, layout, blocksize, dense_dim)
+
+
+def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """Return the tensor in compressed rows."""
+    return compressed.to_layout(self, layouts.sparse_csr, None, dense_dim)
+
+
+def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
+    """Return the tensor in compressed columns."""
+    return compressed.to_layout(self, layouts.sparse_csc, None, dense_dim)
+
+
+def to_sparse_bsr(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Tensor:
+    """Return the tensor in compressed rows of blocks, of (rows, columns) each.
+
+    **Raises** RuntimeError for sizes that blocks do not divide.
+    """
+    return compressed.to_layout(self, layouts.sparse_bsr, blocksize, dense_dim)
+
+
+def to_sparse_bsc(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Tensor:
+    """Return the tensor in compressed columns of blocks, of (rows, columns) each.
+
+    **Raises** RuntimeError for sizes that blocks do not divide.
+    """
+    return compressed.to_layout(self, layouts.sparse_bsc, blocksize, dense_dim)
+
+
+def _compressed(self: Tensor, asked: str, is_by_rows: bool) -> CompressedPattern:
+    """The pattern of a compressed tensor. Raises: RuntimeError for another layout."""
+    what = f"sparse {'row' if is_by_rows else 'column'} compressed"
+    if not structure.is_compressed(self):
+        raise errors.not_this_layout(asked, what, self.layout)
+    pattern = structure.compressed_pattern(self)
+    if pattern.is_by_rows is not is_by_rows:
+        raise errors.not_this_layout(asked, what, self.layout)
+    return pattern
+
+
+def crow_indices(self: Tensor) -> Tensor:
+    """Return where each row begins among the entries of a CSR or BSR tensor, and the end.
+
+    **Raises** RuntimeError for another layout.
+    """
+    return _compressed(self, "crow_indices", True).compressed
+
+
+def col_indices(self: Tensor) -> Tensor:
+    """Return the column of each entry of a CSR tensor, or block of a BSR tensor.
+
+    **Raises** RuntimeError for another layout.
+    """
+    return _compressed(self, "col_indices", True).plain
+
+
+def ccol_indices(self: Tensor) -> Tensor:
+    """Return where each column begins among the entries of a CSC or BSC tensor, and the end.
+
+    **Raises** RuntimeError for another layout.
+    """
+    return _compressed(self, "ccol_indices", False).compressed
+
+
+def row_indices(self: Tensor) -> Tensor:
+    """Return the row of each entry of a CSC tensor, or block of a BSC tensor.
+
+    **Raises** RuntimeError for another layout.
+    """
+    return _compressed(self, "row_indices", False).plain
 
 
 def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
@@ -157,6 +228,14 @@ def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> 
             given = ops.cat([given, given.new_zeros(filling)], dim - sparse_dim + 1)
     _become(self, sizes, pattern, given)
     return self
+
+
+def resize_as_sparse_(self: Tensor, the_template: Tensor) -> Tensor:
+    """Set sizes and the numbers of dims with and without indices to those of another tensor."""
+    if self._sizes == the_template._sizes and sparse_dim(self) == sparse_dim(the_template):
+        return self
+    wanted = sparse_dim(the_template), dense_dim(the_template)
+    return sparse_resize_(self, the_template._sizes, *wanted)
 
 
 def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:

@@ -68,6 +68,53 @@ MORE = calls_of(
 MORE = [each for line in MORE for each in [line.strip()] if each]
 
 
+COMPRESSED = calls_of(
+    """
+    c+c  c*2  c*c  c*q  q*c  c.sin()  c.neg()  c.floor()  c+q  q+c  c@q  q@c  c@c  c@q[0]  c.t()
+    k.t()  b.t()  c.sum()  c.sum(1,keepdim=True)  c.clone()  c.double()  c.bool()  c.to_dense()
+    c.to_sparse()  c.to_sparse_csc()  k.to_sparse_csr()  c.to_sparse_bsr((2,2))
+    c.to_sparse_bsc((1,2))  b.to_dense()  a.to_dense()  c.values()  c.crow_indices()
+    c.col_indices()  k.ccol_indices()  k.row_indices()  c.ccol_indices()  c[0]  c[0,1]  n[0]
+    c.sparse_mask(c)  q.sparse_mask(c)  c.mul_(2)  c.add_(c)  c.zero_()  t.zeros_like(c)  len(c)
+    t.sparse.mm(c,q)  t.sparse.sampled_addmm(c,q,q)  t.addmm(q,c,q)  c.numpy()  c.coalesce()
+    n.sum()  n*2  n.to_dense()  n.to_sparse()  b@q  b*2  b+b  k+k  k@q  g.to_dense()  g*2
+    q.to_sparse(layout=t.sparse_csr)  q.to_sparse(layout=t.sparse_bsr,blocksize=(2,2))  repr(c)
+    repr(k)  repr(b)  repr(a)  repr(n)  c._nnz()  b._nnz()  n._nnz()  g.dense_dim()  c.is_sparse
+    c.is_sparse_csr  k.is_sparse_csr  t.sparse.mm(c,q,'amax')  t.sparse.mm(c,q,'amin')
+    t.sparse.mm(c,q,'mean')  t.sparse.mm(c,q,'sum')  C([0,1,2],[0,1],[1.,2.])
+    C([0,1,3],[0,1],[1.,2.],(2,3),check_invariants=True)
+    C([1,1,2],[0,1],[1.,2.],(2,3),check_invariants=True)
+    C([0,1,2],[0,5],[1.,2.],(2,3),check_invariants=True)
+    C([0,2,2],[1,0],[1.,2.],(2,3),check_invariants=True)
+    C([0.,1.],[0],[1.],(1,1),check_invariants=True)
+    C([0,1,2],[0,1],[1.],(2,3))
+    C([0,1],[0,1],[1.,2.],(2,3),check_invariants=True)
+    C([0,1,2],[0,1],[1.,2.],(3,),check_invariants=True)
+    t.sparse_csc_tensor([0,1,2],[0,1],[1.,2.])  q.to_sparse_bsr((3,2))  c.copy_(c*2)
+    t.sparse_bsr_tensor([0,1,2],[0,1],[[[1.,2.],[3.,4.]]]*2)  n.transpose(1,2)
+    t.sparse_compressed_tensor([0,1,2],[0,1],[1.,2.],layout=t.sparse_csr)
+    t.stack([q,q*(q>1)]).to_sparse_csr()
+    """
+)
+"""c, k, b and a are a matrix in CSR, CSC, BSR and BSC, n a batch, g has a dense dim, q is dense."""
+
+
+def compressed_operands(t: Any) -> dict[str, Any]:
+    """The compressed tensors that calls name."""
+    q = t.tensor([[0.0, 1, 0, 2], [3, 0, 0, 0], [0, 0, 0, 4], [5, 0, 6, 0]])
+    return {
+        "t": t,
+        "q": q,
+        "c": q.to_sparse_csr(),
+        "k": q.to_sparse_csc(),
+        "b": q.to_sparse_bsr((2, 2)),
+        "a": q.to_sparse_bsc((2, 2)),
+        "n": t.stack([q, q * 2]).to_sparse_csr(),
+        "g": t.sparse_csr_tensor([0, 1, 2], [0, 1], [[1.0, 2.0], [3.0, 4.0]], (2, 3, 2)),
+        "C": t.sparse_csr_tensor,
+    }
+
+
 def operands(t: Any, dtype: Any = None) -> dict[str, Any]:
     """The tensors that calls name."""
     make = t.sparse_coo_tensor
@@ -101,12 +148,12 @@ def numbers(dense: Any, roomy: bool) -> Any:
     return pytest.approx(values, rel=1e-5, abs=1e-6, nan_ok=True) if roomy else values
 
 
-def outcome(call: str, t: Any) -> Any:
+def outcome(call: str, t: Any, make: Any) -> Any:
     """The answer of a call, or the class of its error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return shown(eval(call, operands(t)), t is torch)
+            return shown(eval(call, make(t)), t is torch)
         except (RuntimeError, TypeError, IndexError, ValueError, AttributeError) as error:
             return next(each for each in BUILTIN if isinstance(error, each))
 
@@ -114,9 +161,10 @@ def outcome(call: str, t: Any) -> Any:
 BUILTIN = (NotImplementedError, IndexError, TypeError, ValueError, AttributeError, RuntimeError)
 
 
-@pytest.mark.parametrize("call", ALIKE)
+@pytest.mark.parametrize("call", [*ALIKE, *COMPRESSED])
 def test_calls_agree(call: str) -> None:
-    own, other = outcome(call, torchgen_out), outcome(call, torch)
+    make = operands if call in ALIKE else compressed_operands
+    own, other = (outcome(call, t, make) for t in (torchgen_out, torch))
     assert own == other or (own is NotImplementedError and other is RuntimeError)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import engine, grad_mode, hooks
 from torchgen_out._runtime.autograd.function import BackwardFunction, Function
-from torchgen_out._runtime.autograd.sparse import entries
+from torchgen_out._runtime.autograd.sparse import compressed, entries
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import sparse
@@ -127,14 +127,16 @@ class Build(Function):
 
 
 def values_at(tensor: Tensor, sizes: Any, pattern: AnyPattern) -> Tensor:
-    """The elements of a tensor of any layout where a pattern has entries; zero where it has none.
-
-    Raises: NotImplementedError for a compressed pattern beside another layout.
-    """
+    """The elements of a tensor where a pattern has entries; zero where a sparse one has none."""
     if sparse.is_sparse(tensor) and pattern_of(tensor) is pattern:
         return values(tensor)
-    if not isinstance(pattern, Pattern):
-        raise errors.no_rule_for_layout("sparse_mask", pattern.layout)
+    if isinstance(pattern, CompressedPattern):
+        where = compressed.of_entries(pattern, sizes)
+        return compressed.folded_values(pattern, _elements_at(tensor, sizes, where))
+    return _elements_at(tensor, sizes, pattern)
+
+
+def _elements_at(tensor: Tensor, sizes: Any, pattern: Pattern) -> Tensor:
     if is_dense(tensor):
         return entries.gather(tensor, pattern, sizes)
     return _found_in(coalesced(as_coo(tensor)), pattern, sizes)
@@ -154,10 +156,12 @@ def _found_in(tensor: Tensor, pattern: Pattern, sizes: Any) -> Tensor:
 
 
 def as_coo(tensor: Tensor) -> Tensor:
-    """A sparse tensor of any layout as COO."""
+    """A sparse tensor of any layout by its entries, in the order in which they are stored."""
     if is_coo(tensor):
         return tensor
-    raise errors.no_rule_for_layout("to_sparse_coo", tensor.layout)
+    pattern = compressed_pattern(tensor)
+    where = compressed.of_entries(pattern, tensor._sizes)
+    return with_pattern(tensor._sizes, where, compressed.flat_values(pattern, values(tensor)))
 
 
 def coalesced(tensor: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import conversion
+from torchgen_out._runtime.ops.composite.sparse import compressed, conversion
 
 
 def add(self: Any, other: Any, alpha: Any = 1) -> Tensor:
@@ -21,6 +21,8 @@ def add(self: Any, other: Any, alpha: Any = 1) -> Tensor:
     if structure.is_dense(self):
         return self + conversion.to_dense(other).mul(alpha) if alpha != 1 else _onto(self, other)
     if not isinstance(other, Tensor) or structure.is_dense(other):
+        if structure.is_compressed(self) and isinstance(other, Tensor):
+            return add(other.mul(alpha), self)
         raise errors.add_to_sparse()
     return _joined("add", self, other, alpha)
 
@@ -90,7 +92,13 @@ def _joined(name: str, self: Tensor, other: Tensor, alpha: Any) -> Tensor:
 
 
 def _joined_compressed(name: str, self: Tensor, other: Tensor, alpha: Any) -> Tensor:
-    raise errors.no_rule_for_layout(name, self.layout)
+    """The sum of compressed tensors, in the layout of the first."""
+    if structure.pattern_of(self) is structure.pattern_of(other):
+        second = structure.values(other)
+        second = second if alpha == 1 else second.mul(alpha)
+        return structure.with_values(self, structure.values(self).add(second))
+    parts = [structure.coalesced(structure.as_coo(each)) for each in (self, other)]
+    return compressed.like(_joined(name, parts[0], parts[1], alpha), self)
 
 
 def div(self: Any, other: Any) -> Tensor:

@@ -29,8 +29,7 @@ def to_dense(
 
 
 def _scattered(self: Tensor) -> Tensor:
-    if structure.is_compressed(self):
-        self = structure.as_coo(self)
+    self = structure.as_coo(self)
     pattern, given = structure.coo_pattern(self), structure.values(self)
     dims = entries.sparse_dims(pattern)
     lead, rest = self._sizes[:dims], self._sizes[dims:]
@@ -78,7 +77,7 @@ def _scalar_index(self: Tensor) -> Tensor:
 
 
 def _as_coo_of(self: Tensor, sparse_dim: int | None) -> Tensor:
-    found = structure.as_coo(self)
+    found = structure.coalesced(structure.as_coo(self)) if structure.is_compressed(self) else self
     own = entries.sparse_dims(structure.coo_pattern(found))
     if sparse_dim is not None and sparse_dim != own:
         raise RuntimeError(
@@ -163,4 +162,10 @@ def no_entries(self: Tensor) -> Tensor:
         indices = structure.coo_pattern(self).indices
         empty = Pattern(indices.new_zeros((indices._sizes[0], 0)), True)
         return sparse.build_sparse(self._sizes, empty, given.new_zeros((0, *given._sizes[1:])))
-    raise errors.no_rule_for_layout("zero_", self.layout)
+    pattern = structure.compressed_pattern(self)
+    plain = pattern.plain.new_zeros((*pattern.plain._sizes[:-1], 0))
+    batch = plain.ndim - 1
+    kept = given.new_zeros((*given._sizes[:batch], 0, *given._sizes[batch + 1 :]))
+    return sparse.build_sparse(
+        self._sizes, pattern.over(ops.zeros_like(pattern.compressed), plain), kept
+    )

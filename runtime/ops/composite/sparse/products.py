@@ -14,6 +14,7 @@ from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.sparse import compressed
 from torchgen_out._runtime.ops.shapes import matmul as shapes
 
 
@@ -137,8 +138,7 @@ class InnerProducts(Function):
 
 def matrix_of(tensor: Tensor) -> tuple[Matrix, Tensor]:
     """A sparse matrix' entries, and their values, recorded."""
-    if structure.is_compressed(tensor):
-        tensor = structure.as_coo(tensor)
+    tensor = structure.as_coo(tensor)
     pattern = structure.coo_pattern(tensor)
     if entries.sparse_dims(pattern) != 2 or tensor.ndim != 2:
         raise errors.no_rule_for_layout("mm", tensor.layout, "it is no matrix of numbers")
@@ -179,7 +179,7 @@ def _of_two(self: Tensor, mat2: Tensor) -> Tensor:
     pattern = Pattern(ops.stack([rows, columns]), False)
     sizes = (self._sizes[0], mat2._sizes[1])
     made = structure.coalesced(structure.with_pattern(sizes, pattern, products))
-    return made
+    return compressed.like(made, self)
 
 
 REDUCTIONS = {"mean": "mean", "amax": "amax", "amin": "amin"}
@@ -247,11 +247,12 @@ def _all_dense(*tensors: Tensor) -> bool:
 
 def bmm(self: Tensor, mat2: Tensor) -> Tensor:
     """A batch of sparse matrices times a batch of dense ones."""
-    if not structure.is_coo(self) or not structure.is_dense(mat2):
+    if structure.is_dense(self) or not structure.is_dense(mat2):
         other = self if not structure.is_dense(self) else mat2
         raise errors.no_rule_for_layout("bmm", other.layout, "expected COO and strided batches")
     shapes.bmm(self, mat2)
     batch, rows, inner = self._sizes
+    self = structure.as_coo(self)
     matrix = Matrix(
         _block_diagonal(structure.coo_pattern(self), rows, inner), batch * rows, batch * inner
     )

@@ -13,7 +13,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import views
+from torchgen_out._runtime.ops.composite.sparse import compressed, views
 
 
 def sum(
@@ -52,7 +52,8 @@ def _of_compressed(self: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     if dim is None or len(_dims(dim, self.ndim)) == self.ndim:
         total = structure.values(self).sum(dtype=dtype)
         return total.reshape([1] * self.ndim) if keepdim else total
-    return sum(structure.as_coo(self), dim, keepdim, dtype)
+    found = sum(structure.coalesced(structure.as_coo(self)), dim, keepdim, dtype)
+    return compressed.like(found, self) if keepdim else found
 
 
 def _dims(dim: Any, ndim: int) -> list[int]:

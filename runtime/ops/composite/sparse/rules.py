@@ -19,8 +19,8 @@ from torchgen_out._runtime.core import promotion, sparse
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, CallTable, Operator, Pointwise
+from torchgen_out._runtime.ops.composite.sparse import compressed
 
 Call = Callable[..., Any]
 
@@ -95,6 +95,9 @@ def _pair(operator: Operator, places: list[int], args: tuple[Any, ...]) -> list[
     first, second = [args[place] for place in places]
     if first._sizes != second._sizes:
         raise errors.different_shapes(operator.base_name, first._sizes, second._sizes)
+    is_same = structure.pattern_of(first) is structure.pattern_of(second)
+    if is_same and structure.is_compressed(first):
+        return [first, second]
     if structure.is_compressed(first) or structure.is_compressed(second):
         return [structure.coalesced(structure.as_coo(each)) for each in (first, second)]
     found = [structure.coalesced(each) for each in (first, second)]
@@ -109,31 +112,34 @@ def _pair(operator: Operator, places: list[int], args: tuple[Any, ...]) -> list[
 def _where_both(operator: Pointwise, places: list[int], *args: Any) -> Tensor:
     """The formula where both operands have an entry; elsewhere it is zero."""
     first, second = _pair(operator, places, args)
-    pattern, given = structure.coo_pattern(first), list(args)
-    if structure.coo_pattern(second) is pattern:
+    given = list(args)
+    if structure.pattern_of(second) is structure.pattern_of(first):
         return _on_values(operator, places, given, first, second)
+    pattern = structure.coo_pattern(first)
     if not entries.count_of(structure.coo_pattern(second)):
-        first, second = second, second
-        return _on_values(operator, places, given, first, second)
+        return compressed.like(_on_values(operator, places, given, second, second), args[places[0]])
     at, found = entries.lookup(structure.coo_pattern(second), pattern, first._sizes)
     kept = found.nonzero().select(1, 0)
     given[places[0]] = structure.values(first).index_select(0, kept)
     given[places[1]] = structure.values(second).index_select(0, at.index_select(0, kept))
     both = Pattern(pattern.indices.index_select(1, kept), True)
-    return structure.with_pattern(first._sizes, both, _compute(operator, given))
+    made = structure.with_pattern(first._sizes, both, _compute(operator, given))
+    return compressed.like(made, args[places[0]])
 
 
 def _where_either(operator: Pointwise, places: list[int], *args: Any) -> Tensor:
     """The formula where one of the operands has an entry: the other may be zero there."""
     first, second = _pair(operator, places, args)
-    patterns, given = [structure.coo_pattern(each) for each in (first, second)], list(args)
-    if patterns[0] is patterns[1]:
+    given = list(args)
+    if structure.pattern_of(first) is structure.pattern_of(second):
         return _on_values(operator, places, given, first, second)
+    patterns = [structure.coo_pattern(each) for each in (first, second)]
     listed = ops.cat([each.indices for each in patterns], 1)
     either = entries.merge(Pattern(listed, False), first._sizes).pattern
     for place, each in zip(places, (first, second), strict=True):
         given[place] = structure.values_at(each, each._sizes, either)
-    return structure.with_pattern(first._sizes, either, _compute(operator, given))
+    made = structure.with_pattern(first._sizes, either, _compute(operator, given))
+    return compressed.like(made, args[places[0]])
 
 
 def _on_values(
@@ -203,7 +209,3 @@ def _into_out(operator: Operator, function: Call, out: Any, *args: Any) -> Tenso
     if out._sizes != result._sizes:
         out._sizes, out._strides = result._sizes, result._strides
     return hold(operator.base_name, out, result)
-
-
-__all__ = ["of_kind", "variant_of"]
-_ = signatures

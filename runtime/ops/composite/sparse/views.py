@@ -16,6 +16,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.sparse import compressed
 
 
 def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
@@ -30,7 +31,10 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     if len(set(order)) != len(order):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     if structure.is_compressed(self):
-        return _permuted_compressed(self, order)
+        moved = [dim for dim, source in enumerate(order) if dim != source]
+        if len(moved) not in (0, 2):
+            raise errors.no_rule_for_layout("permute", self.layout, "of more than two dims")
+        return compressed.transposed(self, *(moved or (0, 0)))
     pattern, given = structure.coo_pattern(self), structure.values(self)
     count = entries.sparse_dims(pattern)
     lead, rest = order[:count], order[count:]
@@ -44,10 +48,6 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
         indices = ops.stack([pattern.indices.select(0, each) for each in lead])
         pattern = Pattern(indices, entries.count_of(pattern) < 2)
     return structure.with_pattern([self._sizes[each] for each in order], pattern, given)
-
-
-def _permuted_compressed(self: Tensor, order: list[int]) -> Tensor:
-    raise errors.no_rule_for_layout("permute", self.layout)
 
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -121,7 +121,10 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
         )
     index %= size
     if structure.is_compressed(self):
-        self = structure.as_coo(self)
+        found = compressed.select(self, dim, index)
+        if found is not None:
+            return found
+        self = structure.coalesced(structure.as_coo(self))
     pattern, given = structure.coo_pattern(self), structure.values(self)
     count = entries.sparse_dims(pattern)
     sizes = [*self._sizes[:dim], *self._sizes[dim + 1 :]]
