@@ -64,15 +64,13 @@ def backward(
     keep_graph = create_graph if retain_graph is None else retain_graph
     if create_graph:
         warn(_CYCLE)
-    if isinstance(tensors, Tensor) and grad_tensors is grad_variables is inputs is None:
-        edge = graph.gradient_edge(tensors)
-        if edge is None:
-            raise errors.nothing_to_differentiate(0)
-        ones = _implicit_gradient(tensors)
+    is_one = isinstance(tensors, Tensor) and grad_variables is inputs is None
+    if is_one and (grad_tensors is None or isinstance(grad_tensors, Tensor)):
+        edge, gradient = _root(0, tensors, grad_tensors)
         if tensors._key & _OFF_HOST:
-            _run_backward((tensors,), (edge,), (ones,), keep_graph, create_graph)
+            _run_backward((tensors,), (edge,), (gradient,), keep_graph, create_graph)
         else:
-            engine.run_backward((edge,), (ones,), keep_graph, create_graph)
+            engine.run_backward((edge,), (gradient,), keep_graph, create_graph)
         return
     if grad_tensors is None:
         grad_tensors = grad_variables
@@ -93,8 +91,11 @@ def backward(
 
 def _run_backward(outputs: Sequence[Any], *given: Any) -> list[Any] | None:
     """Run backward in the current stream, when the outputs are made."""
-    with backends.joined(outputs):
-        return engine.run_backward(*given)
+    for output in outputs:
+        if getattr(output, "_key", 0) & _OFF_HOST:
+            with backends.joined(outputs):
+                return engine.run_backward(*given)
+    return engine.run_backward(*given)
 
 
 def grad(
@@ -117,9 +118,14 @@ def grad(
         raise errors.not_batched()
     if materialize_grads and allow_unused is False:
         raise errors.materialize_needs_unused()
-    outputs, inputs = _listed(outputs), _listed(inputs)
-    roots, grads = _roots(outputs, _grads_listed(grad_outputs, len(outputs)))
     keep_graph = create_graph if retain_graph is None else retain_graph
+    inputs = _listed(inputs)
+    if isinstance(outputs, Tensor) and (grad_outputs is None or isinstance(grad_outputs, Tensor)):
+        edge, gradient = _root(0, outputs, grad_outputs)
+        outputs, roots, grads = (outputs,), [edge], [gradient]
+    else:
+        outputs = _listed(outputs)
+        roots, grads = _roots(outputs, _grads_listed(grad_outputs, len(outputs)))
     targets = _targets(inputs)
     found = _run_backward(outputs, roots, grads, keep_graph, create_graph, targets, False)
     assert found is not None
@@ -154,29 +160,29 @@ def _roots(
     roots: list[Edge] = []
     grads: list[Any] = []
     for position, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
-        edge = _edge(output)
-        if gradient is not None:
-            _check_gradient(position, gradient, output)
-        elif edge is None:
-            raise errors.nothing_to_differentiate(position)
-        else:
-            gradient = _implicit_gradient(output)
-        if edge is None:
-            raise errors.nothing_to_differentiate(position)
-        if edge[2] is None:
-            edge = (*edge[:2], gradient._sizes, gradient._key, None)
+        edge, gradient = _root(position, output, gradient)
         roots.append(edge)
         grads.append(gradient)
     return roots, grads
 
 
+def _root(position: int, output: Any, gradient: Tensor | None) -> tuple[Edge, Tensor]:
+    edge = graph.gradient_edge(output) if isinstance(output, Tensor) else _edge(output)
+    if gradient is not None:
+        _check_gradient(position, gradient, output)
+    if edge is None:
+        raise errors.nothing_to_differentiate(position)
+    if gradient is None:
+        gradient = _implicit_gradient(output)
+    if edge[2] is None:
+        edge = (*edge[:2], gradient._sizes, gradient._key, None)
+    return edge, gradient
+
+
 def _targets(inputs: Sequence[Any]) -> list[Edge]:
-    targets = []
-    for tensor in inputs:
-        edge = _edge(tensor)
-        if edge is None:
-            raise errors.gradient_not_needed()
-        targets.append(edge)
+    targets: list[Any] = [_edge(tensor) for tensor in inputs]
+    if None in targets:
+        raise errors.gradient_not_needed()
     return targets
 
 
@@ -198,6 +204,8 @@ def _check_gradient(position: int, gradient: Any, output: Any) -> None:
         return
     if gradient._sizes != output._sizes:
         raise errors.gradient_shape(position, gradient._sizes, output._sizes)
+    if not (gradient._key ^ output._key) & keys.DTYPE_MASK:
+        return
     if gradient.dtype.is_complex != output.dtype.is_complex:
         raise errors.gradient_complexity(position, gradient.dtype, output.dtype)
 

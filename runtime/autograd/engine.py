@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from heapq import heappop, heappush, heappushpop
 from operator import attrgetter
@@ -31,6 +31,8 @@ _SAME = keys.GRAD - 1 & ~keys.ZERO_DIM  # the bits of the key in which a gradien
 
 Pending = dict[Any, int]
 Wanted = dict[Any, list[tuple[int, int]]]
+
+_edges_of, _sequence_nr_of = attrgetter("edges"), attrgetter("sequence_nr")
 
 _DEPTH_PER_THREAD = 40  # each takes some ten frames of the thousand that Python allows
 
@@ -79,7 +81,7 @@ def run_backward(
     wanted: Wanted = {}
     captured: list[Any] | None = None
     if targets is None:
-        pending = _count(roots)
+        pending, _ = _count(roots)
     else:
         pending = _count_towards(roots, targets)
         wanted = _wanted(targets)
@@ -162,13 +164,14 @@ def _run_callbacks() -> None:
 # -- which nodes, and how many gradients each waits for -----------------------------------------
 
 
-def _count(roots: Iterable[Edge]) -> Pending:
-    """How many gradients every node and leaf below `roots` will receive."""
+def _count(roots: Sequence[Edge]) -> tuple[Pending, list[Node]]:
+    """How many gradients every node and leaf below `roots` will receive, and these nodes."""
     pending: Pending = {}
-    found: list[Any] = []
-    push, take = found.append, found.pop
-    edges: Any = roots
-    while True:
+    nodes: list[Node] = []
+    push = nodes.append
+    for edges in itertools.chain(
+        (roots,), map(_edges_of, nodes)
+    ):  # of nodes that are found meanwhile, too
         for edge in edges:
             if edge is not None:
                 target = edge[0]
@@ -178,19 +181,16 @@ def _count(roots: Iterable[Edge]) -> Pending:
                     pending[target] = 1
                     if edge[1] != LEAF:
                         push(target)
-        if not found:
-            return pending
-        edges = take().edges
+    return pending, nodes
 
 
-def _count_towards(roots: Iterable[Edge], targets: Sequence[Edge]) -> Pending:
+def _count_towards(roots: Sequence[Edge], targets: Sequence[Edge]) -> Pending:
     """The same, for those nodes alone through which a target is reached.
 
     Sequence numbers rise along every path from the leaves, so one pass in their order suffices.
     """
-    everything = _count(roots)
-    nodes = [target for target in everything if isinstance(target, Node)]
-    nodes.sort(key=attrgetter("sequence_nr"))
+    everything, nodes = _count(roots)
+    nodes.sort(key=_sequence_nr_of)
     pending: Pending = {edge[0]: 0 for edge in targets if edge[0] in everything}
     for node in nodes:
         leads = False
@@ -375,7 +375,7 @@ def _measure_references() -> None:
     root: Edge = (source, 0, leaf._sizes, leaf._key, None)
     into_leaf, accumulate.into_leaf = accumulate.into_leaf, count
     try:
-        _run((root,), (leaf,), _count((root,)), False, {}, None)
+        _run((root,), (leaf,), _count((root,))[0], False, {}, None)
     finally:
         accumulate.into_leaf = into_leaf
 

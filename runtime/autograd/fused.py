@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, ClassVar
 
+from torchgen_out._runtime.autograd import saved
 from torchgen_out._runtime.autograd.grad_mode import state
 from torchgen_out._runtime.autograd.graph import (
     attach,
@@ -19,7 +20,7 @@ from torchgen_out._runtime.autograd.graph import (
     gradient_edge,
     rebase_history,
 )
-from torchgen_out._runtime.autograd.node import Node
+from torchgen_out._runtime.autograd.node import LEAF, Node
 from torchgen_out._runtime.autograd.saved import (
     save,
     save_operand,
@@ -28,6 +29,7 @@ from torchgen_out._runtime.autograd.saved import (
     unpack,
 )
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.cached import cached
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
@@ -112,6 +114,8 @@ def as_tensor_of(value: Any, grad: Tensor) -> Tensor:
     number becomes a zero-dimensional tensor.
     """
     if isinstance(value, Tensor):
+        if not (value._key ^ grad._key) & keys.DTYPE_MASK:
+            return value
         own, wanted = value.dtype, grad.dtype
         is_narrow = own.kind in "bi" or (own.kind == wanted.kind and own.itemsize < wanted.itemsize)
         return value.to(wanted) if is_narrow else value
@@ -127,6 +131,7 @@ def _make_recording(node: type[FusedNode], needs: Needs, inplace: bool) -> Calla
     case = _case_of(node, needs)
     names = {
         "Case": case,
+        "LEAF": LEAF,
         "attach": rebase_history if inplace else attach,
         "check_inplace": check_inplace,
         "gradient_edge": gradient_edge,
@@ -134,6 +139,7 @@ def _make_recording(node: type[FusedNode], needs: Needs, inplace: bool) -> Calla
         "save_operand": save_operand,
         "save_original": save_original,
         "save_result": save_result,
+        "saved": saved,
         "state": state,
     }
     maker: Callable[[Call], Call] = _made(
@@ -172,17 +178,21 @@ def _recording_lines(
     first = f"{node.arguments[0]}_"
     given = ", ".join(f"{name}_" for name in node.arguments)
     needed = [name for name, need in zip(node.inputs, needs, strict=True) if need]
-    edges = [f"gradient_edge({each}_)" if each in needed else "None" for each in node.inputs]
+    edges = [f"{each}_edge" if each in needed else "None" for each in node.inputs]
     yield "def recording(below):"
     yield f"    def call({given}):"
     yield "        if not state.enabled:"
     yield f"            return below({given})"
     if inplace:
         yield f"        check_inplace({first})"
+    for each in needed:
+        yield from _edge_lines(f"{each}_")
     yield "        node = Case()"
     yield f"        node.edges = ({', '.join(edges)},)"
     for name, kind in kernel.reads.items():
-        if name != "result":
+        if name in needed and not (inplace and f"{name}_" == first):
+            yield from _save_lines(name)
+        elif name != "result":
             keep = "save_original" if inplace and f"{name}_" == first else _KEEPS.get(kind, "")
             yield f"        node.saved_{name} = {keep}({name}_)"
     yield f"        result = below({given})"
@@ -195,6 +205,23 @@ def _recording_lines(
 
 _KEEPS = {"tensor": "save", "number": "save_operand"}
 """How an argument is kept, by kind; what is no tensor, as it is."""
+
+
+def _edge_lines(tensor: str) -> Iterator[str]:
+    """`gradient_edge`, but called for views alone: the call is a twentieth of a recorded `exp`."""
+    yield f"        {tensor}edge = {tensor}._edge"
+    yield f"        if {tensor}edge is None and {tensor}._base is None:"
+    yield f"            {tensor}edge = ({tensor}, LEAF, {tensor}._sizes, {tensor}._key, None)"
+    yield f"        elif {tensor}edge is None or {tensor}edge[4] is not None:"
+    yield f"            {tensor}edge = gradient_edge({tensor})"
+
+
+def _save_lines(name: str) -> Iterator[str]:
+    """`save` of an argument that is a tensor, which is called with hooks alone."""
+    yield f"        storage = {name}_._shared"
+    yield f"        node.saved_{name} = ({name}_, 0 if storage is None else storage.version)"
+    yield "        if saved.any_hooks:"
+    yield f"            node.saved_{name} = save({name}_)"
 
 
 def _apply_lines(node: type[FusedNode], kernel: BackwardKernel) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """Tensors kept for backward: `save` at the call, `unpack` in the node, with versions compared.
 
-A saved input is `(tensor, version)`, a saved result `(detached alias, version, output number)`: the
-alias has no history, so that a node does not keep itself alive; unpacking while recording gives
-it back. A number is itself. With hooks active, and for an absent tensor, it is a `Packed`.
+A saved input is `(tensor, version)`, a saved result `(parts, version, output number)`: what makes
+the tensor again but for its history, so that a node does not keep itself alive; unpacking while
+recording gives that back. A number is itself. With hooks active, and for an absent tensor, it is a
+`Packed`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from torchgen_out._runtime.autograd.node import Edge, Node
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.storage import Storage
-from torchgen_out._runtime.core.tensor import Tensor, alias
+from torchgen_out._runtime.core.tensor import Tensor, alias, build
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -31,7 +32,7 @@ class _Hooks(threading.local):
 
 _hooks = _Hooks()
 _lock = threading.Lock()
-_any_hooks = 0  # threads and contexts that use hooks: `save` looks no further while there are none
+any_hooks = 0  # threads and contexts that use hooks: `save` looks no further while there are none
 
 
 class Packed:
@@ -53,7 +54,7 @@ def save(tensor: Tensor | None) -> Any:
     """Keep an argument of the recorded call."""
     if tensor is None:
         return _ABSENT
-    if _any_hooks and _hooks.pairs:
+    if any_hooks and _hooks.pairs:
         return _pack(tensor, graph.gradient_edge(tensor))
     storage = tensor._shared
     return (tensor, 0 if storage is None else storage.version)
@@ -61,7 +62,7 @@ def save(tensor: Tensor | None) -> Any:
 
 def save_operand(value: Tensor | Any) -> Any:
     """Keep an argument that may be a number."""
-    if value.__class__ is Tensor and not _any_hooks:
+    if value.__class__ is Tensor and not any_hooks:
         storage = value._shared
         return (value, 0 if storage is None else storage.version)
     return save(value) if value is None or isinstance(value, Tensor) else value
@@ -81,20 +82,17 @@ def save_result(tensor: Tensor | None, nr: int = 0) -> Any:
     """Keep a result of the recorded call. To be called before it is attached, or after."""
     if tensor is None:
         return _ABSENT
-    detached = _new(Tensor)
-    detached._key = tensor._key & ~(keys.GRAD | keys.OVERRIDES)
-    detached._sizes = tensor._sizes
-    detached._strides = tensor._strides
-    detached._offset = tensor._offset
+    flat = tensor._flat
     storage = tensor._shared
     if storage is None:  # no other thread knows the result yet
-        storage = tensor._shared = Storage(tensor._flat)
-    detached._shared = storage
-    detached._flat = tensor._flat
-    detached._base = detached._edge = detached._meta = None
-    if _any_hooks and _hooks.pairs:
-        return _pack(detached, nr)
-    return (detached, storage.version, nr)
+        storage = tensor._shared = _new(Storage)
+        storage.buffer = flat
+        storage.version = 0
+    key = tensor._key & ~(keys.GRAD | keys.OVERRIDES)
+    parts = (key, tensor._sizes, tensor._strides, tensor._offset, storage, flat)
+    if any_hooks and _hooks.pairs:
+        return _pack(build(*parts), nr)
+    return (parts, storage.version, nr)
 
 
 def unpack(saved: Any, node: Node) -> Any:
@@ -103,16 +101,24 @@ def unpack(saved: Any, node: Node) -> Any:
     Raises: RuntimeError if the node was released, or the tensor written to in the meantime.
     """
     if saved.__class__ is tuple:
-        tensor = saved[0]
+        if len(saved) == 3:
+            return _unpack_result(saved, node)
+        tensor, version = saved
         storage = tensor._shared
-        if storage is not None and storage.version != saved[1]:
-            raise _modified(tensor, node, saved)
-        if len(saved) == 3 and grad_mode.state.enabled:
-            return _with_history(tensor, node, saved[2])
+        if storage is not None and storage.version != version:
+            raise _modified(tensor, node, version, *(tensor._edge or (None, 0))[:2])
         return tensor
     if saved is None:
         raise errors.saved_tensors_released()
     return _unpack_packed(saved, node) if saved.__class__ is Packed else saved
+
+
+def _unpack_result(saved: tuple[Any, ...], node: Node) -> Tensor:
+    parts, version, nr = saved
+    tensor = build(*parts)
+    if parts[4].version != version:
+        raise _modified(tensor, node, version, node, nr)
+    return _with_history(tensor, node, nr) if grad_mode.state.enabled else tensor
 
 
 def unpack_all(saved: Any, node: Node) -> list[Any]:
@@ -135,14 +141,13 @@ def _with_edge(detached: Tensor, edge: Edge) -> Tensor:
     return result
 
 
-def _modified(tensor: Tensor, node: Node, saved: tuple[Any, ...]) -> RuntimeError:
-    """Name the tensor, what made it, and both versions."""
+def _modified(tensor: Tensor, node: Node, version: int, maker: Any, nr: int) -> RuntimeError:
+    """Name the tensor, output `nr` of `maker` or a leaf, and both versions."""
     device = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
     what = f"torch.{device}{tensor.dtype!r} {list(tensor._sizes)}".replace("torch.torch.", "torch.")
-    maker, nr = (node, saved[2]) if len(saved) == 3 else (tensor._edge or (None, 0))[:2]
     made_by = f"output {nr} of {maker.name()}" if isinstance(maker, Node) else "a leaf"
     return errors.saved_tensor_modified(
-        what, made_by, node.name(), tensor._storage.version, saved[1]
+        what, made_by, node.name(), tensor._storage.version, version
     )
 
 
@@ -181,18 +186,18 @@ class saved_tensors_hooks:
         self.unpack_hook = unpack_hook
 
     def __enter__(self) -> None:
-        global _any_hooks
+        global any_hooks
         if _hooks.forbidden is not None:
             raise RuntimeError(_hooks.forbidden)
         _hooks.pairs.append((self.pack_hook, self.unpack_hook))
         with _lock:
-            _any_hooks += 1
+            any_hooks += 1
 
     def __exit__(self, *exc: object) -> None:
-        global _any_hooks
+        global any_hooks
         _hooks.pairs.pop()
         with _lock:
-            _any_hooks -= 1
+            any_hooks -= 1
 
 
 class disable_saved_tensors_hooks:

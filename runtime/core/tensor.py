@@ -7,7 +7,6 @@ The record knows neither operators nor gradients. Generated code puts the operat
 from __future__ import annotations
 
 import builtins
-import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,6 @@ from torchgen_out._runtime.core import memory_format as memory_formats
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.storage import Storage
-from torchgen_out._runtime.forks import at_fork
 
 if TYPE_CHECKING:
     # Types only: a checker sees the methods that generated and hand-written code put on the class.
@@ -256,10 +254,12 @@ class Tensor(_Methods):
         """The memory shared by this tensor and its views."""
         storage = self._shared
         if storage is None:
-            with _sharing:  # of two threads that ask at once, both get the same
-                if self._shared is None:
-                    self._shared = Storage(self._flat)
-            storage = self._shared
+            fresh = _new(Storage)
+            fresh.buffer = self._flat
+            fresh.version = 0
+            # Of two threads that ask at once, both get the same: the interpreter changes from one
+            # to another after calls, and this has none. (A lock costs as much as all the rest.)
+            storage = self._shared = self._shared or fresh
         return storage
 
     @_storage.setter
@@ -311,8 +311,6 @@ Tensor.__module__ = "torchgen_out"
 
 _new = object.__new__
 _is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
-_sharing = threading.RLock()  # what the garbage collector deletes meanwhile may ask, too
-at_fork(before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release)
 
 
 def build(

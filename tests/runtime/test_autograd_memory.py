@@ -1,5 +1,9 @@
 """What becomes of the memory of gradients: when it is copied, added to in place, taken over."""
 
+import sys
+import threading
+from typing import Any
+
 import pytest
 
 import torchgen_out as torch
@@ -111,3 +115,26 @@ def test_an_array_over_a_sliced_gradient_is_seen():
         Part.apply(x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
     assert seen[0].tolist() == [1.0, 1.0]
+
+
+def test_threads_that_ask_a_result_for_its_storage_at_once_get_the_same():
+    """It is made without a lock: nothing in between lets the interpreter change threads."""
+    results = [torch.ones(2) + 1 for _ in range(300)]
+    found: list[list[Any]] = [[] for _ in range(4)]
+    start = threading.Barrier(len(found))
+
+    def ask(mine: list[Any]) -> None:
+        start.wait()
+        mine += [result._storage for result in results]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=ask, args=(mine,)) for mine in found]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert all(mine[i] is found[0][i] for mine in found for i in range(len(results)))

@@ -2710,7 +2710,7 @@ def conj(input: Tensor) -> Tensor:
         if _answer is not NotImplemented:
             return _answer
         check_tensors("conj", ("self", 0, "tensor", input))
-    return ops._conj_physical(input) if input.is_complex() else input
+    return ops._conj_physical(input) if input.dtype.is_complex else input
 
 
 def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:

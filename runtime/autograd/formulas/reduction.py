@@ -9,10 +9,15 @@ from typing import Any
 
 from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.formulas.pointwise import conj
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core import tensor as tensors
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+
+_BARE = ~(keys.GRAD | keys.ZERO_DIM | keys.OVERRIDES)
+"""The bits of a gradient's key that its views keep."""
 
 
 def restore_reduced_dims(x: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
@@ -26,12 +31,12 @@ def restore_reduced_dims(x: Tensor, sizes: Sequence[int], dim: Any, keepdim: boo
     return x.reshape([1 if i in reduced else size for i, size in enumerate(sizes)])
 
 
-def sum_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
+def sum_backward(grad: Tensor, sizes: Size, dim: Any, keepdim: bool) -> Tensor:
     """The gradient of a sum: every element that was added gets the sum's."""
-    if not grad._sizes and not grad_mode.state.enabled:
-        return tensors.alias(
-            grad, sizes, (0,) * len(sizes), grad._offset
-        )  # expand, without a dispatch
+    if not grad._sizes and not grad_mode.state.enabled:  # expand, without a dispatch
+        key = grad._key & _BARE if sizes else grad._key & _BARE | keys.ZERO_DIM
+        storage = grad._shared or grad._storage
+        return tensors.build(key, sizes, (0,) * len(sizes), grad._offset, storage)
     return restore_reduced_dims(grad, sizes, dim, keepdim).expand(sizes)
 
 
