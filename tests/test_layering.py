@@ -55,6 +55,8 @@ OPTIONAL = {
     "cuda": (f"{RUNTIME}.kernels.cuda", f"{RUNTIME}.backends.cuda"),
     "numba_cuda_mlir": (f"{RUNTIME}.kernels.cuda.compiling.mlir_front_end",),
     "nvmath": (f"{RUNTIME}.backends.cuda.libraries",),
+    "mpi4py": (f"{RUNTIME}.library.distributed.mpi",),
+    "nccl": (f"{RUNTIME}.library.distributed.nccl",),
 }
 """Optional packages and the only places that know them."""
 

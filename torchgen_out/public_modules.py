@@ -467,6 +467,13 @@ _WRITTEN_IN = {
         "torchgen_out._runtime.library.distributed.communication_hooks.bf16_compress_hook",
         "torchgen_out._runtime.library.distributed.communication_hooks.fp16_compress_hook",
     ],
+    "torchgen_out.distributed.elastic": [
+        "torchgen_out._runtime.library.distributed.launching.recording.ChildFailedError",
+        "torchgen_out._runtime.library.distributed.launching.recording.record",
+    ],
+    "torchgen_out.distributed.elastic.multiprocessing": [
+        "torchgen_out._runtime.library.distributed.launching.agent.SignalException",
+    ],
     "torchgen_out.nn.attention": [
         "torchgen_out._runtime.library.nn.attention_kernels.SDPBackend",
         "torchgen_out._runtime.library.nn.attention_kernels.sdpa_kernel",

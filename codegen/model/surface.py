@@ -32,6 +32,8 @@ class PublicModule:
     """Names that the package itself, or `utils` of what is below it, loads when asked for."""
     of_folder: bool = False
     """Whether it is here because its hand-written module is in a folder."""
+    command: str = ""
+    """Its function that `python -m` calls; empty if the module is no command."""
 
     @property
     def module(self) -> str:

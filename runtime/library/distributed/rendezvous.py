@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlparse
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.library.distributed import environment
 from torchgen_out._runtime.library.distributed.stores.local import FileStore
-from torchgen_out._runtime.library.distributed.stores.store import Store
+from torchgen_out._runtime.library.distributed.stores.store import PrefixStore, Store
 from torchgen_out._runtime.library.distributed.stores.tcp_store import TCPStore
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
@@ -102,7 +102,11 @@ def _by_environment(url: str, timeout: timedelta = _TIMEOUT, **kwargs: Any) -> I
     port = int(known("MASTER_PORT", environment.master_port()))
     agents = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     is_master = rank == 0 and not agents
-    yield TCPStore(host, port, None if agents else size, is_master, timeout), rank, size
+    store: Store = TCPStore(host, port, None if agents else size, is_master, timeout)
+    if agents:  # what an earlier attempt has left is not met
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = PrefixStore(f"attempt:{attempt}", store)
+    yield store, rank, size
     raise RuntimeError("Unable to perform re-rendezvous using env:// method")
 
 
