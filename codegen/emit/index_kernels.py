@@ -11,7 +11,7 @@ from ..index.rewrite import Sizes
 from ..index.text import access_text
 from ..model.index import IndexProgram, Tensor
 from ..model.loops import LoopProgram
-from ..model.operator import Operator
+from ..model.operator import OUTPUT_MASK, Operator
 from ..model.place import Atom, Element, Function, Index, Parameter, Place, Size
 from . import translate
 
@@ -35,7 +35,9 @@ def program_text(operator: Operator, loops: LoopProgram) -> ProgramText:
     """All that is emitted of one operator."""
     program = loops.program
     name = operator.identifier
-    launches = tuple(launch_texts(loops, name))
+    exact = [n for n in operator.promoted if program.tensors[n].type == "number"]
+    has_mask = operator.schema.argument(OUTPUT_MASK) is not None
+    launches = tuple(launch_texts(loops, name, exact, has_mask))
     used = dict.fromkeys(number for launch in launches for number in launch.integers)
     measures = [*program.extent, *used]
     tensors = program.tensors
@@ -48,7 +50,7 @@ def program_text(operator: Operator, loops: LoopProgram) -> ProgramText:
         ("measure", f"{name}_extents"),
         ("measures", translate.names_tuple(measures)),
     )
-    functions = tuple(text for launch in launches for text in (*launch.formulas, launch.text))
+    functions = tuple(launch.text for launch in launches)
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
     return ProgramText(functions, measure, name, fields, tuple(map(_launch, launches)))
 
@@ -70,7 +72,6 @@ def _forms(tensors: Iterable[Tensor], program: IndexProgram) -> str:
 def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     phase = launch.phase
     names = translate.names_tuple
-    formulas = [text[len("def ") : text.index("(")] for text in launch.formulas]
     work = [
         names(dict.fromkeys(name for each in nest.statements for name in each.loops
                             if name not in phase.items))
@@ -78,8 +79,8 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     ]  # fmt: skip
     return (
         ("function", launch.name),
-        ("formulas", f"({''.join(f'{each}, ' for each in formulas)})"),
         ("arrays", names(launch.arrays)),
+        ("writes", names(launch.writes)),
         ("extents", names(launch.extents)),
         ("integers", names(launch.integers)),
         ("numbers", names(launch.numbers)),

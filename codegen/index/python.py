@@ -2,21 +2,21 @@
 
 A function gets a range of items, then flat arrays, then for each array where it begins, its row of
 strides along the dims of `...`, and the strides of its places; extents and numbers come last. The
-backend makes those constants that it compiles for. Scalar formulas stand apart: loops may reorder
-their sums, formulas not.
+backend makes those constants that it compiles for. `plus` and `times` put together what a fold has
+so far and an element: these may be reordered, formulas not.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..formula.printer import parameter_name
-from ..formula.python import python_function
+from ..formula.printer import Printer, parameter_name
+from ..formula.python import _KernelPrinter
 from ..formula.simplify import simplify
 from ..model import place as places
-from ..model.formula import Argument, Formula, Named
+from ..model.formula import Argument, Expression, Formula, Named, walk
 from ..model.index import (
     ALL,
     ANY,
@@ -25,6 +25,7 @@ from ..model.index import (
     MAX,
     MIN,
     PROD,
+    SUM,
     Access,
     IndexProgram,
     Source,
@@ -81,10 +82,10 @@ class LaunchText:
 
     name: str
     text: str
-    formulas: tuple[str, ...]
-    """The sources of the scalar functions that it calls."""
     arrays: tuple[str, ...]
     """The tensors that it reads and writes, in order."""
+    writes: tuple[str, ...]
+    """Those of them that it writes."""
     extents: tuple[str, ...]
     """The indices whose extents it takes."""
     integers: tuple[str, ...]
@@ -94,10 +95,16 @@ class LaunchText:
     phase: Phase
 
 
-def launch_texts(loops: LoopProgram, name: str) -> Iterator[LaunchText]:
-    """All launches of a program."""
+def launch_texts(
+    loops: LoopProgram, name: str, exact: Collection[str] = (), has_mask: bool = False
+) -> Iterator[LaunchText]:
+    """All launches of a program.
+
+    exact: the arguments that are of the compute type for certain, without a conversion. has_mask:
+    whether a call says which results it needs.
+    """
     for number, phase in enumerate(loops.phases):
-        yield _Writer(loops, phase, f"{name}_{number}").launch()
+        yield _Writer(loops, phase, f"{name}_{number}", exact, has_mask).launch()
 
 
 @dataclass
@@ -107,9 +114,10 @@ class _Writer:
     loops: LoopProgram
     phase: Phase
     name: str
+    exact: Collection[str] = ()
+    has_mask: bool = False
     lines: list[str] = field(default_factory=list)
     depth: int = 1
-    formulas: list[str] = field(default_factory=list)
     arrays: dict[str, None] = field(default_factory=dict)
     extents: dict[str, None] = field(default_factory=dict)
     integers: dict[Place, str] = field(default_factory=dict)
@@ -165,6 +173,7 @@ class _Writer:
         parameters += [f"n_{name}" for name in self.extents]
         parameters += list(self.integers.values())
         parameters += [python_name(name) for name in self.numbers]
+        parameters += [f"needs_{name}" for name in arrays if self.is_optional(name)]
         statements = [each for nest in phase.nests for each in nest.statements]
         text = "\n".join(
             [
@@ -178,13 +187,17 @@ class _Writer:
         return LaunchText(
             self.name,
             text + "\n",
-            tuple(self.formulas),
             arrays,
+            tuple(n for n in dict.fromkeys(each.target for each in statements) if n in arrays),
             tuple(self.extents),
             tuple(str(place) for place in self.integers),
             tuple(self.numbers),
             phase,
         )
+
+    def is_optional(self, name: str) -> bool:
+        """Whether a call may do without a tensor."""
+        return self.has_mask and name in self.program.results
 
     def row_size(self, name: str) -> str:
         rest = self.program.statement(name).indices[len(self.phase.items) :]
@@ -408,22 +421,23 @@ class _NestWriter:
         return found
 
     def value(self, statement: Statement) -> str:
-        """The call of a statement's formula, over what is loaded for it."""
-        formula = statement.formula
+        """A statement's formula over what is loaded for it; shared parts are lines before."""
+        formula = simplify(replace(statement.formula, text=""))
         arguments: dict[str, str] = {}
         for read in statement.reads:
             arguments[read.name] = self.source(read.source, formula, read.name)
         outcome = formula.outputs[0]
         if isinstance(outcome, Argument) and outcome.name in arguments:
             return arguments[outcome.name]
-        name = f"{self.writer.name}_{statement.target}"
-        ordered = tuple(formula.arguments)
-        self.writer.formulas.append(python_function(simplify(replace(formula, text="")), name))
-        for argument in ordered:
-            if argument.name not in arguments:
-                self.writer.numbers.setdefault(argument.name)
-        given = ", ".join(arguments.get(a.name, python_name(a.name)) for a in ordered)
-        return f"{parameter_name(name)}({given})"
+        for node in walk(formula.outputs):
+            if isinstance(node, Argument) and node.name not in arguments:
+                self.writer.numbers.setdefault(node.name)
+                arguments[node.name] = python_name(node.name)
+        printer = _LinePrinter(formula, arguments, self.writer.taken, self.writer.depth)
+        *lines, last = printer.body()
+        for line in lines:
+            self.put(line)
+        return last.removeprefix("return ")
 
     def source(self, source: Source, formula: Formula, name: str) -> str:
         """A variable that holds what is read."""
@@ -458,16 +472,18 @@ class _NestWriter:
             if writer.sizes.is_inside(place, size):
                 continue
             if access.outside is not None:
-                conditions.append(f"inside({writer.place(place)}, {writer.place(size)})")
+                conditions.append(self.is_inside(writer.place(place, 1), size))
             elif _may_miss(place):
                 made[dim] = self.checked(place, size)
         element = writer.element(replace(access, places=tuple(made)))
-        text = element if kind == "bool" else f"T({element})"
+        is_made = access.tensor not in writer.inputs and kind == "number"
+        is_exact = kind == "bool" or is_made or access.tensor in writer.exact
+        text = element if is_exact else f"T({element})"
         if not conditions or access.outside is None:
             return text
         value = access.outside
         known = writer.fresh("is_inside")
-        self.put(f"{known} = {' and '.join(conditions)}")
+        self.put(f"{known} = {' & '.join(conditions)}")
         literal = f"T({value.name})" if isinstance(value, Named) else f"T({value.value!r})"
         return f"{text} if {known} else {literal}"
 
@@ -476,12 +492,16 @@ class _NestWriter:
         writer = self.writer
         writer.checks = True
         variable = writer.fresh("place")
-        extent = writer.place(size, 1)
+        known = writer.fresh("is_inside")
         self.put(f"{variable} = {writer.place(place)}")
-        self.put(f"fine &= inside({variable}, {extent})")
-        self.put(f"{variable} = {variable} if inside({variable}, {extent}) else 0")
+        self.put(f"{known} = {self.is_inside(variable, size)}")
+        self.put(f"fine &= {known}")
+        self.put(f"{variable} = {variable} if {known} else 0")
         writer.sizes.extent[variable] = size
         return places.of(Index(variable))
+
+    def is_inside(self, text: str, size: Place) -> str:
+        return f"({text} >= 0) & ({text} < {self.writer.place(size, 1)})"
 
     def store(self, statement: Statement, value: str) -> None:
         target = Access(statement.target, statement.has_batch, _own_places(statement))
@@ -489,7 +509,11 @@ class _NestWriter:
         if statement.target in self.writer.held and value != held:
             self.put(f"{held} = {value}")
         if statement.target not in self.writer.phase.numbers:
-            self.put(f"{self.writer.memory(target)} = {value}")
+            line = f"{self.writer.memory(target)} = {value}"
+            if self.writer.is_optional(statement.target):
+                self.put(f"if needs_{statement.target}:")
+                line = f"    {line}"
+            self.put(line)
 
     def elements(self) -> None:
         """Everything is loaded, then stored: what is stored could be what is loaded."""
@@ -529,16 +553,22 @@ class _NestWriter:
         assert statement.fold is not None
         kind = statement.fold.kind
         if _is_argument(statement):
-            compare = "exceeds" if kind == ARGMAX else "falls_below"
             variable = self.writer.fresh("candidate")
             self.put(f"{variable} = {value}")
-            self.put(f"if {compare}({variable}, {total}):")
+            beats = f"{variable} {'>' if kind == ARGMAX else '<'} {total}"
+            is_first_nan = f"({variable} != {variable}) & ({total} == {total})"
+            self.put(f"if ({beats}) | ({is_first_nan}):")
             self.put(f"    {total} = {variable}")
             self.put(f"    {total}_at = {python_name(statement.fold.indices[0])}")
             return
         item = self.writer.fresh(f"{statement.target}_item")
         self.put(f"{item} = {value}")
-        self.put(f"{total} = {_combined(kind, total, item)}")
+        function = {SUM: "plus", PROD: "times"}.get(kind)
+        is_dense = bool(self.nest.inner) or self.nest.over_batch
+        if function and is_dense:
+            self.put(f"{total} = {function}({total}, {item})")
+        else:
+            self.put(f"{total} = {_combined(kind, total, item)}")
 
     def vector_fold(self) -> None:
         """Accumulators are blocks along an index of the statement, which is innermost."""
@@ -597,7 +627,7 @@ class _NestWriter:
             moved[Index(name)] = places.of(Index(variable))
             writer.sizes.extent[variable] = writer.sizes.extent[name]
             self.put(f"{variable} = {writer.place(place)}")
-            self.indent(f"if inside({variable}, {writer.extent(name)}):")
+            self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
         if nest.vector is not None:
             self.loop(nest.vector)
         for name, place in nest.scattered.items():
@@ -606,7 +636,7 @@ class _NestWriter:
                 moved[Index(name)] = places.of(Index(variable))
                 writer.sizes.extent[variable] = writer.sizes.extent[name]
                 self.put(f"{variable} = {writer.place(place)}")
-                self.indent(f"if inside({variable}, {writer.extent(name)}):")
+                self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
         self.guarded()
         at = map_places(statement, lambda place: place.substitute(moved))
         own = tuple(place.substitute(moved) for place in target.places)
@@ -618,6 +648,26 @@ class _NestWriter:
         self.put(f"{element} = {_combined(statement.fold.kind, 'before', item)}")
         writer.over_batch = {}
         writer.depth = start
+
+
+class _LinePrinter(_KernelPrinter):
+    """A formula as lines among others: its arguments are variables there, its names new."""
+
+    def __init__(
+        self, formula: Formula, arguments: dict[str, str], taken: set[str], depth: int
+    ) -> None:
+        Printer.__init__(self, formula)
+        self._taken = taken
+        self.arguments = arguments
+        self.depth = depth
+
+    def text(self, node: Expression, strength: int) -> str:
+        if isinstance(node, Argument):
+            return self.arguments[node.name]
+        return super().text(node, strength)
+
+    def _shorten(self, node: Expression, prefix: int) -> Iterator[str]:
+        yield from super()._shorten(node, prefix + 4 * self.depth + 24)
 
 
 def _own_places(statement: Statement) -> tuple[Place, ...]:
@@ -655,7 +705,8 @@ def _identity(statement: Statement) -> str:
 def _combined(kind: str, total: str, value: str) -> str:
     operators = {PROD: "*", ANY: "|", ALL: "&"}
     if kind in (MAX, MIN):
-        return f"{'larger' if kind == MAX else 'smaller'}({total}, {value})"
+        symbol = ">" if kind == MAX else "<"
+        return f"{value} if ({value} {symbol} {total}) | ({value} != {value}) else {total}"
     return f"{total} {operators.get(kind, '+')} {value}"
 
 

@@ -21,6 +21,9 @@ from .vocabulary import (
     in_place_dunder,
 )
 
+OUTPUT_MASK = "output_mask"
+"""The argument that says which results are needed, of an operator that gives gradients."""
+
 FUNCTION, METHOD, INPLACE, OUT, COPY = "function", "method", "inplace", "out", "copy"
 
 

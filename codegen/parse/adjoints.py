@@ -13,7 +13,7 @@ from ..errors import CodegenError
 from ..index.reverse import backward
 from ..model.derivative import Derivative, Gradient, GradientKind
 from ..model.index import IndexProgram
-from ..model.operator import FUNCTION, Index, Operator, Promotion
+from ..model.operator import FUNCTION, OUTPUT_MASK, Index, Operator, Promotion
 from ..model.program import Program
 from ..model.schema import TENSOR
 from ..model.signature import Signature
@@ -60,6 +60,7 @@ def _derived(
     results, grads, spelled = _names(operator, program)
     adjoint = backward(program, needs, results, grads)
     made = _operator(operator, adjoint, {**dict.fromkeys([*results, *grads], "Tensor")})
+    spelled[OUTPUT_MASK] = "grad_input_mask"
     call = ", ".join(spelled.get(a.name, a.name) for a in made.arguments)
     scope = Scope({**argument_scope(operator.schema), **result_scope(operator.schema)}, functions)
     where = derivative.where
@@ -111,6 +112,8 @@ def _operator(operator: Operator, adjoint: IndexProgram, given: Mapping[str, str
     types = {argument.name: str(argument.type) for argument in operator.arguments}
     names = [*(tensor.name for tensor in adjoint.inputs), *adjoint.numbers]
     arguments = ", ".join(f"{types.get(name, given.get(name, 'Tensor'))} {name}" for name in names)
+    if len(adjoint.results) > 1:
+        arguments += f", bool[{len(adjoint.results)}] {OUTPUT_MASK}"
     returns = ", ".join([TENSOR] * len(adjoint.results))
     returns = f"({returns})" if len(adjoint.results) > 1 else returns
     base = operator.base_name if operator.base_name.startswith("_") else f"_{operator.base_name}"

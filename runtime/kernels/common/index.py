@@ -16,6 +16,8 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
 Sizes = tuple[int, ...]
+OUTPUT_MASK = "output_mask"
+"""The argument that says which results are needed, of an operator that gives gradients."""
 
 
 class TensorForm(NamedTuple):
@@ -38,7 +40,7 @@ class TensorForm(NamedTuple):
 class Launch(NamedTuple):
     """One range of items that threads share.
 
-    function: the loops; formulas: the scalar functions that it calls. arrays: the tensors it takes;
+    function: the loops. arrays: the tensors it takes; writes: those of them that it writes;
     extents, integers, numbers: what follows them. has_batch: whether each of all that `...` stands
     for is an item; items: the indices that make one; spread: where there is only one item, the
     index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop.
@@ -46,8 +48,8 @@ class Launch(NamedTuple):
     """
 
     function: FunctionType
-    formulas: tuple[FunctionType, ...]
     arrays: tuple[str, ...]
+    writes: tuple[str, ...]
     extents: tuple[str, ...]
     integers: tuple[str, ...]
     numbers: tuple[str, ...]

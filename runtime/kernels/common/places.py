@@ -5,8 +5,6 @@ Kernels compile this text from `BLOCK` on, on every backend; here it is plain Py
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 U = np.uint64
@@ -17,7 +15,7 @@ BLOCK = 512
 lesser, greater = min, max
 
 
-def row_start(batch: Any, dims: Any, row: Any, number: Any) -> Any:
+def row_start(batch, dims, row, number):
     """Where a row begins, by its number among all that `...` stands for."""
     if dims == 0:
         return 0
@@ -31,38 +29,23 @@ def row_start(batch: Any, dims: Any, row: Any, number: Any) -> Any:
     return at
 
 
-def inside(place: Any, size: Any) -> Any:
-    """Whether a place is in a dim."""
-    return (place >= 0) & (place < size)
-
-
-def clamped(place: Any, size: Any) -> Any:
+def clamped(place, size):
     """The nearest place in a dim."""
     return lesser(greater(place, 0), size - 1)
 
 
-def reflected(place: Any, size: Any) -> Any:
+def reflected(place, size):
     """A place mirrored at the border elements, which are not repeated."""
     period = greater(2 * size - 2, 1)
     place = place % period
     return lesser(place, period - place) if size > 1 else 0
 
 
-def larger(total: Any, value: Any) -> Any:
-    """The larger of two; NaN if one is."""
-    return value if (value > total) | (value != value) else total
+def plus(total, value):
+    """What a sum has so far, and an element: compiled so that these may be reordered."""
+    return total + value
 
 
-def smaller(total: Any, value: Any) -> Any:
-    """The smaller of two; NaN if one is."""
-    return value if (value < total) | (value != value) else total
-
-
-def exceeds(value: Any, best: Any) -> Any:
-    """Whether a value comes before the best so far, as the largest: NaN is larger than all."""
-    return (value > best) | ((value != value) & (best == best))
-
-
-def falls_below(value: Any, best: Any) -> Any:
-    """Whether a value comes before the best so far, as the smallest: NaN is smaller than all."""
-    return (value < best) | ((value != value) & (best == best))
+def times(total, value):
+    """The same of a product."""
+    return total * value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cache
 from math import prod
 from types import FunctionType
@@ -15,8 +16,14 @@ import numpy as np
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.common import places
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.common.index import (
+    OUTPUT_MASK,
+    IndexProgram,
+    Launch,
+    TensorForm,
+)
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
+from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
 from torchgen_out._runtime.kernels.vecmath import compose
@@ -24,6 +31,7 @@ from torchgen_out._runtime.kernels.vecmath import compose
 Array = Any
 INT64 = np.dtype(np.int64)
 
+STRICT = 'options["fastmath"] = {"contract"}\n' + build.DECORATORS
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 
 
@@ -61,9 +69,16 @@ class IndexKernel(PlannedKernel):
         }
         specs = {**results, **operands, **kept}
         order = [*results, *operands]
+        mask = given.get(OUTPUT_MASK)
+        needs = list(program.results) if mask is not None else []
+        flags = mask if mask is not None else [True] * count
+        wanted = {name for name, flag in zip(program.results, flags, strict=True) if flag}
         bound = [
-            _bind(program, launch, specs, extents, batch, given, compute, list(operands))
-            for launch in program.launches
+            _bind(
+                *(program, launch, specs, extents, batch, given, compute),
+                *(list(operands), needs, wanted),
+            )
+            for launch in _needed(program, wanted)
         ]
         return LaunchPlan(_runner(program, bound, order, list(operands), kept), None)
 
@@ -90,6 +105,17 @@ def _made_spec(
     return TensorSpec(kinds[form.kind], sizes, shapes.contiguous_strides(sizes))
 
 
+def _needed(program: IndexProgram, wanted: set[str]) -> list[Launch]:
+    """The launches without which some wanted result is not made."""
+    found: list[Launch] = []
+    tensors = set(wanted)
+    for launch in reversed(program.launches):
+        if tensors.intersection(launch.writes):
+            found.insert(0, launch)
+            tensors.update(launch.arrays)
+    return found
+
+
 class Bound(NamedTuple):
     """A launch for known geometries: what is called, and with which arguments."""
 
@@ -111,6 +137,8 @@ def _bind(
     given: dict[str, Any],
     compute: Any,
     operands: Sequence[str],
+    needs: Container[str],
+    needed: Container[str],
 ) -> Bound:
     forms = {**program.inputs, **program.results, **program.temporaries}
     integers: list[int] = []
@@ -157,8 +185,9 @@ def _bind(
         f"T({name})" if type(n) is not bool else name
         for name, n in zip(names, numbers, strict=True)
     ]
+    parts += [str(name in needed) for name in launch.arrays if name in needs]
     starts = tuple(name for name in launch.arrays if name in operands)
-    text = _text(launch, compute.name, tuple(parts), starts, tuple(names))
+    text = _text(launch.function, compute.name, tuple(parts), starts, dims)
     types = [specs[name].dtype for name in launch.arrays]
     signature = (
         int, int, *types, *[int] * len(starts), INT64, INT64,
@@ -231,54 +260,61 @@ def _runner(
 
 @cache
 def _text(
-    launch: Launch,
+    function: FunctionType,
     type_name: str,
     parts: tuple[str, ...],
     starts: tuple[str, ...],
-    numbers: tuple[str, ...],
+    dims: int,
 ) -> str:
-    """The text of a launch, compiled for some strides of 1 and some numbers of dims."""
-    name = launch.function.__name__
-    formulas = "\n\n".join(map(_source, launch.formulas))
-    loops = _source(launch.function)
-    library = compose.compose("\n".join([formulas, loops]), type_name)
-    arrays = [f"array{i}" for i in range(len(launch.arrays))]
-    given = ", ".join(
-        [
-            "start",
-            "stop",
-            *arrays,
-            *(f"{each}_at" for each in starts),
-            "integers",
-            "batch",
-            *numbers,
-        ]
-    )
-    called = ", ".join(["start", "stop", *arrays, *parts])
-    return "\n\n".join(
-        [
-            build.HEADER.format(title=f"{name}: {type_name}.")
-            + f"U = np.uint64\nT = np.{type_name}",
-            _inlined(_places()),
-            _inlined(library),
-            _inlined(formulas),
-            REASSOCIATED,
-            f"@inner\n{loops}",
-            f"@entry\ndef kernel({given}):\n    return {name}({called})\n",
-        ]
-    )
+    """The text of a launch, compiled for some strides of 1 and some numbers of dims.
+
+    parts: what the parameters behind the arrays are; starts: the arrays that begin somewhere.
+    """
+    name = function.__name__
+    parameters, body = _parts_of(function)
+    arrays = parameters[2 : len(parameters) - len(parts)]
+    known = parameters[len(parameters) - len(parts) :]
+    given = [*parameters[:2], *arrays, *(f"{each}_at" for each in starts), "integers", "batch"]
+    given += [part[len("T(") : -1] for part in parts if part.startswith("T(number")]
+    given += [part for part in parts if part.startswith("number")]
+    lines = [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
+    body = _with_rows_spelled(body, dims)
+    used = compose.compose_from(body, compose.definitions_in(_places()))
+    library = compose.compose(body, type_name)
+    header = build.HEADER.format(title=f"{name}: {type_name}.")
+    sums = re.findall(r"^def (?:plus|times)\b.*?(?=^def |\Z)", used, re.DOTALL | re.MULTILINE)
+    for each in sums:
+        used = used.replace(each, "")
+    joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
+    kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
+    header += f"{runs.PLACES}BLOCK = {places.BLOCK}\nU, T = np.uint64, np.{type_name}"
+    texts = [header, _inlined(library), _inlined(used)]
+    return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
+
+
+def _with_rows_spelled(body: str, dims: int) -> str:
+    """The text without calls that tell where rows begin, where that is a product or 0."""
+    start = "0" if dims == 0 else r"\2 * batch[U(\1)]"
+    if dims > 1:
+        return body
+    return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
+
+
+@cache
+def _parts_of(function: FunctionType) -> tuple[list[str], str]:
+    """The names of a function's parameters, and its body without the docstring."""
+    source = build.plain_source(function)
+    (node,) = ast.parse(source).body
+    assert isinstance(node, ast.FunctionDef)
+    first = node.body[1].lineno - 1
+    return [each.arg for each in node.args.args], "\n".join(source.splitlines()[first:]) + "\n"
 
 
 @cache
 def _places() -> str:
     """The arithmetic of places, and folds of two values."""
     source = inspect.getsource(places)
-    return source[source.index("BLOCK = ") :]
-
-
-@cache
-def _source(function: FunctionType) -> str:
-    return build.plain_source(function)
+    return source[source.index("def ") :]
 
 
 def _inlined(functions: str) -> str:
