@@ -11,8 +11,9 @@ from .. import library, project
 from ..emit import functions, translate
 from ..errors import CodegenError
 from ..formula import latex
+from ..index.text import program_text
 from ..model import vocabulary
-from ..model.operator import Composite, Operator, Pointwise, View
+from ..model.operator import Composite, Index, Operator, Pointwise, View, adjoint_name
 from ..model.program import Program
 from ..project import Project
 from . import definitions, gradients, lookup, route
@@ -49,6 +50,12 @@ def explain(program: Program, operator: Operator, chosen: Project) -> Iterator[S
         yield Section("Dtypes", _dtypes(operator))
     if isinstance(operator.kind, Pointwise):
         yield Section("Formula", _formula(operator.kind))
+    if isinstance(operator.kind, Index):
+        yield Section("Statements, with folds by themselves", program_text(operator.kind.program))
+        adjoint = program.operator(adjoint_name(operator.base_name))
+        if adjoint is not None and isinstance(adjoint.kind, Index):
+            name = f"Gradients, derived from them: {adjoint.schema}"
+            yield Section(name, program_text(adjoint.kind.program))
     yield Section("From the call to the kernel", route.steps(program, operator, chosen))
     yield from gradients.sections(program, operator)
     yield Section("In the generated package", route.generated(program, operator, chosen))

@@ -9,6 +9,7 @@ from ..emit import namespaces, naming
 from ..model.operator import (
     Composite,
     Dispatch,
+    Index,
     NamedFunction,
     Operator,
     Pointwise,
@@ -40,6 +41,8 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
         case Pointwise():
             cpu = "flat loop, or strided after collapsing dims"
             rows += _loops("the formula", cpu, "grid-stride loop, of vectors or strided")
+        case Index():
+            rows += _loops("statements", "loop over items, a dense dim innermost", "loop of items")
         case Reduction():
             cpu, cuda = "loop over inner or outer dims", "fold of rows or columns by a block"
             rows += _loops("identity, reduce, combine, project", cpu, cuda)

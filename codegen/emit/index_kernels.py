@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..formula.printer import parameter_name
-from ..index.python import LaunchText, launch_texts
+from ..index.python import LaunchText, launch_texts, python_name
 from ..index.rewrite import Sizes
 from ..index.text import access_text
 from ..model.index import IndexProgram, Tensor
@@ -102,7 +101,7 @@ def _measure(
     """The function from sizes and whole numbers to extents."""
     parameters = [*(each.name for each in program.inputs), *program.integers]
     known = {index: f"n_{index}" for index in program.extent}
-    yield f"def {name}_extents({', '.join(map(parameter_name, parameters))}):"
+    yield f"def {name}_extents({', '.join(map(python_name, parameters))}):"
     yield f'    """The extents of {", ".join(program.extent) or "no index"}; sizes must agree."""'
     for index, extent in program.extents:
         yield f"    {known[index]} = {_whole(extent)}"
@@ -124,9 +123,9 @@ def _measure(
 def _number(text: str, program: IndexProgram) -> str:
     """A whole number that a launch takes: an argument, or `size(x, -1)`."""
     if not text.startswith("size("):
-        return parameter_name(text)
+        return python_name(text)
     tensor, dim = text.removeprefix("size(").removesuffix(")").split(", ")
-    return f"{parameter_name(tensor)}[{dim}]"
+    return f"{python_name(tensor)}[{dim}]"
 
 
 def _whole(place: Place) -> str:
@@ -150,9 +149,9 @@ def _whole(place: Place) -> str:
 def _atom(atom: Atom) -> str:
     match atom:
         case Size(tensor, dim):
-            return f"{parameter_name(tensor)}[{dim}]"
+            return f"{python_name(tensor)}[{dim}]"
         case Parameter(name):
-            return parameter_name(name)
+            return python_name(name)
         case Index(name):
             return f"n_{name}"
         case Function("quotient" | "remainder" as name, (first, second)):

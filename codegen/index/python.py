@@ -8,11 +8,12 @@ so far and an element: these may be reordered, formulas not.
 
 from __future__ import annotations
 
+import builtins
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..formula.printer import Printer, parameter_name
+from ..formula.printer import LINE_LENGTH, Printer, parameter_name
 from ..formula.python import _KernelPrinter
 from ..formula.simplify import simplify
 from ..model import place as places
@@ -38,37 +39,14 @@ from .rewrite import Sizes, fresh, map_places, size_of
 from .text import statement_text
 
 _RESERVED = frozenset(
-    [
-        "start",
-        "stop",
-        "item",
-        "rest",
-        "fine",
-        "batch",
-        "dims",
-        "run",
-        "U",
-        "T",
-        "BLOCK",
-        "row_start",
-        "lesser",
-        "greater",
-        "larger",
-        "smaller",
-        "before",
-        "exceeds",
-        "inside",
-        "clamped",
-        "reflected",
-        "at",
-        "begin",
-        "end",
-        "row",
-        "integers",
-        "falls_below",
-    ]
+    (
+        *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
+        *("batch", "dims", "batches", "run_size", "integers", "U", "T", "BLOCK", "row_start"),
+        *("lesser", "greater", "clamped", "reflected", "plus", "times"),
+        *dir(builtins),
+    )
 )
-BLOCK = 512
+"""Names that loops use themselves."""
 
 
 def python_name(name: str) -> str:
@@ -144,6 +122,10 @@ class _Writer:
         self.over_batch: dict[str, str] = {}
 
     def put(self, line: str) -> None:
+        """Add a line; one that is too long gets brackets, inside which it may be broken."""
+        target, equals, value = line.partition(" = ")
+        if equals and len(line) + 4 * self.depth > LINE_LENGTH:
+            line = f"{target} = ({value})"
         self.lines.append("    " * self.depth + line)
 
     def fresh(self, wanted: str) -> str:
@@ -322,9 +304,10 @@ class _Writer:
         if access.tensor in self.phase.rows:
             rest = access.places[len(self.phase.items) :]
             indices = self.program.statement(access.tensor).indices[len(self.phase.items) :]
-            text = self.place(rest[0])
-            for place, index in zip(rest[1:], indices[1:], strict=True):
-                text = f"({text}) * {self.extent(index)} + {self.place(place)}"
+            text = self.place(rest[0], len(rest) - 1)
+            for number, (place, index) in enumerate(zip(rest[1:], indices[1:], strict=True)):
+                text = f"{text} * {self.extent(index)} + {self.place(place)}"
+                text = f"({text})" if number < len(rest) - 2 else text
             return text
         self.arrays.setdefault(access.tensor)
         name = access.tensor
@@ -391,6 +374,8 @@ class _NestWriter:
         for place in loop.upper:
             last = f"lesser({last}, {writer.place(place)})"
         bounds = last if first == "0" else f"{first}, {last}"
+        if loop.is_reversed:
+            bounds = f"{last} - 1, {first} - 1, -1"
         self.indent(f"for {name} in range({bounds}):")
 
     def fold_loops(self) -> None:
@@ -472,7 +457,7 @@ class _NestWriter:
             if writer.sizes.is_inside(place, size):
                 continue
             if access.outside is not None:
-                conditions.append(self.is_inside(writer.place(place, 1), size))
+                conditions.append(self.is_inside(writer.place(place, 1), size, place))
             elif _may_miss(place):
                 made[dim] = self.checked(place, size)
         element = writer.element(replace(access, places=tuple(made)))
@@ -500,8 +485,15 @@ class _NestWriter:
         writer.sizes.extent[variable] = size
         return places.of(Index(variable))
 
-    def is_inside(self, text: str, size: Place) -> str:
-        return f"({text} >= 0) & ({text} < {self.writer.place(size, 1)})"
+    def is_inside(self, text: str, size: Place, place: Place | None = None) -> str:
+        """The test whether a place is in a dim, without what is certain."""
+        sizes = self.writer.sizes
+        tests = [f"({text} >= 0)", f"({text} < {self.writer.place(size, 1)})"]
+        if place is not None and sizes.is_never_negative(place):
+            return tests[1]
+        if place is not None and sizes.is_never_negative(size - place - places.number(1)):
+            return tests[0]
+        return " & ".join(tests)
 
     def store(self, statement: Statement, value: str) -> None:
         target = Access(statement.target, statement.has_batch, _own_places(statement))

@@ -31,6 +31,7 @@ from ..model.index import (
     Test,
 )
 from ..model.place import Place, Size
+from .merge import merged
 from .rewrite import Sizes, fresh, inlined, numbers_of, solved, with_formula, without_means
 
 GRAD = Argument("grad")
@@ -60,6 +61,8 @@ class _Reverse:
     """Per tensor, what its gradient is the sum of; the places stand for its dims in order."""
     extents: dict[str, Place] = field(default_factory=dict)
     requirements: list[Requirement] = field(default_factory=list)
+    parts: set[str] = field(default_factory=set)
+    """The tensors that are contributions."""
 
     def __post_init__(self) -> None:
         forward = self.forward
@@ -86,7 +89,7 @@ class _Reverse:
         for each in reversed(forward.statements):
             if each.target in self.depends:
                 self.step(each)
-        outputs = [self.total(name, f"grad_{name}") for name in self.needs]
+        outputs = [self.total(name, fresh(f"grad_{name}", self.taken)) for name in self.needs]
         statements = (*map(self.with_saved, forward.statements), *self.made)
         whole = replace(
             forward,
@@ -103,7 +106,8 @@ class _Reverse:
     def simplified(self, program: IndexProgram) -> IndexProgram:
         sizes = Sizes(program)
         statements = [solved(each, program, sizes) for each in program.statements]
-        program = inlined(replace(program, statements=tuple(statements)))
+        program = merged(replace(program, statements=tuple(statements)))
+        program = inlined(program)
         sizes = Sizes(program)
         statements = [solved(each, program, sizes) for each in program.statements]
         return replace(program, statements=tuple(statements))
@@ -112,7 +116,6 @@ class _Reverse:
         """Without inputs that nothing reads; those that tell sizes stay."""
         read = {access.tensor for each in program.statements for access in each.accesses}
         told = [extent for _, extent in program.extents]
-        told += [each.extent for each in program.requirements if each.where is None]
         sized = {atom.tensor for place in told for atom in place.atoms if isinstance(atom, Size)}
         kept = tuple(t for t in program.inputs if t.name in read or t.name in sized)
         names = {each.name for each in kept}
@@ -138,6 +141,11 @@ class _Reverse:
 
     def result_inputs(self) -> list[Tensor]:
         tensors = self.forward.tensors
+        for name, saved in self.saved.items():
+            indices = self.forward.statement(name).indices
+            for dim, index in enumerate(indices):
+                size = places.of(Size(saved, dim - len(indices)))
+                self.requirements.append(Requirement(index, size, None))
         return [replace(tensors[name], name=saved) for name, saved in self.saved.items()]
 
     def with_saved(self, statement: Statement) -> Statement:
@@ -160,7 +168,6 @@ class _Reverse:
         indices = self.indices_of(tensor)
         if parts and all(each.index in self.extents for each in parts[0].places):
             indices = tuple(each.index or "" for each in parts[0].places)
-        name = fresh(name, self.taken)
         outcome: Expression = ZERO
         sources: dict[str, Source] = {}
         has_batch = known.has_batch
@@ -193,15 +200,13 @@ class _Reverse:
         """The gradient of a statement's element."""
         own = tuple(map(places.index, statement.indices))
         seed = self.seeds.get(statement.target)
-        parts = list(self.contributions.get(statement.target, []))
+        parts = self.contributions.setdefault(statement.target, [])
         if seed is not None:
             parts.insert(0, Access(seed, statement.has_batch, own))
-        if len(parts) == 1:
+        if len(parts) == 1 and not statement.reads_itself:
             return replace(parts[0], places=own)
-        self.contributions[statement.target] = parts
-        return Access(
-            self.total(statement.target, f"grad_{statement.target}"), statement.has_batch, own
-        )
+        name = fresh(f"grad_{statement.target}", self.taken)
+        return Access(name, statement.has_batch, own)
 
     # One statement
 
@@ -209,25 +214,32 @@ class _Reverse:
         """Add what a statement contributes to the gradients of what it reads."""
         if not self.contributions.get(statement.target) and statement.target not in self.seeds:
             return
-        sources: dict[str, Source] = {read.name: read.source for read in statement.reads}
-        wanted = [
-            read.name
+        accesses = {
+            read.name: read.source
             for read in statement.reads
             if isinstance(read.source, Access) and read.source.tensor in self.depends
-        ]
+        }
+        wanted = list(accesses)
         if not wanted:
             return
-        sources["grad"] = self.gradient(statement)
+        sources: dict[str, Source]
+        sources = {read.name: read.source for read in self.with_saved(statement).reads}
+        sources["grad"] = grad = self.gradient(statement)
         sources["result"] = self.value(statement)
         upstream = self.upstream(statement, sources)
         gradient = formulas.backward(statement.formula, wanted)
         if statement.fold is not None:
             gradient = self.without_result(gradient, statement)
-        for name, outcome in zip(wanted, gradient.outputs, strict=True):
-            if outcome != ZERO:
-                if upstream != GRAD:
-                    outcome = substitute(outcome, {GRAD: upstream})
-                self.contribute(statement, name, outcome, sources)
+        outcomes = dict(zip(wanted, gradient.outputs, strict=True))
+        # What an element gives to an earlier one of its own tensor is part of that one's gradient.
+        own = [name for name in wanted if accesses[name].tensor == statement.target]
+        others = [name for name in wanted if name not in own]
+        for name in own:
+            self.contribute(statement, accesses[name], outcomes[name], upstream, sources)
+        if grad.tensor not in self.seeds.values() and grad.tensor not in self.parts:
+            self.total(statement.target, grad.tensor)
+        for name in others:
+            self.contribute(statement, accesses[name], outcomes[name], upstream, sources)
 
     def value(self, statement: Statement) -> Access:
         """A statement's own element, saved if it is a result."""
@@ -286,11 +298,18 @@ class _Reverse:
         return Argument(word)
 
     def contribute(
-        self, statement: Statement, name: str, outcome: Expression, sources: dict[str, Source]
+        self,
+        statement: Statement,
+        access: Access,
+        outcome: Expression,
+        upstream: Expression,
+        sources: dict[str, Source],
     ) -> None:
         """The statement of one contribution: a fold over all that reads the element."""
-        access = sources[name]
-        assert isinstance(access, Access)
+        if outcome == ZERO or type_of(outcome) == "bool":
+            return
+        if upstream != GRAD:
+            outcome = substitute(outcome, {GRAD: upstream})
         fold = statement.fold
         known = self.forward.tensors[access.tensor]
         tests = list(fold.where) if fold else []
@@ -316,9 +335,8 @@ class _Reverse:
             statement.formula,
             (),
         )
-        if type_of(outcome) == "bool":
-            return
         self.made.append(with_formula(made, outcome, sources))
+        self.parts.add(made.target)
         found = Access(made.target, made.has_batch, tuple(map(places.index, indices)))
         self.contributions.setdefault(access.tensor, []).append(found)
 

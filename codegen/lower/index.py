@@ -38,13 +38,13 @@ class _Group:
     def __init__(self, first: Statement) -> None:
         self.statements = [first]
         self.has_batch = first.has_batch
-        self.items = () if _scattered(first) or _reads_itself(first) else first.indices
+        self.items = () if _scattered(first) else _items_of(first)
 
     def admits(self, statement: Statement) -> bool:
         """Whether a statement can be computed with these, and gains by it; shares the items."""
         if _scattered(statement) or _scattered(self.statements[0]):
             return False
-        items = _common(self.items, statement.indices)
+        items = _common(self.items, _items_of(statement))
         if self.has_batch != statement.has_batch or not (items or self.has_batch):
             return False
         made = {each.target for each in self.statements}
@@ -74,8 +74,11 @@ def _places_of_items(accessed: Sequence[Place], items: Sequence[str]) -> bool:
     return [each.index for each in accessed[: len(items)]] == list(items)
 
 
-def _reads_itself(statement: Statement) -> bool:
-    return any(access.tensor == statement.target for access in statement.accesses)
+def _items_of(statement: Statement) -> tuple[str, ...]:
+    """The indices that may make an item: those before the first along which a scan goes."""
+    steps = statement.steps
+    first = next((n for n, name in enumerate(statement.indices) if name in steps), None)
+    return statement.indices[:first]
 
 
 def _groups(program: IndexProgram) -> list[_Group]:
@@ -220,9 +223,11 @@ def _nest(
     elif best in free:
         free.remove(best)
         free.append(best)
+    steps = statement.steps
+    free.sort(key=lambda name: name not in steps)
     order = [*free, *folded, *([vector] if vector else [])]
     bounds, guards = _bounds(order, tests, folded + ([vector] if vector else []))
-    loops = {name: Loop(name, *bounds[name]) for name in order}
+    loops = {name: Loop(name, *bounds[name], steps.get(name) == -1) for name in order}
     return Nest(
         (statement,),
         tuple(loops[name] for name in free),

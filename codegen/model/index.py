@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from ..errors import SourceLocation
 from .formula import Constant, Formula, Named
-from .place import Element, Place
+from .place import Element, Index, Place, of
 
 Type = Literal["number", "int", "bool"]
 """What the elements of a tensor are: of the compute type T, int64, or truth values."""
@@ -121,6 +121,23 @@ class Statement:
                     yield place
         for test in self.fold.where if self.fold else ():
             yield test.place
+
+    @property
+    def reads_itself(self) -> bool:
+        """Whether it is a scan: it reads elements of what it defines, which come before."""
+        return any(access.tensor == self.target for access in self.accesses)
+
+    @property
+    def steps(self) -> dict[str, int]:
+        """The indices along which a scan goes, and which way: 1, or -1 from the last element."""
+        found: dict[str, int] = {}
+        for access in self.accesses:
+            if access.tensor == self.target:
+                for index, place in zip(self.indices, access.places, strict=True):
+                    shift = (place - of(Index(index))).constant
+                    if shift:
+                        found.setdefault(index, 1 if shift < 0 else -1)
+        return found
 
     @property
     def loops(self) -> tuple[str, ...]:

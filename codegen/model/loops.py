@@ -22,6 +22,8 @@ class Loop:
     """Besides 0."""
     upper: tuple[Place, ...] = ()
     """Besides the extent."""
+    is_reversed: bool = False
+    """Whether it goes from the last element to the first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -449,6 +449,11 @@ class Operator:
         return tag in self.tags
 
 
+def adjoint_name(base_name: str) -> str:
+    """The operator that gives the gradients of an index operator."""
+    return f"_{base_name.removeprefix('_')}_backward"
+
+
 def public_name(base_name: str, python_module: str) -> str:
     """Strip the prefix that an operator of a submodule carries: `linalg_inv` is `linalg.inv`."""
     prefix = SCHEMA_PREFIXES.get(python_module, "")

@@ -13,7 +13,7 @@ from ..errors import CodegenError
 from ..index.reverse import backward
 from ..model.derivative import Derivative, Gradient, GradientKind
 from ..model.index import IndexProgram
-from ..model.operator import FUNCTION, OUTPUT_MASK, Index, Operator, Promotion
+from ..model.operator import FUNCTION, OUTPUT_MASK, Index, Operator, Promotion, adjoint_name
 from ..model.program import Program
 from ..model.schema import TENSOR
 from ..model.signature import Signature
@@ -92,7 +92,7 @@ def _names(
     for number, name in enumerate(operator.result_names):
         own = program.results[number].removeprefix("grad_") if several else ""
         grad = _untaken(f"grad_output_{own}" if several else "grad_output", taken)
-        result = _untaken(f"result_{own}" if several else "result", taken)
+        result = _untaken(f"output_{own}" if several else "output", taken)
         grads.append(grad)
         results.append(result)
         spelled[grad] = f"grads[{number}]" if several else "grad"
@@ -116,8 +116,7 @@ def _operator(operator: Operator, adjoint: IndexProgram, given: Mapping[str, str
         arguments += f", bool[{len(adjoint.results)}] {OUTPUT_MASK}"
     returns = ", ".join([TENSOR] * len(adjoint.results))
     returns = f"({returns})" if len(adjoint.results) > 1 else returns
-    base = operator.base_name if operator.base_name.startswith("_") else f"_{operator.base_name}"
-    text = f"{base}_backward({arguments}) -> {returns}"
+    text = f"{adjoint_name(operator.base_name)}({arguments}) -> {returns}"
     schema = parse_schema(text, operator.where)
     numbers = tuple(tensor.name for tensor in adjoint.inputs if tensor.type == "number")
     return replace(

@@ -6,6 +6,7 @@ an element it is a number of the compute type. Mistakes are collected, each at i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -321,6 +322,38 @@ class _Reader:
             reads = self.reads_of(scope, formula)
             statement = ir.Statement(name, bool(batches), indices, None, formula, reads, type_)
         self.add(replace(statement, where=where))
+        if statement.reads_itself:
+            self.check_scan(statement, equation)
+
+    def check_scan(self, statement: ir.Statement, equation: Equation) -> None:
+        """A statement that reads itself goes one way along each of its indices."""
+        name = statement.target
+        if statement.fold is not None:
+            message = f"'{name}' is read inside its own fold"
+            hint = "a scan reads its earlier elements beside the fold, or without one"
+            self.error("E770", equation.target.span, message, hint)
+            return
+        signs: dict[str, set[int]] = {}
+        for access in statement.accesses:
+            if access.tensor != name:
+                continue
+            moved = 0
+            for index, place in zip(statement.indices, access.places, strict=True):
+                shift = (place - places.index(index)).constant
+                if shift is None:
+                    message = f"'{name}' reads itself at {place}, not at {index} and a number"
+                    self.error("E770", equation.value.span, message)
+                    return
+                if shift:
+                    moved += 1
+                    signs.setdefault(index, set()).add(-1 if shift < 0 else 1)
+            if not moved:
+                message = f"'{name}' is defined by its own element"
+                self.error("E770", equation.value.span, message, "read an earlier one: i - 1")
+        for index, found in signs.items():
+            if len(found) > 1:
+                message = f"'{name}' reads itself before and behind '{index}'"
+                self.error("E770", equation.value.span, message, "a scan goes one way")
 
     def check_extent(self, binder: Binder) -> None:
         if not binder.is_batch and binder.name not in self.extents:
@@ -669,6 +702,9 @@ class _Reader:
         if node.has_batch and not scope.has_batch:
             hint = "write `...` on the left of the `=`, too, or fold over it: sum(...: x[...])"
             return self.error("E765", node.span, "`...` is not bound here", hint)
+        if name in self.equations and name not in self.types and name != scope.target:
+            message = f"'{name}' is defined below"
+            self.error("E769", node.span, message, "a statement reads what stands above it")
         found = [
             self.place(each, scope, name, number, node) for number, each in enumerate(node.places)
         ]
@@ -694,6 +730,8 @@ class _Reader:
             return None
         value = self.value(node, scope)
         value = Constant(value.constant or 0) if isinstance(value, Place) else simple(value)
+        if is_negative_infinity(value):
+            return Constant(-math.inf)
         if not isinstance(value, Constant | Named):
             self.error("E766", node.span, "the value outside is a constant")
             return ZERO
@@ -760,6 +798,11 @@ def identity(kind: str) -> Expression:
         case ir.ALL:
             return Constant(True)
     return ZERO
+
+
+def is_negative_infinity(value: Expression) -> bool:
+    """Whether a value is `-inf`."""
+    return value == call("neg", Named("inf"))
 
 
 def simple(value: Expression) -> Expression:

@@ -1,6 +1,6 @@
 """The grammar of the index language: text to a tree that knows where each of its parts stands.
 
-    program    = { definition | statement }                one a line; brackets span several
+    program    = { definition | statement }                one a line; indented lines go on
     definition = "def" NAME "(" NAME {"," NAME} ")" ":" expression
     statement  = NAME [ "[" [place {"," place}] "]" ] "=" expression
     place      = "..." | NAME [ ":" expression ]             on the left: an index and its extent
@@ -26,6 +26,8 @@ _TOKEN = re.compile(
     |(?P<symbol>\.\.\.|\*\*|//|<=|>=|==|!=|<<|>>|[-+*/%<>=()\[\],:&|^~])""",
     re.VERBOSE,
 )
+_CONTINUED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^\s#]")
+"""What follows the end of a line that goes on: an indented line, perhaps after empty ones."""
 WORDS = ("if", "else", "and", "or", "not", "where", "def", "is", "None")
 """Names that no tensor, index or argument of a text may have."""
 DEEPEST = 100
@@ -191,7 +193,7 @@ class _Parser:
         return CodegenError([Diagnostic("E750", place, message, hint, width=width)])
 
     def tokenized(self) -> list[_Token]:
-        """All tokens; line ends only where no bracket is open."""
+        """All tokens; line ends only before lines that begin something."""
         found: list[_Token] = []
         position, depth = 0, 0
         if len(self.text) > LONGEST:
@@ -207,6 +209,8 @@ class _Parser:
                 depth += match[0] in ("(", "[")
                 depth -= match[0] in (")", "]")
             if kind == "line" and (depth > 0 or not found or found[-1].kind == "line"):
+                continue
+            if kind == "line" and _CONTINUED.match(self.text, position):
                 continue
             if kind != "space":
                 found.append(_Token(kind, match[0], span))
