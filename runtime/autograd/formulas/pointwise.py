@@ -27,3 +27,9 @@ def scaled(grad: Tensor, scale: Any) -> Any:
     if scale.__class__ is complex:
         scale = scale.conjugate()
     return grad if scale == 1 else grad * scale
+
+
+def frexp_backward(grad: Any, exponent: Any) -> Any:
+    """grad / 2**exponent, by two powers of 2: one alone may overflow."""
+    half = exponent.floor_divide(2)
+    return grad.ldexp(-half).ldexp(half - exponent)

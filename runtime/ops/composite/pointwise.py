@@ -278,23 +278,3 @@ def prelu(self: Any, weight: Any) -> Any:
             f"Found parameter numbers = {count} and channel size = {channels}."
         )
     return ops._prelu_kernel(self, weight.reshape((1, count) + (1,) * (self.ndim - 2)))
-
-
-def frexp(self: Any) -> tuple[Any, Any]:
-    """(mantissa, exponent), the exponent read from the bits; subnormal numbers are scaled first.
-
-    The mantissa is `self` times two powers of 2, exact even where one alone would overflow.
-    """
-    if self.dtype.kind != "f":
-        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    wide = self.detach().to(self.dtype.opmath)
-    is_double = wide.dtype is dtypes.float64
-    digits, bits = (52, dtypes.int64) if is_double else (23, dtypes.int32)
-    largest = 2 ** (wide.dtype.itemsize * 8 - 1 - digits) - 1
-    is_small = wide.abs() < finfo(wide.dtype).tiny
-    scaled = ops.where(is_small, wide * 2.0**digits, wide)
-    biased = scaled.view(bits).bitwise_right_shift(digits).bitwise_and(largest)
-    exponent = biased - (largest // 2 - 1) - is_small * digits
-    exponent = ops.where((wide == 0) | (biased == largest), 0, exponent).to(dtypes.int32)
-    half = exponent.floor_divide(2)
-    return self.ldexp(-half).ldexp(half - exponent), exponent

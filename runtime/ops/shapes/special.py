@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
 Answer = tuple[tuple[int, ...], None]
@@ -22,6 +23,11 @@ def one(x: Any) -> Answer:
 def recurrence(x: Any, n: Any, *coefficients: Any) -> Answer:
     """The shape to which argument and degree broadcast. Raises: RuntimeError if they do not."""
     return shapes.broadcast_shapes(x.shape, n.shape), None
+
+
+def frexp(self: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:
+    """Mantissas and exponents, which are int32."""
+    return (self.shape, self.dtype), (self.shape, dtypes.int32)
 
 
 def binary(self: Any, other: Any) -> Answer:

@@ -45,6 +45,25 @@ def _join(
     run_elements(queue, kernel, out.numel, out, *operands, out.numel, formula=formula, **given)
 
 
+def frexp(queue: Queue, mantissa: Array, exponent: Array, self: Array) -> None:
+    """Write numbers of magnitude in [0.5, 1) and the powers of 2 that self is of them."""
+    count = self.numel
+    run_elements(queue, split_numbers, count, mantissa, exponent, contiguous(queue, self), count)
+
+
+@device_kernel("X* int32* X*", "I")
+def split_numbers(mantissa, exponent, x, n):
+    """A thread owns elements at the distance of the grid. Zero, infinity and NaN are their own
+    mantissa, with exponent 0."""
+    i = I(cuda.grid(1))
+    while i < n:
+        value, power = math.frexp(np.float64(load_X(x[i])))
+        is_finite = abs(value) < math.inf
+        mantissa[i] = store_X(T(value)) if is_finite else x[i]
+        exponent[i] = np.int32(power) if is_finite else np.int32(0)
+        i = I(i + cuda.gridsize(1))
+
+
 @device_kernel("X* X* X*", "I")
 def join_elements(out, a, b, n):
     """A thread owns elements at the distance of the grid."""
