@@ -263,6 +263,32 @@ def log2_backward_self(grad, self):
     return grad * (1 / (0.6931471805599453 * self)).conj()
 
 
+def float_power_Tensor_Tensor_backward_self_exponent(grad, self, exponent):
+    """d/dself, d/dexponent: pow(self, exponent)"""
+    t0 = (self**exponent * self.log()).conj() * grad
+    return (
+        ops.where(exponent == 0, 0, (exponent * self ** (exponent - 1)).conj() * grad),
+        ops.where((self == 0) & (ops.real(exponent) >= 0), 0, t0),
+    )
+
+
+def float_power_Tensor_Tensor_backward_self(grad, self, exponent):
+    """d/dself: pow(self, exponent)"""
+    return ops.where(exponent == 0, 0, (exponent * self ** (exponent - 1)).conj() * grad)
+
+
+def float_power_Tensor_Tensor_backward_exponent(grad, self, exponent):
+    """d/dexponent: pow(self, exponent)"""
+    t0 = (self**exponent * self.log()).conj() * grad
+    return ops.where((self == 0) & (ops.real(exponent) >= 0), 0, t0)
+
+
+def float_power_Scalar_backward_exponent(grad, self, exponent):
+    """d/dexponent: pow(self, exponent)"""
+    t0 = (self**exponent * math.log(self)).conj() * grad
+    return ops.where((self == 0) & (ops.real(exponent) >= 0), 0, t0)
+
+
 def pow_Tensor_Tensor_backward_self_exponent(grad, self, exponent):
     """d/dself, d/dexponent: pow(self, exponent)"""
     t0 = (self**exponent * self.log()).conj() * grad

@@ -30,6 +30,7 @@ DTYPE_SETS: dict[str, tuple[str, ...]] = {
 PROMOTIONS: dict[str, str] = {
     "default": "inputs are cast to their common dtype, which is the result's",
     "int_to_float": "as default; integers and bool become the default float dtype",
+    "always_double": "inputs are cast to float64, to complex128 if one is complex",
     "always_bool": "inputs are cast to their common dtype; the result is bool",
     "complex_to_float": "as default; the result of a complex input is real",
     "bool_to_long": "as default; bool and integers become int64",

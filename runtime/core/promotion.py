@@ -18,7 +18,14 @@ DIMENSIONED, ZERO_DIM, NUMBER = 2, 1, 0
 Entry = tuple[dtype, int]
 
 _CATEGORY = {"b": 0, "i": 1, "f": 2, "c": 3}
-KINDS = ("default", "int_to_float", "always_bool", "complex_to_float", "bool_to_long")
+KINDS = (
+    "default",
+    "int_to_float",
+    "always_double",
+    "always_bool",
+    "complex_to_float",
+    "bool_to_long",
+)
 _SIGNED_OF_SIZE = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
 
@@ -123,8 +130,8 @@ def element_types(kind: str, entries: Iterable[Entry]) -> tuple[dtype, dtype]:
     """Return (compute dtype, result dtype) of an operator with promotion rule `kind`.
 
     The rules: `default` (the common dtype), `int_to_float` (integers and bool become the default
-    dtype), `always_bool` (the result is bool), `complex_to_float` (the result is real),
-    `bool_to_long` (bool becomes int64).
+    dtype), `always_double` (float64, or complex128 if that is complex), `always_bool` (the result
+    is bool), `complex_to_float` (it is real), `bool_to_long` (bool becomes int64).
     """
     common = result_type(entries)
     if kind == "default":
@@ -132,6 +139,9 @@ def element_types(kind: str, entries: Iterable[Entry]) -> tuple[dtype, dtype]:
     if kind == "int_to_float":
         lifted = dtypes.default_dtype() if common.kind in "bi" else common
         return lifted, lifted
+    if kind == "always_double":
+        wide = dtypes.complex128 if common.kind == "c" else dtypes.float64
+        return wide, wide
     if kind == "always_bool":
         return common, dtypes.bool
     if kind == "complex_to_float":
@@ -154,7 +164,7 @@ def check_inplace(name: str, kind: str, result: dtype, own: dtype) -> None:
     """
     if kind == "complex_to_float" and own.is_complex:
         raise errors.inplace_of_complex(name)
-    check_out(result, own)
+    check_out(result, own, "exact" if kind == "always_double" else "cast")
 
 
 def check_out(result: dtype, out: dtype, rule: str = "cast") -> None:

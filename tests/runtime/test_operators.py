@@ -297,6 +297,8 @@ def promised(operator: Operator, dtype: str) -> str:
         case "always_bool":
             # DEVIATION: all and any of uint8 are uint8, as they were before there was bool.
             return dtype if dtype == "uint8" and not is_pointwise(operator) else "bool"
+        case "always_double":
+            return "complex128" if dtype in inputs.COMPLEX else "float64"
         case "int_to_float" if is_integer:
             return "float32"
         case "complex_to_float" if dtype in inputs.COMPLEX:

@@ -2881,6 +2881,87 @@ def xlogy__Scalar_Self(
     return call(input, other)
 
 
+_float_power_Tensor_Tensor = operators.float_power_Tensor_Tensor.calls
+_float_power_Tensor_Tensor_inplace = operators.float_power_Tensor_Tensor.inplace_calls
+_float_power_Tensor_Tensor_out = operators.float_power_Tensor_Tensor.out_calls
+
+
+def float_power__Tensor_Tensor(
+    input: Tensor = MISSING,
+    exponent: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
+
+    Return `self` to the power of `exponent`, computed in float64, or complex128 if one is complex.
+    """
+    if _words:
+        return respelled(float_power__Tensor_Tensor, locals())
+    if out is not None:
+        try:
+            call = _float_power_Tensor_Tensor_out[
+                out._key,
+                input._key,
+                exponent._key if exponent.__class__ is Tensor else kind_of(exponent),
+            ]
+        except AttributeError:
+            return _float_power_Tensor_Tensor_out.miss(out, input, exponent)
+        return call(out, input, exponent)
+    try:
+        call = _float_power_Tensor_Tensor[
+            input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)
+        ]
+    except AttributeError:
+        return _float_power_Tensor_Tensor.miss(input, exponent)
+    return call(input, exponent)
+
+
+def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
+    """float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)
+
+    In-place variant of `float_power`.
+    """
+    try:
+        call = _float_power_Tensor_Tensor_inplace[
+            input._key, exponent._key if exponent.__class__ is Tensor else kind_of(exponent)
+        ]
+    except AttributeError:
+        return _float_power_Tensor_Tensor_inplace.miss(input, exponent)
+    return call(input, exponent)
+
+
+_float_power_Scalar = operators.float_power_Scalar.calls
+_float_power_Scalar_out = operators.float_power_Scalar.out_calls
+
+
+def float_power__Scalar(
+    input: Number = MISSING,
+    exponent: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[Input],
+) -> Tensor:
+    """float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
+
+    Return the number `self` to the power of `exponent`, computed in float64 or complex128.
+    """
+    if _words:
+        return respelled(float_power__Scalar, locals())
+    if out is not None:
+        try:
+            call = _float_power_Scalar_out[out._key, kind_of(input), exponent._key]
+        except AttributeError:
+            return _float_power_Scalar_out.miss(out, input, exponent)
+        return call(out, input, exponent)
+    try:
+        call = _float_power_Scalar[kind_of(input), exponent._key]
+    except AttributeError:
+        return _float_power_Scalar.miss(input, exponent)
+    return call(input, exponent)
+
+
 _pow_Tensor_Tensor = operators.pow_Tensor_Tensor.calls
 _pow_Tensor_Tensor_inplace = operators.pow_Tensor_Tensor.inplace_calls
 _pow_Tensor_Tensor_out = operators.pow_Tensor_Tensor.out_calls

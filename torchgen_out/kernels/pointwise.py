@@ -725,6 +725,42 @@ def xlogy_Scalar_Self(self, other):
     return T(0) if self == T(0) and not isnan(other) else self * log(other)
 
 
+def float_power_Tensor_Tensor(self, exponent):
+    """pow(self, exponent)"""
+    return pow(self, exponent)
+
+
+def float_power_Tensor_Tensor_backward_self_exponent(grad, self, exponent):
+    """d/dself, d/dexponent: pow(self, exponent)"""
+    t0 = conj(pow(self, exponent) * log(self)) * grad
+    return (
+        T(0) if exponent == T(0) else conj(exponent * pow(self, exponent - T(1))) * grad,
+        T(0) if self == T(0) and real(exponent) >= T(0) else t0,
+    )
+
+
+def float_power_Tensor_Tensor_backward_self(grad, self, exponent):
+    """d/dself: pow(self, exponent)"""
+    return T(0) if exponent == T(0) else conj(exponent * pow(self, exponent - T(1))) * grad
+
+
+def float_power_Tensor_Tensor_backward_exponent(grad, self, exponent):
+    """d/dexponent: pow(self, exponent)"""
+    t0 = conj(pow(self, exponent) * log(self)) * grad
+    return T(0) if self == T(0) and real(exponent) >= T(0) else t0
+
+
+def float_power_Scalar(self, exponent):
+    """pow(self, exponent)"""
+    return pow(self, exponent)
+
+
+def float_power_Scalar_backward_exponent(grad, self, exponent):
+    """d/dexponent: pow(self, exponent)"""
+    t0 = conj(pow(self, exponent) * log(self)) * grad
+    return T(0) if self == T(0) and real(exponent) >= T(0) else t0
+
+
 def pow_Tensor_Tensor(self, exponent):
     """pow(self, exponent)"""
     return pow(self, exponent)

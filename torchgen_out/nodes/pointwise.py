@@ -1322,6 +1322,37 @@ def recording_xlogy_Scalar_Self(below, needs_other):
     return call
 
 
+class FloatPowerBackward0(FusedNode):
+    """float_power.Tensor_Tensor
+    self: auto
+    exponent: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("self", "exponent")
+    inputs = ("self", "exponent")
+    cases: ClassVar = {
+        (True, True): backward.float_power_Tensor_Tensor_backward_self_exponent,
+        (True, False): backward.float_power_Tensor_Tensor_backward_self,
+        (False, True): backward.float_power_Tensor_Tensor_backward_exponent,
+    }
+
+
+class FloatPowerBackward1(FusedNode):
+    """float_power.Scalar
+    exponent: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("self", "exponent")
+    inputs = ("exponent",)
+    cases: ClassVar = {
+        (True,): backward.float_power_Scalar_backward_exponent,
+    }
+
+
 class PowBackward0(FusedNode):
     """pow.Tensor_Tensor
     self: auto

@@ -362,6 +362,34 @@ log2_backward_self = BackwardKernel(
     ("self",),
 )
 
+float_power_Tensor_Tensor_backward_self_exponent = BackwardKernel(
+    kernels.float_power_Tensor_Tensor_backward_self_exponent,
+    gradients.float_power_Tensor_Tensor_backward_self_exponent,
+    {"grad": "tensor", "self": "tensor", "exponent": "number"},
+    ("self", "exponent"),
+)
+
+float_power_Tensor_Tensor_backward_self = BackwardKernel(
+    kernels.float_power_Tensor_Tensor_backward_self,
+    gradients.float_power_Tensor_Tensor_backward_self,
+    {"grad": "tensor", "self": "tensor", "exponent": "number"},
+    ("self",),
+)
+
+float_power_Tensor_Tensor_backward_exponent = BackwardKernel(
+    kernels.float_power_Tensor_Tensor_backward_exponent,
+    gradients.float_power_Tensor_Tensor_backward_exponent,
+    {"grad": "tensor", "self": "tensor", "exponent": "number"},
+    ("exponent",),
+)
+
+float_power_Scalar_backward_exponent = BackwardKernel(
+    kernels.float_power_Scalar_backward_exponent,
+    gradients.float_power_Scalar_backward_exponent,
+    {"grad": "tensor", "self": "scalar", "exponent": "tensor"},
+    ("exponent",),
+)
+
 pow_Tensor_Tensor_backward_self_exponent = BackwardKernel(
     kernels.pow_Tensor_Tensor_backward_self_exponent,
     gradients.pow_Tensor_Tensor_backward_self_exponent,

@@ -226,6 +226,8 @@ def promised(record: Record, dtype: str) -> str:
     kind = dtypes.by_name(dtype).kind
     if record.promotion == "always_bool":  # `any` and `all` keep uint8, as they always did
         return dtype if (record.kind, dtype) == ("reduction", "uint8") else "bool"
+    if record.promotion == "always_double":
+        return "complex128" if kind == "c" else "float64"
     if record.promotion == "int_to_float" and kind in "bi":
         return dtypes.default_dtype().name
     if record.promotion == "complex_to_float" and kind == "c":

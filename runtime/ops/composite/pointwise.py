@@ -190,24 +190,6 @@ def ldexp(self: Any, other: Any) -> Any:
     return self * ops.pow(2.0, other)
 
 
-def float_power(self: Any, exponent: Any) -> Any:
-    """Raise to a power in double precision."""
-    is_complex = any(_is_complex(operand) for operand in (self, exponent))
-    wide = dtypes.complex128 if is_complex else dtypes.float64
-    return ops.pow(_cast(self, wide), _cast(exponent, wide))
-
-
-def _is_complex(operand: Any) -> bool:
-    if isinstance(operand, Tensor):
-        return operand.dtype.is_complex
-    return isinstance(operand, complex)
-
-
-def _cast(operand: Any, dtype: Any) -> Any:
-    """Cast a tensor; a number adapts to the tensor beside it."""
-    return operand.to(dtype) if isinstance(operand, Tensor) else operand
-
-
 def polygamma(n: int, self: Any) -> Any:
     """The n-th derivative of digamma. **Raises** RuntimeError for a negative n."""
     if n < 0:
