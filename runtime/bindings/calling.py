@@ -126,5 +126,5 @@ def _gathers(function: Function) -> bool:
 def holds_others(values: Any) -> bool:
     """Whether a list of tensors holds something else than plain ones, or is no list."""
     if isinstance(values, (tuple, list)):
-        return any(each.__class__ not in overrides.TENSORS for each in values)
+        return not overrides.TENSORS.issuperset(map(type, values))
     return True

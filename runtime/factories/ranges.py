@@ -199,4 +199,5 @@ def logspace(
     chosen = _spaced_dtype(start, end, dtype)
     on = creation.device_or_default(device)
     exponents = ranges.spaced(*_spacing(start, end, steps, dtypes.float64), _FLOAT64)
-    return creation.from_values(ranges.powers(base, exponents), chosen, on, pin_memory)
+    values = ranges.powers(base, exponents, chosen.numpy)
+    return creation.from_values(values, chosen, on, pin_memory)

@@ -35,23 +35,24 @@ def _spaced_complex(start: Any, end: Any, step: Any, count: int, middle: int) ->
     return out
 
 
-def powers(base: Any, exponents: Array) -> Array:
-    """`base` to the power of each exponent, in their place if they are real."""
+def powers(base: Any, exponents: Array, dtype: Any) -> Array:
+    """`base` to the power of each exponent. dtype: as above."""
     if base.__class__ is complex or exponents.dtype.kind == "c":
         return np.power(base, exponents)
-    _power_entry()(exponents, float(base))
-    return exponents
+    out = np.empty(exponents.size, dtype) if dtype in COMPILED else exponents
+    _power_entry(out.dtype)(out, exponents, float(base))
+    return out
 
 
 @cache
-def _power_entry() -> Any:
-    return _raise.entry_point((np.dtype(np.float64), float))
+def _power_entry(dtype: Any) -> Any:
+    return _raise.entry_point((dtype, np.dtype(np.float64), float))
 
 
 @kernel
-def _raise(exponents, base):
+def _raise(out, exponents, base):
     for i in range(exponents.size):
-        exponents[i] = math.pow(base, exponents[i])
+        out[i] = math.pow(base, exponents[i])
 
 
 @cache

@@ -65,10 +65,13 @@ SUMMED_NORMS = {0: _norm_0, 1: _norm_1, 2: _norm_2}
 def plan_norm(
     result: TensorSpec, self: TensorSpec, ord: Any, dim: Any, keepdim: bool, dtype: Any
 ) -> LaunchPlan | None:
-    """Plan `linalg_vector_norm` of rows."""
-    order, shape, _, _ = plan_fold(self.sizes, dim, False)
+    """Plan `linalg_vector_norm` of rows, and of columns."""
+    order, shape, inner, _ = plan_fold(self.sizes, dim, True)
     if not are_small_alike(result, self) or ord not in SUMMED_NORMS or order is not None:
         return None
+    if inner != 1:
+        views, count = (out(0, result.numel), operand(0, *shape)), result.numel
+        return plan_loop(_norm_columns, [result], [self], 0, count, *views, int(ord))
     return plan_loop(SUMMED_NORMS[ord], [result], [self], operand(0, *shape), out(0, shape[0]))
 
 

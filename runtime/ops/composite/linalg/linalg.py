@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
@@ -225,26 +226,29 @@ def chain_product(chain: list[Any]) -> Any:
     for index, matrix in enumerate(chain):
         if matrix.ndim != 2:
             raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {matrix.ndim}D")
-    sizes = [matrix.shape[0] for matrix in chain] + [chain[-1].shape[1]]
-    n = len(chain)
-    cost = [[0] * n for _ in range(n)]
-    split = [[0] * n for _ in range(n)]
+    sizes = [matrix._sizes[0] for matrix in chain]
+    return _multiplied(chain, _order((*sizes, chain[-1]._sizes[1])))
+
+
+@lru_cache(maxsize=256)
+def _order(sizes: tuple[int, ...]) -> Any:
+    """Which product costs least: a matrix's number, or the pair of what is multiplied."""
+    n = len(sizes) - 1
+    best: dict[tuple[int, int], tuple[int, Any]] = {(i, i): (0, i) for i in range(n)}
     for length in range(1, n):
         for i in range(n - length):
-            j = i + length
-            candidates = [
-                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                for k in range(i, j)
-            ]
-            cost[i][j], split[i][j] = min(candidates)
-    return _multiply_range(chain, split, 0, n - 1)
+            j, found = i + length, []
+            for k in range(i, j):
+                (left, a), (right, b) = best[i, k], best[k + 1, j]
+                found.append((left + right + sizes[i] * sizes[k + 1] * sizes[j + 1], (a, b)))
+            best[i, j] = min(found, key=itemgetter(0))
+    return best[0, n - 1][1]
 
 
-def _multiply_range(chain: list[Any], split: list[list[int]], i: int, j: int) -> Any:
-    if i == j:
-        return chain[i]
-    k = split[i][j]
-    return _multiply_range(chain, split, i, k).mm(_multiply_range(chain, split, k + 1, j))
+def _multiplied(chain: Sequence[Any], order: Any) -> Any:
+    if order.__class__ is int:
+        return chain[order]
+    return _multiplied(chain, order[0]).mm(_multiplied(chain, order[1]))
 
 
 def chain_matmul(matrices: Sequence[Any]) -> Any:
