@@ -917,6 +917,21 @@ def threshold_backward_self(grad, self, threshold):
     return ops.where(self <= threshold, 0, grad)
 
 
+def _place_or_last_backward_q(grad, greatest, last):
+    """d/dq: last if isnan(greatest) else q * last"""
+    return ops.where(greatest.isnan(), 0, last * grad)
+
+
+def _place_of_quantile_backward_q(grad, count):
+    """d/dq: q * (count - 1) if count > 0 else 0"""
+    return ops.where(count > 0, (count - 1) * grad, 0)
+
+
+def _fraction_backward_self(grad):
+    """d/dself: self - floor(self)"""
+    return grad
+
+
 def _renorm_scale_backward_norm(grad, norm, maxnorm):
     """d/dnorm: maxnorm / (norm + 1e-7) if norm > maxnorm else 1"""
     t0 = norm + 1e-07

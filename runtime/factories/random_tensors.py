@@ -91,8 +91,9 @@ def randperm(
     if generator is None and on is not devices.cpu:
         generator = backends.on(on).default_generator(on)
     drawn: Tensor = ops._randperm(n, generator=generator)
-    made: Tensor = drawn.to(on, chosen)
-    return creation.pinned(made) if pin_memory else made
+    if on is not devices.cpu or chosen is not dtypes.int64:
+        drawn = drawn.to(on, chosen)
+    return creation.pinned(drawn) if pin_memory else drawn
 
 
 def rand_like(self: Tensor, *options: Options) -> Tensor:
@@ -113,6 +114,11 @@ def randint_like_to(self: Tensor, high: int, *options: Options) -> Tensor:
 def randint_like(self: Tensor, low: int, high: int, *options: Options) -> Tensor:
     """Uniform integers in [low, high), of the sizes of a tensor."""
     return _draw_integers(creation_like.empty_like(self, *options), low, high)
+
+
+def bernoulli(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:
+    """Ones of probability p and zeros, of the sizes of a tensor."""
+    return _fill("bernoulli_.float", creation_like.empty_like(self), p, generator)
 
 
 def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = None) -> Tensor:

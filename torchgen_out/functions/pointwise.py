@@ -5148,6 +5148,51 @@ def threshold_(input: Tensor, threshold: Number, value: Number) -> Tensor:
     return call(input, threshold, value)
 
 
+__place_or_last = operators._place_or_last.calls
+
+
+def _place_or_last(q: Tensor | Number, greatest: Tensor, last: Number) -> Tensor:
+    """_place_or_last(Tensor|Scalar q, Tensor greatest, Scalar last) -> Tensor
+
+    Return the fractional place of a quantile in a sorted row; its end if that is nan.
+    """
+    try:
+        call = __place_or_last[q._key if q.__class__ is Tensor else kind_of(q), greatest._key]
+    except AttributeError:
+        return __place_or_last.miss(q, greatest, last)
+    return call(q, greatest, last)
+
+
+__place_of_quantile = operators._place_of_quantile.calls
+
+
+def _place_of_quantile(q: Tensor | Number, count: Tensor) -> Tensor:
+    """_place_of_quantile(Tensor|Scalar q, Tensor count) -> Tensor
+
+    Return the fractional place of a quantile among the first `count` elements of a sorted row.
+    """
+    try:
+        call = __place_of_quantile[q._key if q.__class__ is Tensor else kind_of(q), count._key]
+    except AttributeError:
+        return __place_of_quantile.miss(q, count)
+    return call(q, count)
+
+
+__fraction = operators._fraction.calls
+
+
+def _fraction(input: Tensor) -> Tensor:
+    """_fraction(Tensor self) -> Tensor
+
+    Return how far a number is above the integer below it.
+    """
+    try:
+        call = __fraction[input._key]
+    except AttributeError:
+        return __fraction.miss(input)
+    return call(input)
+
+
 _native_dropout_backward = operators.native_dropout_backward.calls
 
 

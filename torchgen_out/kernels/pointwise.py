@@ -1773,6 +1773,36 @@ def threshold_backward_self(grad, self, threshold):
     return T(0) if self <= threshold else grad
 
 
+def _place_or_last(q, greatest, last):
+    """last if isnan(greatest) else q * last"""
+    return last if isnan(greatest) else q * last
+
+
+def _place_or_last_backward_q(grad, greatest, last):
+    """d/dq: last if isnan(greatest) else q * last"""
+    return T(0) if isnan(greatest) else last * grad
+
+
+def _place_of_quantile(q, count):
+    """q * (count - 1) if count > 0 else 0"""
+    return q * (count - T(1)) if count > T(0) else T(0)
+
+
+def _place_of_quantile_backward_q(grad, count):
+    """d/dq: q * (count - 1) if count > 0 else 0"""
+    return (count - T(1)) * grad if count > T(0) else T(0)
+
+
+def _fraction(self):
+    """self - floor(self)"""
+    return self - floor(self)
+
+
+def _fraction_backward_self(grad):
+    """d/dself: self - floor(self)"""
+    return grad
+
+
 def native_dropout_backward(grad_output, mask, scale):
     """grad_output * scale if mask else 0"""
     return grad_output * scale if mask != T(0) else T(0)

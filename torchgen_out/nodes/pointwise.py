@@ -2505,6 +2505,50 @@ class ThresholdBackward0(FusedNode):
     }
 
 
+class PlaceOrLastBackward0(FusedNode):
+    """_place_or_last
+    q: ops.where(greatest.isnan(), 0, last * grad) (auto)
+    greatest: non_differentiable
+    """
+
+    __slots__ = ()
+
+    arguments = ("q", "greatest", "last")
+    inputs = ("q",)
+    cases: ClassVar = {
+        (True,): backward._place_or_last_backward_q,
+    }
+
+
+class PlaceOfQuantileBackward0(FusedNode):
+    """_place_of_quantile
+    q: ops.where(count > 0, (count - 1) * grad, 0) (auto)
+    count: non_differentiable
+    """
+
+    __slots__ = ()
+
+    arguments = ("q", "count")
+    inputs = ("q",)
+    cases: ClassVar = {
+        (True,): backward._place_of_quantile_backward_q,
+    }
+
+
+class FractionBackward0(FusedNode):
+    """_fraction
+    self: grad (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward._fraction_backward_self,
+    }
+
+
 class NativeDropoutBackwardBackward0(Node):
     """native_dropout_backward
     grad_output: native_dropout_backward(grad, mask, scale)

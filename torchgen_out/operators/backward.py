@@ -1080,6 +1080,28 @@ threshold_backward_self = BackwardKernel(
     values={"threshold": "scalar"},
 )
 
+_place_or_last_backward_q = BackwardKernel(
+    kernels._place_or_last_backward_q,
+    gradients._place_or_last_backward_q,
+    {"grad": "tensor", "greatest": "tensor"},
+    ("q",),
+    values={"last": "scalar"},
+)
+
+_place_of_quantile_backward_q = BackwardKernel(
+    kernels._place_of_quantile_backward_q,
+    gradients._place_of_quantile_backward_q,
+    {"grad": "tensor", "count": "tensor"},
+    ("q",),
+)
+
+_fraction_backward_self = BackwardKernel(
+    kernels._fraction_backward_self,
+    gradients._fraction_backward_self,
+    {"grad": "tensor"},
+    ("self",),
+)
+
 _renorm_scale_backward_norm = BackwardKernel(
     kernels._renorm_scale_backward_norm,
     gradients._renorm_scale_backward_norm,

@@ -187,7 +187,12 @@ def logdet(self: Any) -> Any:
 
 def _on_host(tensor: Any) -> Any:
     """The tensor where LAPACK reads it; one without data stays what it is."""
-    return tensor if tensor.is_meta else tensor.cpu()
+    return tensor.cpu() if tensor.is_cuda else tensor
+
+
+def _like(tensor: Any, result: Any) -> Any:
+    """The result where the tensor is."""
+    return result.to(tensor.device) if tensor.is_cuda else result
 
 
 def linalg_ldl_factor_ex(self: Any, hermitian: bool, check_errors: bool) -> Any:
@@ -195,7 +200,7 @@ def linalg_ldl_factor_ex(self: Any, hermitian: bool, check_errors: bool) -> Any:
     LD, pivots, info = ops._ldl_factor(_on_host(self), hermitian)
     if check_errors and not info.is_meta and info.any():
         raise errors.ldl_singular()
-    return LD.to(self.device), pivots.to(self.device), info.to(self.device)
+    return tuple([_like(self, each) for each in (LD, pivots, info)])
 
 
 def linalg_ldl_factor(self: Any, hermitian: bool) -> Any:
@@ -205,4 +210,4 @@ def linalg_ldl_factor(self: Any, hermitian: bool) -> Any:
 
 def linalg_ldl_solve(LD: Any, pivots: Any, B: Any, hermitian: bool) -> Any:
     """Solve on the host, whatever the device."""
-    return ops._ldl_solve(_on_host(LD), _on_host(pivots), _on_host(B), hermitian).to(B.device)
+    return _like(B, ops._ldl_solve(_on_host(LD), _on_host(pivots), _on_host(B), hermitian))

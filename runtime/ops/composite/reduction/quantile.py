@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core.shape import normalize_dim
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -30,16 +31,22 @@ def _quantiles(
     _check_input(name, self, interpolation)
     q = _probabilities(name, self, q)
     place = 0 if dim is None else normalize_dim(dim, self.ndim)
-    rows = self.reshape(-1) if dim is None or not self.ndim else self.movedim(place, -1)
+    rows = self.reshape((-1,)) if dim is None or not self.ndim else self.movedim(place, -1)
     if not self.numel():
         raise RuntimeError(f"{name}() input tensor must be non-empty")
-    ordered = rows.sort(-1).values
-    places = _nan_last(ordered, q) if name == "quantile" else _before_nan(ordered, q)
-    values = _at(ordered, places, interpolation).movedim(-1, 0)
-    if keepdim and self.ndim:
-        whole = (values.shape[0], *(1,) * self.ndim)
-        values = values.reshape(whole) if dim is None else values.unsqueeze(place + 1)
-    return values if q.ndim else values.squeeze(0)
+    ordered, last = rows.sort(-1)[0], rows._sizes[-1] - 1
+    if name == "quantile":
+        places = ops._place_or_last(q, ordered.narrow(-1, last, 1), last)
+    else:
+        places = ops._place_of_quantile(q, (ordered == ordered).sum(-1, True, dtype=self.dtype))
+    values = _at(ordered, places, interpolation)
+    is_vector = isinstance(q, Tensor) and q.ndim > 0
+    values = values.movedim(-1, 0) if is_vector else values.squeeze(-1)
+    if not keepdim or not self.ndim:
+        return values
+    if dim is None:
+        return values.reshape((*values._sizes[:is_vector], *(1,) * self.ndim))
+    return values.unsqueeze(place + is_vector)
 
 
 def _check_input(name: str, self: Any, interpolation: str) -> None:
@@ -53,42 +60,30 @@ def _check_input(name: str, self: Any, interpolation: str) -> None:
 
 
 def _probabilities(name: str, self: Any, q: Any) -> Any:
-    """`q` as a tensor of the input's dtype. Raises: RuntimeError unless all are in [0, 1]."""
+    """`q`, of the input's dtype. Raises: RuntimeError unless all are in [0, 1]."""
     if isinstance(q, (int, float)):
         if not 0 <= q <= 1:
             raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
-        return self.new_full((), q)
+        return float(q)
     if q.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
     if q.dtype is not self.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if q.device != self.device:
         raise RuntimeError(f"{name}() q tensor must be on the same device as the input tensor")
-    if q.is_cpu and not bool(((q >= 0) & (q <= 1)).all()):
+    if q.is_cpu and not all(0 <= each <= 1 for each in q.detach().reshape((-1,)).tolist()):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     return q
-
-
-def _nan_last(ordered: Any, q: Any) -> Any:
-    """The fractional places of `q` in each row; the last, where nan stands, if a row has one."""
-    last = ordered.shape[-1] - 1
-    return (q.reshape(-1) * last).masked_fill(ordered[..., -1:].isnan(), last)
-
-
-def _before_nan(ordered: Any, q: Any) -> Any:
-    """The fractional places of `q` among the elements of each row that are not nan."""
-    last = ordered.isnan().logical_not().sum(-1, True) - 1
-    places = q.reshape(-1) * last
-    return places.masked_fill(last < 0, 0)
 
 
 def _at(ordered: Any, places: Any, interpolation: str) -> Any:
     """The values at fractional places of sorted rows."""
     if interpolation == "nearest":
-        places = places.round()
-    below = places.floor() if interpolation != "higher" else places.ceil()
-    values = ordered.gather(-1, below.long())
-    if interpolation not in ("linear", "midpoint"):
-        return values
-    weight = places - below if interpolation == "linear" else ops.full_like(places, 0.5)
-    return values.lerp(ordered.gather(-1, places.ceil().long()), weight)
+        return ordered.gather(-1, places.round().long())
+    if interpolation == "lower":
+        return ordered.gather(-1, places.long())
+    above = ordered.gather(-1, places.ceil().long())
+    if interpolation == "higher":
+        return above
+    below = ordered.gather(-1, places.long())
+    return below.lerp(above, 0.5 if interpolation == "midpoint" else ops._fraction(places))
