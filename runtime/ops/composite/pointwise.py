@@ -52,7 +52,7 @@ def _is_integral(operand: Any) -> bool:
     return isinstance(operand, int)
 
 
-def polynomial(x: Any, n: Any, *coefficients: Any) -> Any:
+def polynomial(x: Any, n: Any, coefficients: Any) -> Any:
     """A polynomial of degree n, one of the operands perhaps a number.
 
     Raises: TypeError if both are.
@@ -63,9 +63,7 @@ def polynomial(x: Any, n: Any, *coefficients: Any) -> Any:
         x = ops.scalar_tensor(x, dtype=_floating(n), device=n.device)
     elif not isinstance(n, Tensor):
         n = ops.scalar_tensor(n, dtype=_floating(x), device=x.device)
-    elif n.dtype.kind == "i" and x.dtype.kind == "f":
-        n = n.to(x.dtype)
-    return ops._three_term_recurrence(x, n, *coefficients)
+    return ops._three_term_recurrence(x, n, coefficients)
 
 
 def zeta_of_number(self: complex, other: Any) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
 from torchgen_out._runtime.kernels.cpu.planned import on_copies, planned
@@ -24,10 +26,10 @@ WORK = 16
 
 @planned(any_strides=True)
 def three_term_recurrence(
-    result: TensorSpec, x: TensorSpec, n: TensorSpec, *coefficients: Sequence[float]
+    result: TensorSpec, x: TensorSpec, n: TensorSpec, coefficients: Sequence[float]
 ) -> LaunchPlan:
-    """Write the polynomials of degree n at x. coefficients: first, next, previous, divisor."""
-    numbers = [float(number) for part in coefficients for number in part]
+    """Write the polynomials of degree n at x."""
+    numbers = [float(number) for number in coefficients]
     operands = [each.expanded(result.sizes) for each in (x, n)]
     rows = [result.strides, *[each.strides for each in operands]]
     (*outer, width), (_, *steps) = collapse(result.sizes, rows, list(range(len(result.sizes))))
@@ -35,7 +37,7 @@ def three_term_recurrence(
         return NOTHING
     if len(outer) > 1:
         dense = [each._replace(strides=result.strides) for each in operands]
-        return on_copies(three_term_recurrence.planner(result, *dense, *coefficients), 1, operands)
+        return on_copies(three_term_recurrence.planner(result, *dense, coefficients), 1, operands)
     count, walks = result.numel, [row if outer else [0, *row] for row in steps]
     ends = [(count // width) * by_row + width * step for by_row, step in walks]
     views = [operand(number, end) for number, end in enumerate(ends)]
@@ -45,13 +47,13 @@ def three_term_recurrence(
 
 @kernel
 def recur(start, stop, out, x, n, width, row_x, step_x, row_n, step_n, *numbers):
-    """In float64, whatever the elements are; a NaN, also one of inf - inf, ends the recurrence."""
+    """In float64, of elements cast to the result's dtype. NaN, also of inf - inf, ends it."""
     f0, f1, a0, a1, a2, a3, b0, b1, d0, d1 = numbers
     is_constant = a2 == 0.0 and a3 == 0.0 and b1 == 0.0 and d1 == 0.0
     for i in range(start, stop):
         row = i // width
-        at = float(x[row * row_x + (i - row * width) * step_x])
-        degree = float(n[row * row_n + (i - row * width) * step_n])
+        at = np.float64(out.dtype.type(x[row * row_x + (i - row * width) * step_x]))
+        degree = np.float64(out.dtype.type(n[row * row_n + (i - row * width) * step_n]))
         below = 0.0
         value = 1.0 if degree > -1.0 else 0.0
         if degree >= 1.0:

@@ -13,7 +13,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_kernel,
     run_elements,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted
 
 COEFFICIENTS = " ".join(["float64"] * 10)
 HIGH = 1024.0
@@ -27,14 +27,12 @@ def three_term_recurrence(
     out: Array,
     x: Array,
     n: Array,
-    first: Sequence[float],
-    next: Sequence[float],
-    previous: Sequence[float],
-    divisor: Sequence[float],
+    coefficients: Sequence[float],
 ) -> None:
     """Write the polynomials of degree n at x."""
-    operands = [contiguous(queue, each.expanded(out.sizes)) for each in (x, n)]
-    numbers = tuple(float(number) for part in (first, next, previous, divisor) for number in part)
+    alike = [converted(queue, each, out.dtype) for each in (x, n)]
+    operands = [contiguous(queue, each.expanded(out.sizes)) for each in alike]
+    numbers = tuple(float(number) for number in coefficients)
     run_elements(queue, recur, out.numel, out, *operands, out.numel, *numbers)
 
 
