@@ -279,6 +279,8 @@ def scalar_tensor(
 
 def bits_of(value: Number, own: dtype) -> Number:
     """Return what a buffer stores for a number: the bit pattern of a narrow type."""
+    if own.opmath is own and own.is_signed:
+        return value
     if narrow.is_narrow(own):
         return int(narrow_arrays.narrow(np.array([value], own.opmath.numpy), own)[0])
     is_unsigned = own.kind == "i" and not own.is_signed
@@ -292,7 +294,12 @@ def empty_permuted(
 
     Raises: RuntimeError if that names not each dim once.
     """
-    sizes, order = sizes_of(size), tuple(physical_layout)
+    sizes = sizes_of(size)
+    return empty_strided(sizes, _permuted_strides(sizes, tuple(physical_layout)), *options)
+
+
+@lru_cache(maxsize=1024)
+def _permuted_strides(sizes: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
     if sorted(order) != list(range(len(sizes))):
         raise RuntimeError(
             f"empty_permuted: physical_layout must name each of {len(sizes)} dims once, "
@@ -302,7 +309,7 @@ def empty_permuted(
     ordered = shapes.contiguous_strides(tuple(sizes[dim] for dim in order))
     for dim, stride in zip(order, ordered, strict=True):
         strides[dim] = stride
-    return empty_strided(sizes, strides, *options)
+    return tuple(strides)
 
 
 def empty_strided(

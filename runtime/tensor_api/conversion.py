@@ -98,6 +98,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype and on the device of another."""
     if not isinstance(other, Tensor):
         raise errors.wrong_argument_type("type_as", "other", 0, "tensor", other)
+    if self._key == other._key and self.is_cpu:
+        return self
     return to(self, other.dtype, other.device)
 
 

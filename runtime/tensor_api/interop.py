@@ -49,8 +49,11 @@ def item(self: Tensor) -> Any:
 
     **Raises** RuntimeError if there are no or several elements.
     """
-    key = self._key
-    if not key & _NOT_ON_HOST and (key & keys.ZERO_DIM or self.numel() == 1):
+    key, flat = self._key, self._flat
+    if not key & _NOT_ON_HOST and flat is not None and flat.size == 1:
+        if flat.dtype == _ITEM_DTYPES[key & keys.DTYPE_MASK]:
+            return flat.item()
+    elif not key & _NOT_ON_HOST and (key & keys.ZERO_DIM or self.numel() == 1):
         buffer = self._storage.buffer
         if buffer.dtype == _ITEM_DTYPES[key & keys.DTYPE_MASK]:
             return buffer.item(self._offset)
@@ -196,7 +199,8 @@ def over_device_memory(described: Any) -> Tensor:
 
 def as_bool(self: Tensor) -> bool:
     """`bool(tensor)`."""
-    if self.numel() != 1:
+    flat = self._flat
+    if (flat is None or flat.size != 1) and self.numel() != 1:
         raise errors.ambiguous_bool(self.numel())
     return bool(item(self))
 

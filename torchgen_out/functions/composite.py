@@ -1541,29 +1541,6 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
     return store_inplace("ldexp_", input, pointwise_bodies.ldexp(input, other))
 
 
-def frexp(
-    input: Tensor = MISSING, *, out: tuple[Tensor, ...] | None = None, **_words: Unpack[Input]
-) -> return_types.frexp:
-    """frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)
-
-    Splits numbers into mantissas in [0.5, 1) and exponents: `self = mantissa * 2**exponent`.
-
-    Zero, infinity and nan are their own mantissa, with exponent 0. The exponents are int32.
-    """
-    if _words:
-        return respelled(frexp, locals())
-    if input.__class__ not in TENSORS:
-        _answer = overridden(frexp, locals())
-        if _answer is not NotImplemented:
-            return _answer
-        check_tensors("frexp", ("self", 0, "tensor", input))
-    if out is not None:
-        return store_out(
-            "frexp", out, return_types.frexp(*pointwise_bodies.frexp(input)), "exact", whole=[input]
-        )
-    return return_types.frexp(*pointwise_bodies.frexp(input))
-
-
 def positive(input: Tensor) -> Tensor:
     """positive(Tensor self) -> Tensor
 
@@ -1781,62 +1758,6 @@ def nan_to_num_(
     )
 
 
-def float_power__Tensor_Tensor(
-    input: Tensor = MISSING,
-    exponent: Tensor | Number = MISSING,
-    *,
-    out: Tensor | None = None,
-    **_words: Unpack[Input],
-) -> Tensor:
-    """float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor
-
-    Return `self` to the power of `exponent`, computed in float64, or complex128 if one is complex.
-    """
-    if _words:
-        return respelled(float_power__Tensor_Tensor, locals())
-    if input.__class__ not in TENSORS or exponent.__class__ not in PLAIN:
-        _answer = overridden(float_power__Tensor_Tensor, locals())
-        if _answer is not NotImplemented:
-            return _answer
-        check_tensors("float_power", ("self", 0, "tensor", input))
-    if out is not None:
-        return store_out("float_power", out, pointwise_bodies.float_power(input, exponent), "exact")
-    return pointwise_bodies.float_power(input, exponent)
-
-
-def float_power___Tensor_Tensor(input: Tensor, exponent: Tensor | Number) -> Tensor:
-    """float_power_.Tensor_Tensor(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)
-
-    In-place variant of `float_power`.
-    """
-    return store_inplace(
-        "float_power_", input, pointwise_bodies.float_power(input, exponent), "exact"
-    )
-
-
-def float_power__Scalar(
-    input: Number = MISSING,
-    exponent: Tensor = MISSING,
-    *,
-    out: Tensor | None = None,
-    **_words: Unpack[Input],
-) -> Tensor:
-    """float_power.Scalar(Scalar self, Tensor exponent) -> Tensor
-
-    Return the number `self` to the power of `exponent`, computed in float64 or complex128.
-    """
-    if _words:
-        return respelled(float_power__Scalar, locals())
-    if exponent.__class__ not in TENSORS:
-        _answer = overridden(float_power__Scalar, locals())
-        if _answer is not NotImplemented:
-            return _answer
-        check_tensors("float_power", ("exponent", 1, "tensor", exponent))
-    if out is not None:
-        return store_out("float_power", out, pointwise_bodies.float_power(input, exponent))
-    return pointwise_bodies.float_power(input, exponent)
-
-
 def logit(
     input: Tensor = MISSING,
     eps: float | None = None,
@@ -1995,16 +1916,8 @@ def special_modified_bessel_i1(
     return ops.special_i1(input)
 
 
-def _polynomial(
-    x: Tensor | Number,
-    n: Tensor | Number,
-    first: Sequence[float],
-    next: Sequence[float],
-    previous: Sequence[float],
-    divisor: Sequence[float],
-) -> Tensor:
-    """_polynomial(Tensor|Scalar x, Tensor|Scalar n, float[] first, float[] next, float[] previous,
-    float[] divisor) -> Tensor
+def _polynomial(x: Tensor | Number, n: Tensor | Number, coefficients: Sequence[float]) -> Tensor:
+    """_polynomial(Tensor|Scalar x, Tensor|Scalar n, float[] coefficients) -> Tensor
 
     Return the polynomial of a family that a recurrence defines; one operand may be a number.
     """
@@ -2012,7 +1925,7 @@ def _polynomial(
         _answer = overridden(_polynomial, locals())
         if _answer is not NotImplemented:
             return _answer
-    return pointwise_bodies.polynomial(x, n, first, next, previous, divisor)
+    return pointwise_bodies.polynomial(x, n, coefficients)
 
 
 def special_chebyshev_polynomial_t(
@@ -2032,10 +1945,10 @@ def special_chebyshev_polynomial_t(
         return store_out(
             "special_chebyshev_polynomial_t",
             out,
-            ops._polynomial(x, n, (0, 1), (0, 2, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (0, 1, 0, 2, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (0, 1), (0, 2, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (0, 1, 0, 2, 0, 0, 1, 0, 1, 0))
 
 
 def special_chebyshev_polynomial_u(
@@ -2055,10 +1968,10 @@ def special_chebyshev_polynomial_u(
         return store_out(
             "special_chebyshev_polynomial_u",
             out,
-            ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (0, 2, 0, 2, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (0, 2, 0, 2, 0, 0, 1, 0, 1, 0))
 
 
 def special_chebyshev_polynomial_v(
@@ -2078,10 +1991,10 @@ def special_chebyshev_polynomial_v(
         return store_out(
             "special_chebyshev_polynomial_v",
             out,
-            ops._polynomial(x, n, (-1, 2), (0, 2, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (-1, 2, 0, 2, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (-1, 2), (0, 2, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (-1, 2, 0, 2, 0, 0, 1, 0, 1, 0))
 
 
 def special_chebyshev_polynomial_w(
@@ -2101,10 +2014,10 @@ def special_chebyshev_polynomial_w(
         return store_out(
             "special_chebyshev_polynomial_w",
             out,
-            ops._polynomial(x, n, (1, 2), (0, 2, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (1, 2, 0, 2, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (1, 2), (0, 2, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (1, 2, 0, 2, 0, 0, 1, 0, 1, 0))
 
 
 def special_hermite_polynomial_h(
@@ -2124,10 +2037,10 @@ def special_hermite_polynomial_h(
         return store_out(
             "special_hermite_polynomial_h",
             out,
-            ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (0, 2), (1, 0)),
+            ops._polynomial(x, n, (0, 2, 0, 2, 0, 0, 0, 2, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (0, 2), (0, 2, 0, 0), (0, 2), (1, 0))
+    return ops._polynomial(x, n, (0, 2, 0, 2, 0, 0, 0, 2, 1, 0))
 
 
 def special_hermite_polynomial_he(
@@ -2147,10 +2060,10 @@ def special_hermite_polynomial_he(
         return store_out(
             "special_hermite_polynomial_he",
             out,
-            ops._polynomial(x, n, (0, 1), (0, 1, 0, 0), (0, 1), (1, 0)),
+            ops._polynomial(x, n, (0, 1, 0, 1, 0, 0, 0, 1, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (0, 1), (0, 1, 0, 0), (0, 1), (1, 0))
+    return ops._polynomial(x, n, (0, 1, 0, 1, 0, 0, 0, 1, 1, 0))
 
 
 def special_laguerre_polynomial_l(
@@ -2170,10 +2083,10 @@ def special_laguerre_polynomial_l(
         return store_out(
             "special_laguerre_polynomial_l",
             out,
-            ops._polynomial(x, n, (1, -1), (1, -1, 2, 0), (0, 1), (1, 1)),
+            ops._polynomial(x, n, (1, -1, 1, -1, 2, 0, 0, 1, 1, 1)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (1, -1), (1, -1, 2, 0), (0, 1), (1, 1))
+    return ops._polynomial(x, n, (1, -1, 1, -1, 2, 0, 0, 1, 1, 1))
 
 
 def special_legendre_polynomial_p(
@@ -2193,10 +2106,10 @@ def special_legendre_polynomial_p(
         return store_out(
             "special_legendre_polynomial_p",
             out,
-            ops._polynomial(x, n, (0, 1), (0, 1, 0, 2), (0, 1), (1, 1)),
+            ops._polynomial(x, n, (0, 1, 0, 1, 0, 2, 0, 1, 1, 1)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (0, 1), (0, 1, 0, 2), (0, 1), (1, 1))
+    return ops._polynomial(x, n, (0, 1, 0, 1, 0, 2, 0, 1, 1, 1))
 
 
 def special_shifted_chebyshev_polynomial_t(
@@ -2216,10 +2129,10 @@ def special_shifted_chebyshev_polynomial_t(
         return store_out(
             "special_shifted_chebyshev_polynomial_t",
             out,
-            ops._polynomial(x, n, (-1, 2), (-2, 4, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (-1, 2, -2, 4, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (-1, 2), (-2, 4, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (-1, 2, -2, 4, 0, 0, 1, 0, 1, 0))
 
 
 def special_shifted_chebyshev_polynomial_u(
@@ -2239,10 +2152,10 @@ def special_shifted_chebyshev_polynomial_u(
         return store_out(
             "special_shifted_chebyshev_polynomial_u",
             out,
-            ops._polynomial(x, n, (-2, 4), (-2, 4, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (-2, 4, -2, 4, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (-2, 4), (-2, 4, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (-2, 4, -2, 4, 0, 0, 1, 0, 1, 0))
 
 
 def special_shifted_chebyshev_polynomial_v(
@@ -2262,10 +2175,10 @@ def special_shifted_chebyshev_polynomial_v(
         return store_out(
             "special_shifted_chebyshev_polynomial_v",
             out,
-            ops._polynomial(x, n, (-3, 4), (-2, 4, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (-3, 4, -2, 4, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (-3, 4), (-2, 4, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (-3, 4, -2, 4, 0, 0, 1, 0, 1, 0))
 
 
 def special_shifted_chebyshev_polynomial_w(
@@ -2285,10 +2198,10 @@ def special_shifted_chebyshev_polynomial_w(
         return store_out(
             "special_shifted_chebyshev_polynomial_w",
             out,
-            ops._polynomial(x, n, (-1, 4), (-2, 4, 0, 0), (1, 0), (1, 0)),
+            ops._polynomial(x, n, (-1, 4, -2, 4, 0, 0, 1, 0, 1, 0)),
             whole=[x, n],
         )
-    return ops._polynomial(x, n, (-1, 4), (-2, 4, 0, 0), (1, 0), (1, 0))
+    return ops._polynomial(x, n, (-1, 4, -2, 4, 0, 0, 1, 0, 1, 0))
 
 
 def special_zeta__self_scalar(input: Number, other: Tensor) -> Tensor:
@@ -5077,7 +4990,7 @@ def bernoulli__p(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("bernoulli", ("self", 0, "tensor", input))
-    return ops.empty_like(input).bernoulli_(p, generator=generator)
+    return random_tensors_bodies.bernoulli(input, p, generator)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:

@@ -232,6 +232,34 @@ def lcm_(input: Tensor, other: Tensor) -> Tensor:
     return call(input, other)
 
 
+_frexp = operators.frexp.calls
+_frexp_out = operators.frexp.out_calls
+
+
+def frexp(
+    input: Tensor = MISSING, *, out: tuple[Tensor, ...] | None = None, **_words: Unpack[Input]
+) -> return_types.frexp:
+    """frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)
+
+    Splits numbers into mantissas in [0.5, 1) and exponents: `self = mantissa * 2**exponent`.
+
+    Zero, infinity and nan are their own mantissa, with exponent 0. The exponents are int32.
+    """
+    if _words:
+        return respelled(frexp, locals())
+    if out is not None:
+        try:
+            call = _frexp_out[tensors_of(out), input._key]
+        except AttributeError:
+            return _frexp_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _frexp[input._key]
+    except AttributeError:
+        return _frexp.miss(input)
+    return call(input)
+
+
 _i0 = operators.i0.calls
 _i0_inplace = operators.i0.inplace_calls
 _i0_out = operators.i0.out_calls
@@ -595,29 +623,21 @@ def special_scaled_modified_bessel_k1(x: Tensor, *, out: Tensor | None = None) -
 __three_term_recurrence = operators._three_term_recurrence.calls
 
 
-def _three_term_recurrence(
-    x: Tensor,
-    n: Tensor,
-    first: Sequence[float],
-    next: Sequence[float],
-    previous: Sequence[float],
-    divisor: Sequence[float],
-) -> Tensor:
-    """_three_term_recurrence(Tensor x, Tensor n, float[] first, float[] next, float[] previous,
-    float[] divisor) -> Tensor
+def _three_term_recurrence(x: Tensor, n: Tensor, coefficients: Sequence[float]) -> Tensor:
+    """_three_term_recurrence(Tensor x, Tensor n, float[] coefficients) -> Tensor
 
     Return the polynomial of degree `n` of a family that a recurrence of three terms defines.
 
-    The first two are 1 and `first[0] + first[1] * x`; `(divisor[0] + divisor[1] * k)` times the one
-    of degree k + 1 is `next[0] + next[1] * x + k * (next[2] + next[3] * x)` times that of degree k
-    less `previous[0] + previous[1] * k` times that of degree k - 1. Degrees are cut to integers;
-    below 0 the value is 0.
+    Of its coefficients c the first two polynomials are 1 and `c[0] + c[1] * x`; `c[8] + c[9] * k`
+    times the one of degree k + 1 is `c[2] + c[3] * x + k * (c[4] + c[5] * x)` times that of degree
+    k less `c[6] + c[7] * k` times that of degree k - 1. Degrees are cut to integers; below 0 the
+    value is 0.
     """
     try:
         call = __three_term_recurrence[x._key, n._key]
     except AttributeError:
-        return __three_term_recurrence.miss(x, n, first, next, previous, divisor)
-    return call(x, n, first, next, previous, divisor)
+        return __three_term_recurrence.miss(x, n, coefficients)
+    return call(x, n, coefficients)
 
 
 _special_erfcx = operators.special_erfcx.calls

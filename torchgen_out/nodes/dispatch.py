@@ -222,6 +222,38 @@ def recording_complex(below, needs_real, needs_imag):
     return call
 
 
+class FrexpBackward0(MultiOutputNode):
+    """frexp
+    self: frexp_backward(grads[0], exponent)
+    """
+
+    __slots__ = ("saved_exponent",)
+
+    def apply(node, *grads):
+        exponent = unpack(node.saved_exponent, node)
+        grad_self = formulas.frexp_backward(grads[0], exponent)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_exponent = None
+
+
+def recording_frexp(below, needs_self):
+    """Records FrexpBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = FrexpBackward0()
+        node.edges = (gradient_edge(self),)
+        node.saved_exponent = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
 class I0Backward0(Node):
     """i0
     self: grad * special_i1(self)

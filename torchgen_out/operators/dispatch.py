@@ -159,6 +159,24 @@ lcm = Dispatch(
     out_overlap="whole",
 )
 
+frexp = Dispatch(
+    "frexp",
+    "frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="none",
+    out_rule="exact",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={"CPU": "special.functions.frexp", "CUDA": "special.functions.frexp"},
+    meta=special_shapes.frexp,
+    out_overlap="whole",
+    outputs=2,
+    wrap=return_types.frexp,
+    differentiable=("self",),
+    record=nodes.recording_frexp,
+)
+
 i0 = Dispatch(
     "i0",
     "i0(Tensor self) -> Tensor",
@@ -365,20 +383,12 @@ special_scaled_modified_bessel_k1 = Dispatch(
 
 _three_term_recurrence = Dispatch(
     "_three_term_recurrence",
-    "_three_term_recurrence(Tensor x, Tensor n, float[] first, float[] next, float[] "
-    "previous, float[] divisor) -> Tensor",
+    "_three_term_recurrence(Tensor x, Tensor n, float[] coefficients) -> Tensor",
     {"x": "tensor", "n": "tensor"},
-    arguments={
-        "x": "operand",
-        "n": "operand",
-        "first": "raw",
-        "next": "raw",
-        "previous": "raw",
-        "divisor": "raw",
-    },
-    promotion="int_to_float",
+    arguments={"x": "operand", "n": "operand", "coefficients": "raw"},
+    promotion="none",
     promoted=("x", "n"),
-    dtypes=dtype_sets.LAPACK_REAL,
+    dtypes=dtype_sets.REAL,
     kernel_names={
         "CPU": "special.polynomials.three_term_recurrence",
         "CUDA": "special.polynomials.three_term_recurrence",

@@ -1007,6 +1007,33 @@ xlogy_Scalar_Self = Pointwise(
     record=nodes.recording_xlogy_Scalar_Self,
 )
 
+float_power_Tensor_Tensor = Pointwise(
+    "float_power.Tensor_Tensor",
+    "float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
+    {"self": "tensor", "exponent": "number"},
+    arguments={"self": "operand", "exponent": "operand"},
+    promotion="always_double",
+    out_rule="exact",
+    promoted=("self", "exponent"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels.float_power_Tensor_Tensor},
+    differentiable=("self", "exponent"),
+    record=nodes.FloatPowerBackward0.recording,
+)
+
+float_power_Scalar = Pointwise(
+    "float_power.Scalar",
+    "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    {"self": "scalar", "exponent": "tensor"},
+    arguments={"self": "operand", "exponent": "operand"},
+    promotion="always_double",
+    promoted=("self", "exponent"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels.float_power_Scalar},
+    differentiable=("exponent",),
+    record=nodes.FloatPowerBackward1.recording,
+)
+
 pow_Tensor_Tensor = Pointwise(
     "pow.Tensor_Tensor",
     "pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
@@ -1931,6 +1958,48 @@ threshold = Pointwise(
     formulas={(): kernels.threshold},
     differentiable=("self",),
     record=nodes.ThresholdBackward0.recording,
+)
+
+_place_or_last = Pointwise(
+    "_place_or_last",
+    "_place_or_last(Tensor|Scalar q, Tensor greatest, Scalar last) -> Tensor",
+    {"q": "number", "greatest": "tensor"},
+    arguments={"q": "operand", "greatest": "operand", "last": "scalar"},
+    promotion="default",
+    promoted=("q", "greatest"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels._place_or_last},
+    vanishes_with=(("q", "greatest"),),
+    differentiable=("q",),
+    record=nodes.PlaceOrLastBackward0.recording,
+)
+
+_place_of_quantile = Pointwise(
+    "_place_of_quantile",
+    "_place_of_quantile(Tensor|Scalar q, Tensor count) -> Tensor",
+    {"q": "number", "count": "tensor"},
+    arguments={"q": "operand", "count": "operand"},
+    promotion="default",
+    promoted=("q", "count"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels._place_of_quantile},
+    vanishes_with=(("q",), ("count",)),
+    differentiable=("q",),
+    record=nodes.PlaceOfQuantileBackward0.recording,
+)
+
+_fraction = Pointwise(
+    "_fraction",
+    "_fraction(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="default",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._fraction},
+    vanishes_with=(("self",),),
+    differentiable=("self",),
+    record=nodes.FractionBackward0.recording,
 )
 
 native_dropout_backward = Pointwise(

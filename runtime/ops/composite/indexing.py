@@ -60,7 +60,8 @@ def nonzero_vectors(self: Tensor) -> tuple[Tensor, ...]:
 
 
 def _nonzero_mask(self: Tensor) -> Tensor:
-    return self if self.dtype is dtypes.bool else self.ne(0)
+    """The tensor itself, if its bits tell which elements are zero: of 16-bit floats, -0 is, too."""
+    return self if self.dtype.opmath is self.dtype else self.ne(0)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:

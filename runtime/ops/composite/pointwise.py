@@ -11,6 +11,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.finfo import finfo
 from torchgen_out._runtime.core.shape import normalize_dim
@@ -118,21 +119,20 @@ def equal(self: Any, other: Any) -> bool:
     if self._sizes != other._sizes:
         return False
     a, b = self._flat, other._flat
-    if a is not None and b is not None and _is_compared_here(self, other):
-        return bool(comparing.are_equal(a, b))
+    if a is not None and b is not None and self._key == other._key and a.size <= comparing.MOST:
+        compare = _comparison(self._key)
+        if compare is not None:
+            return bool(compare(a, b))
     return bool((self == other).all().item())
 
 
-def _is_compared_here(self: Any, other: Any) -> bool:
-    """Whether both are dense in host memory and of one dtype that Numba has, and few."""
-    own = self.dtype
-    return (
-        own is other.dtype
-        and own.opmath is own
-        and self.is_cpu
-        and other.is_cpu
-        and self._flat.size <= comparing.MOST
-    )
+@cache
+def _comparison(key: int) -> Any:
+    """The loop for dense operands in host memory, of a dtype that Numba has."""
+    own = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
+    if own.opmath is not own or key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK:
+        return None
+    return comparing.are_equal.entry_point((own.numpy, own.numpy))
 
 
 def nan_to_num(

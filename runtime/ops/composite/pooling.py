@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -9,6 +10,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.bindings import integers
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of
 from torchgen_out._runtime.ops.shapes.pooling import numbers, window_count
@@ -24,12 +26,10 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """max_pool2d of an image of height 1."""
-    size, step, pad, spread = _max_pool1d_numbers(input, kernel_size, stride, padding, dilation)
-    count = window_count(input.shape[-1], size, step, pad, spread, ceil_mode)
-    if count < 1:
-        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+    given = kernel_size, stride, padding, dilation
+    find = _kept_max_pool1d if NUMBERS.issuperset(map(type, given)) else _max_pool1d_numbers
+    numbers = find(input._sizes, *given, ceil_mode)
     image = input.unsqueeze(-2)
-    numbers = (1, size), (1, step), (0, pad), (1, spread), ceil_mode
     if not return_indices and not grad_mode.is_recorded(input):
         return ops._max_pool2d(image, *numbers).squeeze(-2)
     pooled, indices = ops.max_pool2d_with_indices(image, *numbers)
@@ -38,13 +38,13 @@ def max_pool1d(
 
 
 def _max_pool1d_numbers(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
-) -> tuple[int, int, int, int]:
-    """The four numbers, checked."""
-    if input.ndim not in (2, 3) or input.shape[-1] == 0:
+    sizes: Size, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[Any, ...]:
+    """max_pool2d's arguments for an image of height 1, checked."""
+    if len(sizes) not in (2, 3) or sizes[-1] == 0:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
-            f"for input, but got:{list(input.shape)}"
+            f"for input, but got:{list(sizes)}"
         )
     size, pad, spread = (
         _checked("max_pool1d", name, value)
@@ -65,7 +65,14 @@ def _max_pool1d_numbers(
             "max_pool1d() padding should be at most half of kernel size, but got "
             f"padding={pad} and kernel_size={size}"
         )
-    return size, step, pad, spread
+    count = window_count(sizes[-1], size, step, pad, spread, ceil_mode)
+    if count < 1:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+    return (1, size), (1, step), (0, pad), (1, spread), ceil_mode
+
+
+NUMBERS = frozenset({int, type(None)})
+_kept_max_pool1d = lru_cache(maxsize=1024)(_max_pool1d_numbers)
 
 
 def _checked(name: str, parameter: str, value: Any) -> int:

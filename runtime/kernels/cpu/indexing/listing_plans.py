@@ -13,7 +13,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
+from torchgen_out._runtime.kernels.cpu.small import DTYPES, INT64, SMALL
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -25,25 +25,36 @@ Found = list[tuple[Array, tuple[int, ...]]]
 def plan_nonzero(self: TensorSpec) -> LaunchPlan:
     """Find the places of the elements that are not zero, one row each."""
     count, ndim, sizes = self.numel, len(self.sizes), np.array(self.sizes, np.int64)
-    entry = list_places.entry_point((INT64, BOOL, INT64, int))
+    entry = list_places.entry_point((INT64, self.dtype, INT64, int))
 
     def run(mask: Array, at: int, sizes: Array) -> Found:
         if at or mask.size != count:
             mask = mask[at : at + count]
-        if mask.dtype != BOOL:
-            mask = mask != 0
         found = int(np.count_nonzero(mask))
         out = np.empty(found * ndim, np.int64)
         if out.size:
             entry(out, mask, sizes, ndim)
         return [(out, (found, ndim))]
 
-    return LaunchPlan(run, sizes)
+    def run_few(mask: Array, at: int, sizes: Array) -> Found:
+        """A few elements are not counted before."""
+        out = np.empty(count * ndim, np.int64)
+        filled = entry(out, mask if mask.size == count else mask[at : at + count], sizes, ndim)
+        return [(out[:filled], (filled // ndim, ndim))]
+
+    return LaunchPlan(run_few if 0 < count * ndim <= FEW else run, sizes)
+
+
+FEW = 1024
+"""Coordinates for which there is always memory."""
 
 
 @kernel
 def list_places(out, mask, sizes, ndim):
-    """Row by row: first the columns, without a branch, then the coordinates of each."""
+    """Row by row: first the columns, without a branch, then the coordinates of each.
+
+    Returns how many coordinates there are.
+    """
     width = sizes[ndim - 1]
     counter, columns = np.zeros(ndim, np.int64), np.empty(width + 1, np.int64)
     place = 0
@@ -52,7 +63,7 @@ def list_places(out, mask, sizes, ndim):
         count = 0
         for j in range(width):
             columns[np.uint64(count)] = j
-            count += 1 if row[j] else 0
+            count += 1 if row[j] != 0 else 0
         if ndim == 2:
             for n in range(count):
                 out[np.uint64(place)] = counter[0]
@@ -69,6 +80,7 @@ def list_places(out, mask, sizes, ndim):
             if counter[dim] < sizes[dim]:
                 break
             counter[dim] = 0
+    return place
 
 
 def plan_unique(

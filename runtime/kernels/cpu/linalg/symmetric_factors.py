@@ -7,25 +7,23 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.cpu.linalg import lapack
 
 Array = Any
 
 
 def ldl_factor(LD: Array, pivots: Array, info: Array, A: Array, hermitian: bool) -> None:
     """Write L below the diagonal and D on it, the rows swapped, and where D is singular."""
-    import scipy.linalg.lapack as lapack
-
     name = "hetrf" if hermitian and A.dtype.kind == "c" else "sytrf"
-    factor = getattr(lapack, f"{_PREFIXES[A.dtype.name]}{name}")
+    factor = lapack.routine(name, A.dtype)
     for i in np.ndindex(A.shape[:-2]):
         if A.shape[-1]:
             factors, pivots[i], info[i] = factor(A[i], lower=1)
-            LD[i] = np.tril(factors)
+            LD[i] = factors
+            for row, of_row in enumerate(LD[i]):
+                of_row[row + 1 :] = 0
         else:
             info[i] = 0
-
-
-_PREFIXES = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
 def ldl_solve(out: Array, LD: Array, pivots: Array, B: Array, hermitian: bool) -> None:

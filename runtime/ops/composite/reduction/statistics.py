@@ -179,5 +179,13 @@ def hash_tensor(self: Any, dim: int | Sequence[int], keepdim: bool, mode: int) -
         if not self.size(each):
             raise errors.empty_reduction_dim("hash_tensor", each)
     wide = dtypes.float64 if self.dtype.is_floating_point else dtypes.int64
-    bits = self.detach().to(wide).view(dtypes.int64)
-    return ops._xor_sum(bits, dims or None, keepdim).view(dtypes.uint64)
+    hashed = ops._xor_sum(_as_bits(self.detach().to(wide), dtypes.int64), dims or None, keepdim)
+    return _as_bits(hashed, dtypes.uint64)
+
+
+def _as_bits(tensor: Any, dtype: Any) -> Any:
+    return (
+        tensor
+        if tensor.dtype is dtype
+        else operators["view.dtype"].calls[tensor._key](tensor, dtype)
+    )
