@@ -35,6 +35,9 @@ class Pattern:
         self._known: dict[str, Any] = {}
         self._version = indices._version
 
+    def __reduce__(self) -> Any:
+        return Pattern, (self.indices, self.is_coalesced)
+
     @property
     def known(self) -> dict[str, Any]:
         """What was found out; empty after a write to the indices."""
@@ -78,6 +81,9 @@ class CompressedPattern:
         self._known: dict[str, Any] = {}
         self._versions = compressed._version, plain._version
 
+    def __reduce__(self) -> Any:
+        return CompressedPattern, (self.layout, self.compressed, self.plain, self.blocksize)
+
     @property
     def known(self) -> dict[str, Any]:
         """What was found out; empty after a write to the indices."""
@@ -114,6 +120,9 @@ class SparseStorage(Storage):
         self.pattern = pattern
         self.values = values
         self.version = 0
+
+    def __reduce__(self) -> Any:
+        return SparseStorage, (self.pattern, self.values)
 
     @property
     def buffer(self) -> Any:

@@ -13,10 +13,12 @@ from torchgen_out._runtime.ops.composite.sparse.functions import (
     spsolve,
     sum,
 )
+from torchgen_out._runtime.tensor_api.scipy_exchange import from_scipy, to_scipy
 
 __all__ = [
     "addmm",
     "check_sparse_tensor_invariants",
+    "from_scipy",
     "log_softmax",
     "mm",
     "sampled_addmm",
@@ -24,4 +26,5 @@ __all__ = [
     "spdiags",
     "spsolve",
     "sum",
+    "to_scipy",
 ]

@@ -14,6 +14,7 @@ from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.sparse import is_sparse, storage_of
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
@@ -144,7 +145,11 @@ def share_memory_(self: Tensor) -> Tensor:
 
     They do when it is sent to them through `torch.multiprocessing`, or when they are forked.
     """
-    if self.is_cpu:
+    if is_sparse(self):
+        storage = storage_of(self)
+        for part in (*storage.pattern.parts, storage.values):
+            share_memory_(part)
+    elif self.is_cpu:
         memory.share(self)
     return self
 

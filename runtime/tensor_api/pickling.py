@@ -10,12 +10,18 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.sparse import build_sparse, is_sparse, storage_of
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 
 
 def reduce(self: Tensor, protocol: SupportsIndex) -> tuple[Any, ...]:
-    """What pickle stores (`__reduce_ex__`): the storage, once for all tensors over it."""
+    """What pickle stores (`__reduce_ex__`): the storage, once for all tensors over it.
+
+    Of a sparse tensor its parts, which are tensors.
+    """
+    if is_sparse(self):
+        return _reduce_sparse(self)
     arguments = (
         self.__class__,
         self._storage,
@@ -27,6 +33,29 @@ def reduce(self: Tensor, protocol: SupportsIndex) -> tuple[Any, ...]:
         bool(self._key & keys.GRAD),
     )
     return (rebuild, arguments, self.__dict__) if self.__dict__ else (rebuild, arguments)
+
+
+def _reduce_sparse(self: Tensor) -> tuple[Any, ...]:
+    storage = storage_of(self)
+    arguments = (
+        self.__class__,
+        storage.pattern,
+        storage.values,
+        tuple(self._sizes),
+        bool(self._key & keys.GRAD),
+    )
+    return (
+        (rebuild_sparse, arguments, self.__dict__) if self.__dict__ else (rebuild_sparse, arguments)
+    )
+
+
+def rebuild_sparse(
+    cls: type[Tensor], pattern: Any, values: Tensor, sizes: tuple[int, ...], requires_grad: bool
+) -> Tensor:
+    """Make a leaf tensor over indices and values."""
+    made = build_sparse(sizes, pattern, values)
+    made._key |= keys.GRAD if requires_grad else 0
+    return as_class(cls, made)
 
 
 def rebuild(

@@ -12,6 +12,7 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.sparse import is_sparse, storage_of
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.dispatch import overrides
 from torchgen_out._runtime.library.serialization import module_names
@@ -35,6 +36,7 @@ class Global(NamedTuple):
 REBUILD_TENSOR = Global("torch._utils", "_rebuild_tensor_v2")
 REBUILD_TENSOR_OVER_BYTES = Global("torch._utils", "_rebuild_tensor_v3")
 REBUILD_META_TENSOR = Global("torch._utils", "_rebuild_meta_tensor_no_storage")
+REBUILD_SPARSE_TENSOR = Global("torch._utils", "_rebuild_sparse_tensor")
 REBUILD_PARAMETER = Global("torch._utils", "_rebuild_parameter")
 REBUILD_PARAMETER_WITH_STATE = Global("torch._utils", "_rebuild_parameter_with_state")
 REBUILD_SUBCLASS = Global("torch._tensor", "_rebuild_from_type_v2")
@@ -47,6 +49,15 @@ CLASSES = {
     Storage: UNTYPED_STORAGE,
     **{kind: Global("torch", name) for name, kind in TYPES.items()},
 }
+
+
+def _parts_of(tensor: Any) -> tuple[Any, ...]:
+    """What a sparse tensor is rebuilt from: indices, values, sizes, and whether they are in
+    order."""
+    storage = storage_of(tensor)
+    pattern = storage.pattern
+    parts = (*pattern.parts, storage.values, tensor.shape)
+    return (*parts, pattern.is_coalesced) if tensor.is_sparse else parts
 
 
 class StorageRecord(NamedTuple):
@@ -146,6 +157,8 @@ class TensorPickler(_PythonPickler):
 
     def _reduce_tensor(self, tensor: Any) -> Any:
         requires_grad = tensor.requires_grad
+        if is_sparse(tensor):
+            return REBUILD_SPARSE_TENSOR, (tensor.layout, _parts_of(tensor))
         if tensor.device.type == "meta":
             shape = tuple(tensor._sizes), tuple(tensor._strides)
             return REBUILD_META_TENSOR, (tensor.dtype, *shape, requires_grad)

@@ -9,6 +9,7 @@ import torchgen_out as torch
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.sparse import is_sparse
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import build
 from torchgen_out._runtime.library.serialization import errors, geometry
@@ -121,6 +122,36 @@ def rebuild_meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) 
     geometry.check(0, size, stride, dtype.itemsize, 1 << 127)
     made: Any = torch.empty_strided(size, stride, dtype=dtype, device="meta")
     return _requiring(made, requires_grad)
+
+
+def rebuild_sparse(layout: Any, data: Any) -> Any:
+    """A sparse tensor from its parts, all of whose indices are looked at.
+
+    **Raises** LoadError for parts that contradict each other.
+    """
+    if type(layout) is not torch.layout or layout is torch.strided:
+        raise errors.wrong_argument("a sparse tensor", "a sparse layout", layout)
+    is_coo = layout is torch.sparse_coo
+    if type(data) is not tuple or len(data) not in ((3, 4) if is_coo else (4,)):
+        raise errors.wrong_argument("a sparse tensor", "a tuple of its parts", data)
+    parts, size = data[: 2 if is_coo else 3], data[2 if is_coo else 3]
+    if not all(type(each) is torch.Tensor and not is_sparse(each) for each in parts):
+        raise errors.wrong_argument("a sparse tensor", "strided parts", parts)
+    if type(size) not in (tuple, Size) or not all(type(each) is int for each in size):
+        raise errors.wrong_argument("a sparse tensor", "its sizes", size)
+    is_coalesced = data[3] if is_coo and len(data) == 4 else None
+    if is_coalesced not in (None, True, False):
+        raise errors.wrong_argument("a sparse tensor", "a bool", is_coalesced)
+    try:
+        if is_coo:
+            return torch.sparse_coo_tensor(
+                *parts, size, check_invariants=True, is_coalesced=is_coalesced
+            )
+        return torch.sparse_compressed_tensor(*parts, size, layout=layout, check_invariants=True)
+    except (RuntimeError, IndexError, ValueError) as error:
+        raise errors.damaged(
+            f"the parts of a sparse tensor contradict each other: {error}"
+        ) from None
 
 
 def rebuild_device_tensor(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
@@ -245,6 +276,7 @@ REBUILDERS = (
     rebuild_tensor_v2,
     rebuild_tensor_v3,
     rebuild_meta_tensor,
+    rebuild_sparse,
     rebuild_device_tensor,
     rebuild_parameter,
     rebuild_parameter_with_state,

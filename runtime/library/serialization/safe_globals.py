@@ -21,6 +21,8 @@ _UTILS = {
     "_rebuild_tensor_v2": rebuilding.rebuild_tensor_v2,
     "_rebuild_tensor_v3": rebuilding.rebuild_tensor_v3,
     "_rebuild_meta_tensor_no_storage": rebuilding.rebuild_meta_tensor,
+    "_rebuild_sparse_tensor": rebuilding.rebuild_sparse,
+    "_rebuild_sparse_csr_tensor": rebuilding.rebuild_sparse,
     "_rebuild_device_tensor_from_cpu_tensor": rebuilding.rebuild_device_tensor,
     "_rebuild_parameter": rebuilding.rebuild_parameter,
     "_rebuild_parameter_with_state": rebuilding.rebuild_parameter_with_state,

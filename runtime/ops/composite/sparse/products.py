@@ -14,7 +14,7 @@ from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.sparse import compressed
+from torchgen_out._runtime.ops.composite.sparse import compressed, factors
 from torchgen_out._runtime.ops.shapes import matmul as shapes
 
 
@@ -209,9 +209,50 @@ def reduced_mm(self: Tensor, mat2: Tensor, reduce: str) -> Tensor:
     return start.scatter_reduce(0, spread, each, reduce, include_self=False)
 
 
+class Solution(Function):
+    """x with matrix @ x = right, by SciPy's LU factors of a sparse matrix."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, given: Tensor, right: Tensor, matrix: Matrix, is_transposed: bool
+    ) -> Tensor:
+        """Factorise and solve."""
+        ctx.matrix, ctx.is_transposed = matrix, is_transposed
+        found = factors.solve(
+            matrix.row_indices, matrix.column_indices, given, right, is_transposed
+        )
+        ctx.save_for_backward(given, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        """The right side's by the transposed system; the values' by its outer product with x."""
+        given, found = ctx.saved_tensors
+        turned = Solution.apply(given.conj(), grad, ctx.matrix, not ctx.is_transposed)
+        of_values = None
+        if ctx.needs_input_grad[0]:
+            columns = [each.reshape((each._sizes[0], -1)) for each in (turned, found.conj())]
+            left, right = columns[::-1] if ctx.is_transposed else columns
+            of_values = InnerProducts.apply(left, right, ctx.matrix).neg()
+        return of_values, turned, None, None
+
+
 def solve(self: Tensor, other: Tensor) -> Tensor:
-    """x with self @ x = other, by SciPy's LU factors of a sparse matrix."""
-    raise errors.no_rule_for_layout("spsolve", self.layout)
+    """x with self @ x = other, for a square sparse matrix.
+
+    Raises: RuntimeError for sizes or dtypes that do not fit, and a singular matrix.
+    """
+    rows, columns = self._sizes if self.ndim == 2 else (0, 1)
+    if rows != columns or other.ndim not in (1, 2) or other._sizes[0] != rows:
+        raise RuntimeError(
+            f"spsolve: expected a square matrix and as many rows on the right, got "
+            f"{list(self._sizes)} and {list(other._sizes)}"
+        )
+    if self.dtype is not other.dtype:
+        raise errors.matrices_differ_in_dtype(self.dtype, other.dtype)
+    matrix, given = matrix_of(self)
+    made: Tensor = Solution.apply(given, other, matrix, False)
+    return made
 
 
 def mv(self: Tensor, vec: Tensor) -> Tensor:
