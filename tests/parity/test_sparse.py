@@ -6,10 +6,16 @@
 
 from __future__ import annotations
 
+import copy
+import io
+import pickle
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse
+import scipy.sparse.linalg
 import torch
 
 import torchgen_out
@@ -290,3 +296,87 @@ def test_tables_learn_by_sparse_gradients(
 ) -> None:
     given = optimizer, options, layer, kwargs
     assert trained(torchgen_out, *given) == trained(torch, *given)
+
+
+def of_all_layouts(t: Any) -> list[Any]:
+    """A matrix in each layout, and one out of order."""
+    given = compressed_operands(t)
+    return [*(given[name] for name in "ckba"), given["q"].to_sparse(), operands(t)["u"]]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("writer, reader", [(torch, torchgen_out), (torchgen_out, torch)])
+def test_files_go_both_ways(writer: Any, reader: Any) -> None:
+    file = io.BytesIO()
+    writer.save(of_all_layouts(writer), file)
+    file.seek(0)
+    found = reader.load(file, weights_only=True)
+    assert [repr(each) for each in found] == [repr(each) for each in of_all_layouts(reader)]
+
+
+def test_files_are_not_trusted() -> None:
+    file = io.BytesIO()
+    torch.save(torch.sparse_coo_tensor([[0, 7]], [1.0, 2.0], (2,), check_invariants=False), file)
+    file.seek(0)
+    with pytest.raises(torchgen_out.serialization.LoadError, match="contradict"):
+        torchgen_out.load(file)
+
+
+def test_copies_and_pickles() -> None:
+    for each in of_all_layouts(torchgen_out):
+        for made in (pickle.loads(pickle.dumps(each)), copy.deepcopy(each)):
+            assert repr(made) == repr(each)
+            made.mul_(2)
+            assert repr(made) != repr(each)
+        assert each.share_memory_().is_shared()
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "lil"])
+def test_scipy_shares_memory(form: str) -> None:
+    t = torchgen_out
+    source = scipy.sparse.random(12, 8, 0.3, format=form, dtype=np.float32, random_state=0)
+    made = t.sparse.from_scipy(source)
+    back = t.sparse.to_scipy(made)
+    assert (back.toarray() == source.toarray()).all()
+    assert np.allclose((made @ t.ones(8, 2)).numpy(), source @ np.ones((8, 2)))
+    if form != "lil":
+        made._values().mul_(2) if form == "coo" else made.values().mul_(2)
+        assert (source.toarray() == made.to_dense().numpy()).all()
+
+
+def test_solutions_of_sparse_systems_and_their_gradients() -> None:
+    t = torchgen_out
+    rng = np.random.default_rng(0)
+    matrix = np.where(rng.random((6, 6)) < 0.4, rng.random((6, 6)), 0) + 3 * np.eye(6)
+    held = t.tensor(matrix).to_sparse()
+
+    def solved(values: Any, right: Any) -> Any:
+        made = t.sparse_coo_tensor(held.indices(), values, (6, 6)).to_sparse_csr()
+        return t.sparse.spsolve(made, right)
+
+    given = held.values().requires_grad_(), t.tensor(rng.random((6, 2))).requires_grad_()
+    expected = scipy.sparse.linalg.spsolve(
+        scipy.sparse.csc_array(matrix), given[1].detach().numpy()
+    )
+    assert np.allclose(solved(*given).detach().numpy(), expected)
+    assert t.autograd.gradcheck(solved, given)
+    assert t.autograd.gradgradcheck(solved, given)
+
+
+@pytest.mark.parametrize("reduce", ["mean", "amax", "amin"])
+def test_message_passing(reduce: str) -> None:
+    """Random structure: duplicates, rows without entries, entries out of order."""
+    rng = np.random.default_rng(1)
+    indices, weights = rng.integers(0, 9, (2, 30)), rng.normal(size=30)
+    features, results = rng.normal(size=(9, 5)), []
+    for t in (torchgen_out, torch):
+        values, dense = (t.tensor(each).requires_grad_() for each in (weights, features))
+        matrix = t.sparse_coo_tensor(t.tensor(indices), values, (9, 9)).coalesce().detach()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            matrix = matrix.to_sparse_csr()
+        found = t.sparse.mm(matrix, dense, reduce)
+        found.square().sum().backward()
+        results.append([found.detach().numpy(), dense.grad.numpy()])
+    for own, other in zip(*results, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-10)

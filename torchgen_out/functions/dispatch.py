@@ -1309,6 +1309,48 @@ def _spmm(
     return call(offsets, others, values, mat, order)
 
 
+__spmm_extreme = operators._spmm_extreme.calls
+
+
+def _spmm_extreme(
+    offsets: Tensor,
+    others: Tensor,
+    values: Tensor,
+    mat: Tensor,
+    is_max: bool,
+    order: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """_spmm_extreme(Tensor offsets, Tensor others, Tensor values, Tensor mat, bool is_max, Tensor?
+    order=None) -> (Tensor, Tensor)
+
+    Takes the greatest (or least) of the products that `_spmm` adds, and the entry that it is of.
+    """
+    try:
+        call = __spmm_extreme[
+            offsets._key, others._key, values._key, mat._key, None if order is None else order._key
+        ]
+    except AttributeError:
+        return __spmm_extreme.miss(offsets, others, values, mat, is_max, order)
+    return call(offsets, others, values, mat, is_max, order)
+
+
+__group = operators._group.calls
+
+
+def _group(keys: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """_group(Tensor keys, SymInt count) -> (Tensor, Tensor)
+
+    Tells where each number of [0, count) begins among the sorted keys, and their stable order.
+    """
+    if count.__class__ is not int:
+        count = as_int(count, "_group", "count", 2)
+    try:
+        call = __group[keys._key]
+    except AttributeError:
+        return __group.miss(keys, count)
+    return call(keys, count)
+
+
 __sampled_products = operators._sampled_products.calls
 
 

@@ -1444,6 +1444,37 @@ def recording__spmm(below, needs_values, needs_mat):
     return call
 
 
+class SpmmExtremeBackward0(MultiOutputNode):
+    """_spmm_extreme
+    values, mat: not_implemented
+    offsets, others, order: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_values, grad_mat = errors.raise_not_differentiable("_spmm_extreme")
+        return grad_values, grad_mat
+
+
+def recording__spmm_extreme(below, needs_values, needs_mat):
+    """Records SpmmExtremeBackward0 around `below`."""
+
+    def call(offsets, others, values, mat, is_max, order):
+        result = below(offsets, others, values, mat, is_max, order)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpmmExtremeBackward0()
+        node.edges = (
+            gradient_edge(values) if needs_values else None,
+            gradient_edge(mat) if needs_mat else None,
+        )
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
 class SampledProductsBackward0(Node):
     """_sampled_products
     left, right: not_implemented

@@ -793,6 +793,48 @@ _spmm = Dispatch(
     record=nodes.recording__spmm,
 )
 
+_spmm_extreme = Dispatch(
+    "_spmm_extreme",
+    "_spmm_extreme(Tensor offsets, Tensor others, Tensor values, Tensor mat, bool is_max, "
+    "Tensor? order=None) -> (Tensor, Tensor)",
+    {
+        "offsets": "tensor",
+        "others": "tensor",
+        "values": "tensor",
+        "mat": "tensor",
+        "order": "tensor?",
+    },
+    arguments={
+        "offsets": "operand",
+        "others": "operand",
+        "values": "operand",
+        "mat": "operand",
+        "is_max": "raw",
+        "order": "operand",
+    },
+    promotion="same",
+    promoted=("values", "mat"),
+    dtypes=dtype_sets.REAL_NUMERIC,
+    kernel_names={"CPU": "sparse.products.spmm_extreme", "CUDA": "sparse.products.spmm_extreme"},
+    meta=sparse_shapes.spmm_extreme,
+    outputs=2,
+    differentiable=("values", "mat"),
+    record=nodes.recording__spmm_extreme,
+)
+
+_group = Dispatch(
+    "_group",
+    "_group(Tensor keys, SymInt count) -> (Tensor, Tensor)",
+    {"keys": "tensor"},
+    arguments={"keys": "operand", "count": "raw"},
+    promotion="none",
+    promoted=("keys",),
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names={"CPU": "sparse.grouping.group", "CUDA": "sparse.grouping.group"},
+    meta=sparse_shapes.group,
+    outputs=2,
+)
+
 _sampled_products = Dispatch(
     "_sampled_products",
     "_sampled_products(Tensor rows, Tensor columns, Tensor left, Tensor right) -> Tensor",

@@ -55,22 +55,19 @@ def indices_at(places: Tensor, sizes: Sizes) -> Tensor:
 class Merged(NamedTuple):
     """Entries in order, each place once.
 
-    pattern: where they are. sources: for each old entry, which new one it joins.
+    pattern: where they are. sources: for each old entry, which new one it joins. one_of_each: for
+    each new entry, one of the old ones. are_apart: whether no two old ones lie in one place.
     """
 
     pattern: Pattern
     sources: Tensor
-
-    @property
-    def one_of_each(self) -> Tensor:
-        """For each new entry, one of the old ones that join it."""
-        count = self.sources._sizes[0]
-        numbers = ops.arange(count, device=self.sources.device)
-        made = numbers.new_zeros((count_of(self.pattern),))
-        return made.scatter_reduce(0, self.sources, numbers, "amax")
+    one_of_each: Tensor
+    are_apart: bool
 
     def sums(self, values: Tensor) -> Tensor:
         """The new values: the sums of those that lie in one place."""
+        if self.are_apart:
+            return values.index_select(0, self.one_of_each)
         made = values.new_zeros((count_of(self.pattern), *values._sizes[1:]))
         if values.dtype is dtypes.bool:
             added = made.to(dtypes.uint8).index_add(0, self.sources, values.to(dtypes.uint8))
@@ -88,14 +85,43 @@ def merge(pattern: Pattern, sizes: Sizes) -> Merged:
 
 
 def _merged(pattern: Pattern, sizes: Sizes) -> Merged:
-    dims = sparse_dims(pattern)
-    if not dims:
-        count = min(count_of(pattern), 1)
-        sources = pattern.indices.new_zeros((count_of(pattern),))
-        return Merged(Pattern(pattern.indices.new_zeros((0, count)), True), sources)
-    places, sources, _ = ops._unique2(positions(pattern, sizes), True, True)
-    made = Pattern(indices_at(places, sizes[:dims]), True)
-    return Merged(made, sources)
+    indices, dims = pattern.indices, sparse_dims(pattern)
+    count = count_of(pattern)
+    if count < 2:
+        numbers = ops.arange(count, device=indices.device)
+        return Merged(Pattern(indices, True), numbers, numbers, True)
+    order = ascending(pattern, sizes[:dims])
+    ordered = indices.index_select(1, order)
+    differs = ordered.narrow(1, 1, count - 1).ne(ordered.narrow(1, 0, count - 1))
+    begins = ops.ones((count,), dtype=dtypes.bool, device=indices.device)
+    begins.narrow(0, 1, count - 1).copy_(differs.any(0))
+    first = begins.nonzero().select(1, 0)
+    kept = first.numel()
+    are_apart = kept == count
+    numbers = ops.arange(count, device=indices.device) if are_apart else begins.cumsum(0) - 1
+    sources = ops.empty_like(order).index_put((order,), numbers)
+    made = ordered if are_apart else ordered.index_select(1, first)
+    one_of_each = order if are_apart else order.index_select(0, first)
+    return Merged(Pattern(made, True), sources, one_of_each, are_apart)
+
+
+DENSE_ENOUGH = 16
+"""How many lines of a dim there may be for each entry, for entries to be counted by lines."""
+
+
+def ascending(pattern: Pattern, sizes: Sizes) -> Tensor:
+    """The order in which entries ascend: by their last index, then by the one before ..."""
+    count = count_of(pattern)
+    if any(size > DENSE_ENOUGH * count + 1024 for size in sizes):
+        return positions(pattern, sizes).contiguous().argsort(stable=True)
+    order = ops.arange(count, device=pattern.indices.device)
+    for dim in reversed(range(len(sizes))):
+        keys = pattern.indices.select(0, dim)
+        is_last = dim == len(sizes) - 1
+        keys = keys if is_last else keys.index_select(0, order)
+        _, turned = ops._group(keys, sizes[dim])
+        order = turned if is_last else order.index_select(0, turned)
+    return order
 
 
 def gather(tensor: Tensor, pattern: Pattern, sizes: Sizes) -> Tensor:

@@ -147,7 +147,10 @@ def rebuild_sparse(layout: Any, data: Any) -> Any:
             return torch.sparse_coo_tensor(
                 *parts, size, check_invariants=True, is_coalesced=is_coalesced
             )
-        return torch.sparse_compressed_tensor(*parts, size, layout=layout, check_invariants=True)
+        compressed, plain, values = parts
+        return torch.sparse_compressed_tensor(
+            compressed, plain, values, size, layout=layout, check_invariants=True
+        )
     except (RuntimeError, IndexError, ValueError) as error:
         raise errors.damaged(
             f"the parts of a sparse tensor contradict each other: {error}"

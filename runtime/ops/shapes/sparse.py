@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 
 Answer = tuple[tuple[int, ...], Any]
 
@@ -25,6 +26,26 @@ def spmm(offsets: Any, others: Any, values: Any, mat: Any, order: Any = None) ->
             f"{others.shape[0]}, and offsets of at least one element"
         )
     return (offsets.shape[0] - 1, mat.shape[1]), values.dtype
+
+
+def spmm_extreme(
+    offsets: Any, others: Any, values: Any, mat: Any, is_max: bool, order: Any = None
+) -> tuple[Answer, Answer]:
+    """As `spmm`; the entries of the products, too."""
+    sizes, dtype = spmm(offsets, others, values, mat, order)
+    return (sizes, dtype), (sizes, dtypes.int64)
+
+
+def group(keys: Any, count: int) -> tuple[Answer, Answer]:
+    """Shape: (n) of int64 -> (count + 1), (n).
+
+    Raises: RuntimeError for other dims or dtypes.
+    """
+    if keys.ndim != 1 or keys.dtype is not dtypes.int64 or count < 0:
+        raise RuntimeError(
+            f"_group: expected a vector of int64, got {keys.ndim} dims of {keys.dtype}"
+        )
+    return ((count + 1,), dtypes.int64), (tuple(keys.shape), dtypes.int64)
 
 
 def sampled_products(rows: Any, columns: Any, left: Any, right: Any) -> Answer:

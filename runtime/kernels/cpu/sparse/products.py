@@ -34,14 +34,25 @@ def spmm(
     if not out.size:
         return
     places = NO_ORDER if order is None else order
-    arrays = map(contiguous, (offsets, others, places, values, mat))
-    bounds = shares_of(offsets)
-    target = contiguous(out) if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+    arrays = [contiguous(each) for each in (offsets, others, places, values, mat)]
+    target = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     work = (others.size + rows) * (width + 2)
-    loop = (fold_wide if width > 1 else fold_narrow).of(out.dtype)
-    threads.run_ranges(loop, bounds.size - 1, work, target, *arrays, bounds)
+    if width == 1:
+        flat = target.reshape(-1), *arrays[:4], arrays[4].reshape(-1)
+        run_shares(fold_narrow.of(out.dtype), offsets, work, *flat)
+    else:
+        run_shares(fold_wide.of(out.dtype), offsets, work, target, *arrays)
     if target is not out:
         out[...] = target
+
+
+def run_shares(loop: Any, offsets: Array, work: int, *arrays: Array) -> None:
+    """loop(first, last, *arrays, bounds) over shares of rows, several for each thread."""
+    if work < 2 * threads.GRAIN:
+        loop(0, 1, *arrays, np.array([0, offsets.size - 1]))
+        return
+    bounds = shares_of(offsets)
+    threads.run_ranges(loop, bounds.size - 1, work, *arrays, bounds)
 
 
 def shares_of(offsets: Array) -> Array:
@@ -88,13 +99,57 @@ def fold_wide(first, last, out, offsets, others, order, values, mat, bounds):
 @typed
 def fold_narrow(first, last, out, offsets, others, order, values, mat, bounds):
     """Rows of one column."""
-    has_order = order.size > 0
+    if order.size > 0:
+        for row in range(bounds[first], bounds[last]):
+            total = T(0)
+            for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
+                total += values[np.uint64(order[k])] * mat[np.uint64(others[k])]
+            out[row] = total
+        return
     for row in range(bounds[first], bounds[last]):
         total = T(0)
-        for k in range(offsets[row], offsets[row + 1]):
-            value = values[order[k]] if has_order else values[k]
-            total += value * mat[np.uint64(others[k]), 0]
-        out[row, 0] = total
+        for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
+            total += values[k] * mat[np.uint64(others[k])]
+        out[row] = total
+
+
+def spmm_extreme(
+    out: Array,
+    chosen: Array,
+    offsets: Array,
+    others: Array,
+    values: Array,
+    mat: Array,
+    is_max: bool,
+    order: Array | None,
+) -> None:
+    """As `spmm` with the greatest or the least product in place of their sum, and its entry.
+
+    Rows without entries are zero; their entry is -1. NaN wins, the first of several.
+    """
+    if not out.size:
+        return
+    places = NO_ORDER if order is None else order
+    arrays = [contiguous(each) for each in (offsets, others, places, values, mat)]
+    work = (others.size + out.shape[0]) * (out.shape[1] + 2) * 2
+    run_shares(keep_extremes.of(out.dtype), offsets, work, out, chosen, *arrays, is_max)
+
+
+@typed
+def keep_extremes(first, last, out, chosen, offsets, others, order, values, mat, is_max, bounds):
+    """Each column's extreme product, and where it comes from; columns one by one, in registers."""
+    width, has_order, is_min = np.uint64(mat.shape[1]), order.size > 0, not is_max
+    for row in range(bounds[first], bounds[last]):
+        r, begin, stop = np.uint64(row), np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        for i in range(width):
+            best, found = T(0), -1
+            for k in range(begin, stop):
+                e = order[k] if has_order else np.int64(k)
+                product = values[np.uint64(e)] * mat[np.uint64(others[k]), i]
+                is_beyond = ((product > best) & is_max) | ((product < best) & is_min)
+                is_new = (found < 0) | is_beyond | ((product != product) & (best == best))
+                best, found = product if is_new else best, e if is_new else found
+            out[r, i], chosen[r, i] = best, found
 
 
 def sampled_products(out: Array, rows: Array, columns: Array, left: Array, right: Array) -> None:

@@ -49,6 +49,45 @@ def fold_rows(out, values, mat, offsets, others, order, n, width):
         item = I(item + cuda.gridsize(1))
 
 
+def spmm_extreme(
+    queue: Queue,
+    out: Array,
+    chosen: Array,
+    offsets: Array,
+    others: Array,
+    values: Array,
+    mat: Array,
+    is_max: bool,
+    order: Array | None,
+) -> None:
+    """As `spmm` with the greatest or the least product in place of their sum, and its entry."""
+    if not out.numel:
+        return
+    places = offsets if order is None else order
+    arrays = [contiguous(queue, each) for each in (values, mat, chosen, offsets, others, places)]
+    given = {"IS_MAX": is_max, "HAS_ORDER": order is not None}
+    run_elements(queue, keep_extremes, out.numel, out, *arrays, out.numel, out.sizes[1], **given)
+
+
+@device_kernel("X* X* X* int64* int64* int64* int64*", "I I")
+def keep_extremes(out, values, mat, chosen, offsets, others, order, n, width):
+    """A thread owns results at the distance of the grid: a column of a row."""
+    item = I(cuda.grid(1))
+    while item < n:
+        row = divided(item, width)
+        column = I(item - row * width)
+        best, found = T(0), np.int64(-1)
+        for k in range(offsets[row], offsets[row + 1]):
+            at = np.int64(order[k] if HAS_ORDER else k)
+            product = T(load_X(values[at]) * load_X(mat[I(I(others[k]) * width + column)]))
+            is_beyond = product > best if IS_MAX else product < best
+            if (found < 0) | is_beyond | ((product != product) & (best == best)):
+                best, found = product, at
+        out[item] = store_X(best)
+        chosen[item] = found
+        item = I(item + cuda.gridsize(1))
+
+
 def sampled_products(
     queue: Queue, out: Array, rows: Array, columns: Array, left: Array, right: Array
 ) -> None:

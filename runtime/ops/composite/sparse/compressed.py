@@ -91,8 +91,7 @@ def _by_columns(pattern: Pattern, sizes: Sequence[int]) -> Tensor:
     """The order in which entries stand by columns."""
     *batch, rows, columns = (pattern.indices.select(0, dim) for dim in range(len(sizes)))
     swapped = Pattern(ops.stack([*batch, columns, rows]), False)
-    places = entries.positions(swapped, [*sizes[:-2], sizes[-1], sizes[-2]])
-    return places.contiguous().argsort(stable=True)
+    return entries.ascending(swapped, [*sizes[:-2], sizes[-1], sizes[-2]])
 
 
 def _in_blocks(

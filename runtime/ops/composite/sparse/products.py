@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.function import Function
 from torchgen_out._runtime.autograd.sparse import entries, structure
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
@@ -71,16 +73,14 @@ class Matrix:
         known["inside"] = self.sizes
 
     def _grouped(self, is_transposed: bool) -> Side:
-        keys, others = self.row_indices, self.column_indices
+        lines, others = self.row_indices, self.column_indices
         if is_transposed:
-            keys, others = others, keys
+            lines, others = others, lines
         count = self.sizes[1] if is_transposed else self.sizes[0]
         if self.pattern.is_coalesced and not is_transposed:
-            edges = ops.arange(count + 1, device=keys.device)
-            return Side(ops.searchsorted(keys.contiguous(), edges), others.contiguous(), None)
-        ascending, order = keys.contiguous().sort(stable=True)
-        edges = ops.arange(count + 1, device=keys.device)
-        offsets = ops.searchsorted(ascending, edges)
+            edges = ops.arange(count + 1, device=lines.device)
+            return Side(ops.searchsorted(lines.contiguous(), edges), others.contiguous(), None)
+        offsets, order = ops._group(lines, count)
         return Side(offsets, others.index_select(0, order), order)
 
 
@@ -112,6 +112,39 @@ class MatrixProduct(Function):
         return of_values, of_mat, None, None
 
 
+class ExtremeProduct(Function):
+    """As `MatrixProduct`, with the greatest or least product of a row in place of the sum."""
+
+    @staticmethod
+    def forward(ctx: Any, given: Tensor, mat: Tensor, matrix: Matrix, is_max: bool) -> Tensor:
+        """Go through the rows, and keep which entry each result is of."""
+        side = matrix.side(False)
+        found, ctx.chosen = ops._spmm_extreme(
+            side.offsets, side.others, given, mat, is_max, side.order
+        )
+        ctx.matrix = matrix
+        ctx.save_for_backward(given, mat)
+        made: Tensor = found
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        """To the entry and the element that a result is the product of."""
+        given, mat = ctx.saved_tensors
+        chosen = ctx.chosen.clamp(min=0).reshape((-1,))
+        columns = ctx.matrix.column_indices.index_select(0, chosen)
+        across = ops.arange(mat._sizes[1], device=mat.device).repeat((grad._sizes[0],))
+        flat = grad.masked_fill(ctx.chosen.lt(0), 0).reshape((-1,))
+        of_values = of_mat = None
+        if ctx.needs_input_grad[0]:
+            each = flat * ops.index(mat, [columns, across])
+            of_values = ops.zeros_like(given).index_add(0, chosen, each)
+        if ctx.needs_input_grad[1]:
+            each = flat * given.index_select(0, chosen)
+            of_mat = ops.zeros_like(mat).index_put((columns, across), each, accumulate=True)
+        return of_values, of_mat, None, None
+
+
 class InnerProducts(Function):
     """For each entry of a matrix, the inner product left[row] . right[column]."""
 
@@ -136,6 +169,16 @@ class InnerProducts(Function):
         return of_left, of_right, None
 
 
+def product_of(given: Tensor, mat: Tensor, matrix: Matrix, is_transposed: bool) -> Tensor:
+    """`MatrixProduct`, recorded where one of the operands is."""
+    if grad_mode.state.enabled and (given._key | mat._key) & keys.GRAD:
+        recorded: Tensor = MatrixProduct.apply(given, mat, matrix, is_transposed)
+        return recorded
+    side = matrix.side(is_transposed)
+    made: Tensor = ops._spmm(side.offsets, side.others, given, mat, side.order)
+    return made
+
+
 def matrix_of(tensor: Tensor) -> tuple[Matrix, Tensor]:
     """A sparse matrix' entries, and their values, recorded."""
     tensor = structure.as_coo(tensor)
@@ -153,12 +196,10 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
     shapes.mm(self, mat2)
     if structure.is_dense(mat2):
         matrix, given = matrix_of(self)
-        product: Tensor = MatrixProduct.apply(given, mat2, matrix, False)
-        return product
+        return product_of(given, mat2, matrix, False)
     if structure.is_dense(self):
         matrix, given = matrix_of(mat2)
-        product = MatrixProduct.apply(given, self.t(), matrix, True)
-        return product.t()
+        return product_of(given, self.t(), matrix, True).t()
     return _of_two(self, mat2)
 
 
@@ -198,15 +239,14 @@ def reduced_mm(self: Tensor, mat2: Tensor, reduce: str) -> Tensor:
     shapes.mm(self, mat2)
     matrix, given = matrix_of(structure.coalesced(structure.as_coo(self)))
     if reduce == "mean":
-        total = MatrixProduct.apply(given, mat2, matrix, False)
+        total = product_of(given, mat2, matrix, False)
         counts = matrix.side(False).offsets.diff().clamp(min=1)
         mean: Tensor = total / counts.unsqueeze(1).to(total.dtype)
         return mean
-    rows, columns = matrix.row_indices, matrix.column_indices
-    each = given.unsqueeze(1) * mat2.index_select(0, columns)
-    start = given.new_zeros((self._sizes[0], mat2._sizes[1]))
-    spread = rows.unsqueeze(1).expand(each._sizes)
-    return start.scatter_reduce(0, spread, each, reduce, include_self=False)
+    if not entries.count_of(matrix.pattern):
+        return product_of(given, mat2, matrix, False)
+    found: Tensor = ExtremeProduct.apply(given, mat2, matrix, reduce == "amax")
+    return found
 
 
 class Solution(Function):

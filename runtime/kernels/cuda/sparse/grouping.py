@@ -1,0 +1,35 @@
+"""Entries by one of their indices, on CUDA: a radix sort."""
+
+from __future__ import annotations
+
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
+
+
+def group(queue: Queue, offsets: Array, order: Array, keys: Array, count: int) -> None:
+    """order: the places of keys 0, then of keys 1, ...; offsets[k]: where those of k begin in it.
+
+    Keys are in [0, count).
+    """
+    given = contiguous(queue, keys)
+    places = sort_positions(queue, given, max(count.bit_length(), 1))
+    queue.copy(order, places)
+    numbers = (offsets.numel, keys.numel)
+    run_elements(queue, find_begins, offsets.numel, offsets, given, places, *numbers)
+
+
+@device_kernel("int64* int64* int64*", "I I")
+def find_begins(offsets, keys, order, n, count):
+    """A thread owns offsets at the distance of the grid: how many keys are less."""
+    item = I(cuda.grid(1))
+    while item < n:
+        low, high = I(0), I(count)
+        while low < high:
+            middle = I((low + high) // 2)
+            if keys[I(order[middle])] < item:
+                low = I(middle + 1)
+            else:
+                high = middle
+        offsets[item] = np.int64(low)
+        item = I(item + cuda.gridsize(1))
