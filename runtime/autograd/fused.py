@@ -156,6 +156,7 @@ def _case_of(node: type[FusedNode], needs: Needs) -> Any:
     kernel = node.cases[needs]
     names = {
         "as_tensor_of": as_tensor_of,
+        "Tensor": Tensor,
         "calls": kernel.calls,
         "gradient": kernel.gradient,
         "kind_of": kind_of,
@@ -236,7 +237,8 @@ def _apply_lines(node: type[FusedNode], kernel: BackwardKernel) -> Iterator[str]
             again.append(saved)
             continue
         yield f"    {saved} = unpack(node.{saved}, node)"
-        keys.append(f"{saved}._key" if kind == "tensor" else f"kind_of({saved})")
+        is_number = f" if {saved}.__class__ is Tensor else kind_of({saved})"
+        keys.append(f"{saved}._key" if kind == "tensor" else f"{saved}._key{is_number}")
         again.append(saved if kind == "tensor" else f"as_tensor_of({saved}, grad)")
     given = ", ".join(["grad", *(f"saved_{name}" for name in reads)])
     yield "    if state.enabled:"

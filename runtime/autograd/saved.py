@@ -1,6 +1,6 @@
 """Tensors kept for backward: `save` at the call, `unpack` in the node, with versions compared.
 
-A saved input is `(tensor, version)`, a saved result `(parts, version, output number)`: what makes
+A saved input is `(tensor, version)`, a saved result `(*parts, version, output number)`: what makes
 the tensor again but for its history, so that a node does not keep itself alive; unpacking while
 recording gives that back. A number is itself. With hooks active, and for an absent tensor, it is a
 `Packed`.
@@ -17,6 +17,7 @@ from torchgen_out._runtime.autograd import grad_mode, graph
 from torchgen_out._runtime.autograd.node import Edge, Node
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, alias, build
 from torchgen_out._runtime.dispatch import ops
@@ -47,6 +48,7 @@ class Packed:
 
 
 _new = object.__new__
+_OUTSIDE_AUTOGRAD = ~(keys.GRAD | keys.OVERRIDES)
 _ABSENT = Packed(None, None, None)
 
 
@@ -88,11 +90,12 @@ def save_result(tensor: Tensor | None, nr: int = 0) -> Any:
         storage = tensor._shared = _new(Storage)
         storage.buffer = flat
         storage.version = 0
-    key = tensor._key & ~(keys.GRAD | keys.OVERRIDES)
-    parts = (key, tensor._sizes, tensor._strides, tensor._offset, storage, flat)
+    key = tensor._key & _OUTSIDE_AUTOGRAD
     if any_hooks and _hooks.pairs:
+        parts = (key, tensor._sizes, tensor._strides, tensor._offset, storage, flat)
         return _pack(build(*parts), nr)
-    return (parts, storage.version, nr)
+    sizes, strides, offset = tensor._sizes, tensor._strides, tensor._offset
+    return (key, sizes, strides, offset, storage, flat, storage.version, nr)
 
 
 def unpack(saved: Any, node: Node) -> Any:
@@ -101,8 +104,8 @@ def unpack(saved: Any, node: Node) -> Any:
     Raises: RuntimeError if the node was released, or the tensor written to in the meantime.
     """
     if saved.__class__ is tuple:
-        if len(saved) == 3:
-            return _unpack_result(saved, node)
+        if len(saved) != 2:
+            return _unpack_result(*saved, node)
         tensor, version = saved
         storage = tensor._shared
         if storage is not None and storage.version != version:
@@ -113,10 +116,19 @@ def unpack(saved: Any, node: Node) -> Any:
     return _unpack_packed(saved, node) if saved.__class__ is Packed else saved
 
 
-def _unpack_result(saved: tuple[Any, ...], node: Node) -> Tensor:
-    parts, version, nr = saved
-    tensor = build(*parts)
-    if parts[4].version != version:
+def _unpack_result(
+    key: int,
+    sizes: Size,
+    strides: tuple[int, ...],
+    offset: int,
+    storage: Storage,
+    flat: Any,
+    version: int,
+    nr: int,
+    node: Node,
+) -> Tensor:
+    tensor = build(key, sizes, strides, offset, storage, flat)
+    if storage.version != version:
         raise _modified(tensor, node, version, node, nr)
     return _with_history(tensor, node, nr) if grad_mode.state.enabled else tensor
 
