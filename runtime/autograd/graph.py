@@ -30,6 +30,9 @@ _DIFFERENTIABLE = [
 NO_GRAD, NO_GRAD_LEAF = "no_grad", "no_grad_leaf"
 MULTI_OUTPUT, CUSTOM_FUNCTION = "multi_output", "custom_function"
 
+_OUTDATED = -1
+"""The version in the edge of a view whose history is to be made anew: no storage has it."""
+
 
 # -- edges ------------------------------------------------------------------------------------
 
@@ -224,7 +227,7 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
     """Make `node` the history of `tensor`, which has just been written to in place.
 
     A view's write is a write to its base: the base takes the node through `CopySlices`, and the
-    view gets a new history as a view of the base.
+    view gets a new history as a view of the base when it is asked for one.
     """
     base = tensor._base
     changed = tensor if base is None else base
@@ -237,7 +240,11 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
         slices = view_history.copy_slices(base, tensor, node, gradient_edge(base))
         _replace_history(base, slices)
         tensor._key |= _GRAD
-        _refresh_view(tensor)
+        edge = tensor._edge
+        if edge is None:
+            _refresh_view(tensor)
+        else:  # most are not asked for it: they were made for this one write
+            tensor._edge = (*edge[:4], _OUTDATED)
     if not known:
         _awaken_views(changed, tensor)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.node import Edge, Node
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.memory_format import contiguous_format
-from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.tensor import Tensor, alias
 from torchgen_out._runtime.dispatch import ops
 
 Geometry = tuple[Sequence[int], tuple[int, ...], int]
@@ -54,9 +55,7 @@ class CopySlices(Node):
             return (None,) * len(self.edges)
         remaining = self._copy(grad)
         part = self._part_of(remaining)
-        whole = grad if grad._strides == self.base[1] else remaining
-        received = part.clone() if whole is remaining else self._part_of(whole)
-        through, *others = self.function.apply(received)
+        through, *others = self.function.apply(self._received(grad, part))
         if self.edges[0] is None:
             return (None, *others)
         if through is None:
@@ -73,11 +72,22 @@ class CopySlices(Node):
         copy: Tensor = ops.empty_strided(sizes, strides, dtype=grad.dtype, device=grad.device)
         return copy.copy_(grad)
 
+    def _received(self, grad: Tensor, part: Tensor) -> Tensor:
+        """The gradient of what was written, not in the memory of `part`, which will change."""
+        if grad._strides == self.base[1]:
+            return self._part_of(grad)
+        if not any(grad._strides) and not grad_mode.state.enabled:  # one number, as after a sum
+            sizes = self.view[0]
+            return alias(grad, sizes, (0,) * len(sizes), grad._offset)
+        return part.clone()
+
     def _part_of(self, grad: Tensor) -> Tensor:
         """What the view shows of a gradient that is laid out as the base."""
         sizes, strides, offset = self.view
         place = grad._offset + offset - self.base[2]
-        return grad.as_strided(sizes, strides, place)
+        if grad_mode.state.enabled:
+            return grad.as_strided(sizes, strides, place)
+        return alias(grad, sizes, strides, place)  # the same, without a dispatch
 
     def release(self) -> None:
         self.function.release()
