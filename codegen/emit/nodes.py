@@ -49,6 +49,7 @@ class Recorder:
     keeps_written: bool
     """Whether how the first argument is kept depends on the variant."""
     edges: str
+    """Empty where `attach` takes the one edge."""
     saves: tuple[Block, ...]
     saves_of_result: tuple[Block, ...]
     attach: str
@@ -160,7 +161,7 @@ def _recorder(plan: NodePlan, local: Mapping[str, str]) -> Recorder:
         form=plan.form.name.lower(),
         writes=plan.writes.name.lower(),
         keeps_written=saved_values.keeps_written(plan),
-        edges=_edges(plan, local),
+        edges="" if _has_one_edge(plan) else _edges(plan, local),
         saves=saved_values.saves(plan, of_arguments, local),
         saves_of_result=saved_values.saves(plan, of_result, local),
         attach=_attach(plan, local),
@@ -203,7 +204,15 @@ def _returns(plan: NodePlan) -> str:
     return f"({', '.join(parts)})" if len(parts) > 5 else ", ".join(parts)
 
 
+def _has_one_edge(plan: NodePlan) -> bool:
+    """Whether one tensor always leads to the one result, and no call writes to either."""
+    if plan.writes is not Writes.NEVER or plan.form not in (Form.SINGLE, Form.VIEW):
+        return False
+    return [e.is_conditional or e.argument.type.is_tensor_list for e in plan.edges] == [False]
+
+
 def _edges(plan: NodePlan, local: Mapping[str, str]) -> str:
+    """What `node.edges` is at the call."""
     parts = []
     for edge in plan.edges:
         name = local[edge.argument.name]
@@ -223,6 +232,8 @@ def _attach(plan: NodePlan, local: Mapping[str, str]) -> str:
     if plan.writes is not Writes.NEVER:
         return f"{'rebase_history' if plan.writes is Writes.ALWAYS else 'finish'}(result, node)"
     match plan.form:
+        case Form.SINGLE if _has_one_edge(plan):
+            return f"attach_unary(result, {local[plan.edges[0].argument.name]}, node)"
         case Form.SINGLE:
             return "attach(result, node)"
         case Form.SEVERAL:

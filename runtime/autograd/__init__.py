@@ -52,8 +52,9 @@ gradient; `apply` returns one entry per edge; `release` drops saved tensors only
 stay. How it becomes the history of the result depends on the form of that:
 
     attach(result, node)                            # one tensor
+    attach_unary(result, self, node)                # one of one: takes the edge as well
     attach_outputs(results, node, differentiable)   # several: node is a MultiOutputNode
-    attach_view(result, self, node)                 # a view; unrecorded: track_view(result, self)
+    attach_view(result, self, node)                 # a view, the same; unrecorded: track_view
     attach_views(results, self, node)               # several views of one tensor
     check_inplace(self) first, the node, below, then rebase_history(self, node)   # in-place
 

@@ -87,6 +87,27 @@ def attach(result: Tensor, node: Node) -> None:
         result._edge = (node, 0, result._sizes, key, None)
 
 
+def attach_unary(result: Tensor, operand: Tensor, node: Node) -> None:
+    """Make `node` the history of `result`, which is its only output, as `operand` its only input.
+
+    Its edge is taken here: a call of `gradient_edge` would cost a thirtieth of the recorded sum.
+    """
+    edge = operand._edge
+    if edge is None and operand._base is None:
+        edge = (operand, LEAF, operand._sizes, operand._key, None)
+    elif edge is None or edge[4] is not None:
+        edge = gradient_edge(operand)
+    node.edges = (edge,)
+    node.sequence_nr = next_sequence_nr()
+    node.extras = None
+    if anomaly.is_on:
+        anomaly.remember(node)
+    key = result._key
+    if _DIFFERENTIABLE[key & 31]:
+        result._key = key | _GRAD
+        result._edge = (node, 0, result._sizes, key, None)
+
+
 def attach_outputs(
     results: Sequence[Tensor | None],
     node: MultiOutputNode,
@@ -137,11 +158,19 @@ def track_view(result: Tensor, viewed: Tensor, creation: str | None = None) -> N
 
 
 def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
-    """Make `node`, recorded just now, the history of `result`, which is a view of `viewed`."""
-    if viewed._base is None:
-        result._base = viewed
-    else:
+    """Make `node`, recorded just now, the history of `result`, which is a view of `viewed`.
+
+    Its edge is taken here, as in `attach_unary`.
+    """
+    edge = viewed._edge
+    if viewed._base is not None:
         track_view(result, viewed)
+        edge = gradient_edge(viewed)
+    else:
+        result._base = viewed
+        if edge is None:
+            edge = (viewed, LEAF, viewed._sizes, viewed._key, None)
+    node.edges = (edge,)
     node.sequence_nr = next_sequence_nr()
     node.extras = None
     if anomaly.is_on:

@@ -4,7 +4,7 @@
 """The nodes of reduction operators, and the wrappers that record them."""
 
 from torchgen_out._runtime.autograd import formulas, grad_mode
-from torchgen_out._runtime.autograd.graph import attach, gradient_edge
+from torchgen_out._runtime.autograd.graph import attach_unary
 from torchgen_out._runtime.autograd.node import Node
 from torchgen_out._runtime.autograd.saved import save, save_result, unpack
 
@@ -37,12 +37,11 @@ def recording_amax(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AmaxBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_keepdim = keepdim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -76,12 +75,11 @@ def recording_amin(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AminBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_keepdim = keepdim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -113,10 +111,9 @@ def recording_max(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MaxBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -145,11 +142,10 @@ def recording_mean_dim(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MeanBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_keepdim = keepdim
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -181,10 +177,9 @@ def recording_min(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MinBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -218,11 +213,10 @@ def recording__nansum(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = NansumBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_keepdim = keepdim
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -256,12 +250,11 @@ def recording_prod_dim_int(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = ProdBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_keepdim = keepdim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -290,11 +283,10 @@ def recording_sum_dim_IntList(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SumBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_keepdim = keepdim
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call

@@ -35,7 +35,6 @@ def recording_alias(below, needs_self):
             track_view(result, self)
             return result
         node = AliasBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -79,7 +78,6 @@ def recording_as_strided(below, needs_self):
             track_view(result, self)
             return result
         node = AsStridedBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_self_strides = self._strides
         node.saved_self_storage_offset = self._offset
@@ -114,7 +112,6 @@ def recording_view(below, needs_self):
             track_view(result, self)
             return result
         node = ViewBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         attach_view(result, self, node)
         return result
@@ -145,7 +142,6 @@ def recording_view_as(below, needs_self):
             track_view(result, self)
             return result
         node = ViewAsBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         attach_view(result, self, node)
         return result
@@ -174,7 +170,6 @@ def recording_view_as_real(below, needs_self):
             track_view(result, self)
             return result
         node = ViewAsRealBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -202,7 +197,6 @@ def recording_view_as_complex(below, needs_self):
             track_view(result, self)
             return result
         node = ViewAsComplexBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -231,7 +225,6 @@ def recording_unflatten_int(below, needs_self):
             track_view(result, self)
             return result
         node = UnflattenBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         attach_view(result, self, node)
         return result
@@ -262,7 +255,6 @@ def recording_transpose_int(below, needs_self):
             track_view(result, self)
             return result
         node = TransposeBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_dim0 = dim0
         node.saved_dim1 = dim1
         attach_view(result, self, node)
@@ -294,7 +286,6 @@ def recording_swapaxes(below, needs_self):
             track_view(result, self)
             return result
         node = SwapaxesBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_axis0 = axis0
         node.saved_axis1 = axis1
         attach_view(result, self, node)
@@ -324,7 +315,6 @@ def recording_t(below, needs_self):
             track_view(result, self)
             return result
         node = TBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -352,7 +342,6 @@ def recording_T(below, needs_self):
             track_view(result, self)
             return result
         node = TBackward1()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -380,7 +369,6 @@ def recording_mT(below, needs_self):
             track_view(result, self)
             return result
         node = MTBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -409,7 +397,6 @@ def recording_permute(below, needs_self):
             track_view(result, self)
             return result
         node = PermuteBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_dims = dims
         attach_view(result, self, node)
         return result
@@ -440,7 +427,6 @@ def recording_movedim_int(below, needs_self):
             track_view(result, self)
             return result
         node = MovedimBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_source = source
         node.saved_destination = destination
         attach_view(result, self, node)
@@ -472,7 +458,6 @@ def recording_movedim_intlist(below, needs_self):
             track_view(result, self)
             return result
         node = MovedimBackward1()
-        node.edges = (gradient_edge(self),)
         node.saved_source = source
         node.saved_destination = destination
         attach_view(result, self, node)
@@ -502,7 +487,6 @@ def recording_expand(below, needs_self):
             track_view(result, self)
             return result
         node = ExpandBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -530,7 +514,6 @@ def recording_broadcast_to(below, needs_self):
             track_view(result, self)
             return result
         node = BroadcastToBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -559,7 +542,6 @@ def recording_expand_as(below, needs_self):
             track_view(result, self)
             return result
         node = ExpandAsBackward0()
-        node.edges = (gradient_edge(self),)
         attach_view(result, self, node)
         return result
 
@@ -588,7 +570,6 @@ def recording_squeeze(below, needs_self):
             track_view(result, self)
             return result
         node = SqueezeBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         attach_view(result, self, node)
         return result
@@ -618,7 +599,6 @@ def recording_squeeze_dim(below, needs_self):
             track_view(result, self)
             return result
         node = SqueezeBackward1()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         attach_view(result, self, node)
         return result
@@ -648,7 +628,6 @@ def recording_squeeze_dims(below, needs_self):
             track_view(result, self)
             return result
         node = SqueezeBackward2()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         attach_view(result, self, node)
         return result
@@ -678,7 +657,6 @@ def recording_unsqueeze(below, needs_self):
             track_view(result, self)
             return result
         node = UnsqueezeBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_dim = dim
         attach_view(result, self, node)
         return result
@@ -710,7 +688,6 @@ def recording_select_int(below, needs_self):
             track_view(result, self)
             return result
         node = SelectBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_index = index
@@ -746,7 +723,6 @@ def recording_slice_Tensor(below, needs_self):
             track_view(result, self)
             return result
         node = SliceBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_start = start
@@ -783,7 +759,6 @@ def recording_narrow(below, needs_self):
             track_view(result, self)
             return result
         node = NarrowBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_start = start
@@ -819,7 +794,6 @@ def recording_unfold(below, needs_self):
             track_view(result, self)
             return result
         node = UnfoldBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dimension = dimension
         node.saved_size = size
@@ -855,7 +829,6 @@ def recording_diagonal(below, needs_self):
             track_view(result, self)
             return result
         node = DiagonalBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_offset = offset
         node.saved_dim1 = dim1

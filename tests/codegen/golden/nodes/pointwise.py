@@ -9,6 +9,7 @@ from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.fused import FusedNode
 from torchgen_out._runtime.autograd.graph import (
     attach,
+    attach_unary,
     check_inplace,
     gradient_edge,
     rebase_history,
@@ -138,9 +139,8 @@ def recording__threshold_backward(below, needs_grad_output):
         if not grad_mode.state.enabled:
             return result
         node = ThresholdBackwardBackward0()
-        node.edges = (gradient_edge(grad_output),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, grad_output, node)
         return result
 
     return call

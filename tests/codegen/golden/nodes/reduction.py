@@ -4,7 +4,7 @@
 """The nodes of reduction operators, and the wrappers that record them."""
 
 from torchgen_out._runtime.autograd import formulas, grad_mode
-from torchgen_out._runtime.autograd.graph import attach, gradient_edge
+from torchgen_out._runtime.autograd.graph import attach_unary
 from torchgen_out._runtime.autograd.node import Node
 from torchgen_out._runtime.autograd.saved import save, save_result, unpack
 
@@ -32,11 +32,10 @@ def recording_mean_dim(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MeanBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_keepdim = keepdim
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -68,10 +67,9 @@ def recording_max(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MaxBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call

@@ -36,7 +36,6 @@ def recording_transpose_int(below, needs_self):
             track_view(result, self)
             return result
         node = TransposeBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_dim0 = dim0
         node.saved_dim1 = dim1
         attach_view(result, self, node)
