@@ -105,7 +105,7 @@ def unpack(saved: Any, node: Node) -> Any:
     """
     if saved.__class__ is tuple:
         if len(saved) != 2:
-            return _unpack_result(*saved, node)
+            return _unpack_result(node, *saved)
         tensor, version = saved
         storage = tensor._shared
         if storage is not None and storage.version != version:
@@ -117,6 +117,7 @@ def unpack(saved: Any, node: Node) -> Any:
 
 
 def _unpack_result(
+    node: Node,
     key: int,
     sizes: Size,
     strides: tuple[int, ...],
@@ -125,7 +126,6 @@ def _unpack_result(
     flat: Any,
     version: int,
     nr: int,
-    node: Node,
 ) -> Tensor:
     tensor = build(key, sizes, strides, offset, storage, flat)
     if storage.version != version:

@@ -10,6 +10,7 @@ from torchgen_out._runtime.autograd import formulas, grad_mode
 from torchgen_out._runtime.autograd.graph import (
     attach,
     attach_outputs,
+    attach_unary,
     check_inplace,
     gradient_edge,
     gradient_edges,
@@ -47,8 +48,7 @@ def recording_clone(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = CloneBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -74,8 +74,7 @@ def recording__to_copy(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = ToCopyBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -415,10 +414,9 @@ def recording__polygamma(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = PolygammaBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_n = n
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -448,9 +446,8 @@ def recording_special_bessel_j0(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialBesselJ0Backward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -482,10 +479,9 @@ def recording_special_bessel_j1(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialBesselJ1Backward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -515,9 +511,8 @@ def recording_special_bessel_y0(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialBesselY0Backward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -549,10 +544,9 @@ def recording_special_bessel_y1(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialBesselY1Backward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -582,9 +576,8 @@ def recording_special_modified_bessel_k0(below, needs_x):
         if not grad_mode.state.enabled:
             return result
         node = SpecialModifiedBesselK0Backward0()
-        node.edges = (gradient_edge(x),)
         node.saved_x = save(x)
-        attach(result, node)
+        attach_unary(result, x, node)
         return result
 
     return call
@@ -616,10 +609,9 @@ def recording_special_modified_bessel_k1(below, needs_x):
         if not grad_mode.state.enabled:
             return result
         node = SpecialModifiedBesselK1Backward0()
-        node.edges = (gradient_edge(x),)
         node.saved_x = save(x)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, x, node)
         return result
 
     return call
@@ -651,10 +643,9 @@ def recording_special_scaled_modified_bessel_k0(below, needs_x):
         if not grad_mode.state.enabled:
             return result
         node = SpecialScaledModifiedBesselK0Backward0()
-        node.edges = (gradient_edge(x),)
         node.saved_x = save(x)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, x, node)
         return result
 
     return call
@@ -686,10 +677,9 @@ def recording_special_scaled_modified_bessel_k1(below, needs_x):
         if not grad_mode.state.enabled:
             return result
         node = SpecialScaledModifiedBesselK1Backward0()
-        node.edges = (gradient_edge(x),)
         node.saved_x = save(x)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, x, node)
         return result
 
     return call
@@ -721,10 +711,9 @@ def recording_special_erfcx(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialErfcxBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -756,10 +745,9 @@ def recording_special_i0e(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialI0eBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -793,10 +781,9 @@ def recording_special_i1(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialI1Backward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -833,10 +820,9 @@ def recording_special_i1e(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialI1eBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -866,9 +852,8 @@ def recording_special_log_ndtr(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialLogNdtrBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -898,9 +883,8 @@ def recording_special_ndtri(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialNdtriBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1033,9 +1017,8 @@ def recording_flip(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = FlipBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_dims = dims
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1063,10 +1046,9 @@ def recording_roll(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = RollBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_shifts = shifts
         node.saved_dims = dims
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1094,10 +1076,9 @@ def recording_repeat(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = RepeatBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_repeats = repeats
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1126,11 +1107,10 @@ def recording_repeat_interleave_self_int(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = RepeatInterleaveBackward1()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_repeats = repeats
         node.saved_dim = dim
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1223,11 +1203,10 @@ def recording_diag_embed(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = DiagEmbedBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_offset = offset
         node.saved_dim1 = dim1
         node.saved_dim2 = dim2
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1260,11 +1239,10 @@ def recording_gather(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = GatherBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_index = save(index)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1297,11 +1275,10 @@ def recording_index_select(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = IndexSelectBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_index = save(index)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1333,10 +1310,9 @@ def recording_index_Tensor(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = IndexBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_indices = save_all(indices)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1368,10 +1344,9 @@ def recording_take(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = TakeBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_index = save(index)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1404,10 +1379,9 @@ def recording_masked_select(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MaskedSelectBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_mask = save(mask)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1544,13 +1518,12 @@ def recording_embedding(below, needs_weight):
         if not grad_mode.state.enabled:
             return result
         node = EmbeddingBackward0()
-        node.edges = (gradient_edge(weight),)
         node.saved_weight_sizes = weight._sizes
         node.saved_indices = save(indices)
         node.saved_padding_idx = padding_idx
         node.saved_scale_grad_by_freq = scale_grad_by_freq
         node.saved_sparse = sparse
-        attach(result, node)
+        attach_unary(result, weight, node)
         return result
 
     return call
@@ -1585,11 +1558,10 @@ def recording_embedding_dense_backward(below, needs_grad_output):
         if not grad_mode.state.enabled:
             return result
         node = EmbeddingDenseBackwardBackward0()
-        node.edges = (gradient_edge(grad_output),)
         node.saved_indices = save(indices)
         node.saved_padding_idx = padding_idx
         node.saved_scale_grad_by_freq = scale_grad_by_freq
-        attach(result, node)
+        attach_unary(result, grad_output, node)
         return result
 
     return call
@@ -2575,10 +2547,9 @@ def recording_median(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MedianBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -2651,10 +2622,9 @@ def recording_nanmedian(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = NanmedianBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -3062,11 +3032,10 @@ def recording_logcumsumexp(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = LogcumsumexpBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -3378,8 +3347,7 @@ def recording_bernoulli(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = BernoulliBackward2()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -3517,8 +3485,7 @@ def recording_poisson(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = PoissonBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -3549,9 +3516,8 @@ def recording_binomial(below, needs_prob):
         if not grad_mode.state.enabled:
             return result
         node = BinomialBackward0()
-        node.edges = (gradient_edge(prob),)
         node.saved_prob = save(prob)
-        attach(result, node)
+        attach_unary(result, prob, node)
         return result
 
     return call
@@ -4320,11 +4286,10 @@ def recording_cholesky_inverse(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = CholeskyInverseBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_upper = upper
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -4992,8 +4957,7 @@ def recording__linalg_eigvals(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = LinalgEigvalsBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5023,9 +4987,8 @@ def recording_linalg_matrix_exp(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = LinalgMatrixExpBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5100,10 +5063,9 @@ def recording__linalg_pinv(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = LinalgPinvBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5182,12 +5144,11 @@ def recording__fft_r2c(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = FftR2cBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_normalization = normalization
         node.saved_onesided = onesided
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5215,10 +5176,9 @@ def recording__fft_c2r(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = FftC2rBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_dim = dim
         node.saved_normalization = normalization
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5247,11 +5207,10 @@ def recording__fft_c2c(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = FftC2cBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_dim = dim
         node.saved_normalization = normalization
         node.saved_forward = forward
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5286,13 +5245,12 @@ def recording_linalg_vector_norm(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = LinalgVectorNormBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_ord = ord
         node.saved_dim = dim
         node.saved_keepdim = keepdim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5324,11 +5282,10 @@ def recording_softmax_int(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SoftmaxBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_dtype = self.dtype
         node.saved_dim = dim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5360,11 +5317,10 @@ def recording_log_softmax_int(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = LogSoftmaxBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_dtype = self.dtype
         node.saved_dim = dim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5497,12 +5453,11 @@ def recording_logsumexp(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = LogsumexpBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_keepdim = keepdim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -5738,13 +5693,12 @@ def recording__nll_loss_backward(below, needs_grad_output):
         if not grad_mode.state.enabled:
             return result
         node = NllLossBackwardBackward0()
-        node.edges = (gradient_edge(grad_output),)
         node.saved_target = save(target)
         node.saved_weight = save(weight)
         node.saved_total_weight = save(total_weight)
         node.saved_reduction = reduction
         node.saved_ignore_index = ignore_index
-        attach(result, node)
+        attach_unary(result, grad_output, node)
         return result
 
     return call
@@ -6226,13 +6180,12 @@ def recording_im2col(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = Im2colBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_kernel_size = kernel_size
         node.saved_dilation = dilation
         node.saved_padding = padding
         node.saved_stride = stride
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6262,12 +6215,11 @@ def recording_col2im(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = Col2imBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_kernel_size = kernel_size
         node.saved_dilation = dilation
         node.saved_padding = padding
         node.saved_stride = stride
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6345,8 +6297,7 @@ def recording__max_pool2d(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = MaxPool2dBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6430,10 +6381,9 @@ def recording__max_pool_backward(below, needs_grad_output):
         if not grad_mode.state.enabled:
             return result
         node = MaxPoolBackwardBackward0()
-        node.edges = (gradient_edge(grad_output),)
         node.saved_indices = save(indices)
         node.saved_count = count
-        attach(result, node)
+        attach_unary(result, grad_output, node)
         return result
 
     return call
@@ -6487,7 +6437,6 @@ def recording_avg_pool2d(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AvgPool2dBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_kernel_size = kernel_size
         node.saved_stride = stride
@@ -6495,7 +6444,7 @@ def recording_avg_pool2d(below, needs_self):
         node.saved_ceil_mode = ceil_mode
         node.saved_count_include_pad = count_include_pad
         node.saved_divisor_override = divisor_override
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6549,7 +6498,6 @@ def recording_avg_pool3d(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AvgPool3dBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
         node.saved_kernel_size = kernel_size
         node.saved_stride = stride
@@ -6557,7 +6505,7 @@ def recording_avg_pool3d(below, needs_self):
         node.saved_ceil_mode = ceil_mode
         node.saved_count_include_pad = count_include_pad
         node.saved_divisor_override = divisor_override
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6628,7 +6576,6 @@ def recording__avg_pool_backward(below, needs_grad_output):
         if not grad_mode.state.enabled:
             return result
         node = AvgPoolBackwardBackward0()
-        node.edges = (gradient_edge(grad_output),)
         node.saved_kernel_size = kernel_size
         node.saved_stride = stride
         node.saved_padding = padding
@@ -6636,7 +6583,7 @@ def recording__avg_pool_backward(below, needs_grad_output):
         node.saved_count_include_pad = count_include_pad
         node.saved_divisor_override = divisor_override
         node.saved_count = count
-        attach(result, node)
+        attach_unary(result, grad_output, node)
         return result
 
     return call
@@ -6663,9 +6610,8 @@ def recording__adaptive_avg_pool2d(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AdaptiveAvgPool2dBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6727,9 +6673,8 @@ def recording__adaptive_avg_pool3d(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AdaptiveAvgPool3dBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self_sizes = self._sizes
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6792,10 +6737,9 @@ def recording__adaptive_avg_pool_backward(below, needs_grad_output):
         if not grad_mode.state.enabled:
             return result
         node = AdaptiveAvgPoolBackwardBackward0()
-        node.edges = (gradient_edge(grad_output),)
         node.saved_grad_output_sizes = grad_output._sizes
         node.saved_count = count
-        attach(result, node)
+        attach_unary(result, grad_output, node)
         return result
 
     return call
@@ -6829,10 +6773,9 @@ def recording__resample(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = ResampleBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_tables = save_all(tables)
         node.saved_adjoint = save_all(adjoint)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6865,12 +6808,11 @@ def recording_var_correction(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = VarBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_correction = correction
         node.saved_keepdim = keepdim
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -6905,13 +6847,12 @@ def recording_std_correction(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = StdBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
         node.saved_dim = dim
         node.saved_correction = correction
         node.saved_keepdim = keepdim
         node.saved_result = save_result(result, 0)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -7408,9 +7349,8 @@ def recording_constant_pad_nd(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = ConstantPadNdBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_pad = pad
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call

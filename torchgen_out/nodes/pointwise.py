@@ -10,6 +10,7 @@ from torchgen_out._runtime.autograd import formulas, grad_mode
 from torchgen_out._runtime.autograd.fused import FusedNode
 from torchgen_out._runtime.autograd.graph import (
     attach,
+    attach_unary,
     check_inplace,
     gradient_edge,
     rebase_history,
@@ -278,8 +279,7 @@ def recording_floor_divide_Scalar_Tensor(below, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = FloorDivideBackward1()
-        node.edges = (gradient_edge(other),)
-        attach(result, node)
+        attach_unary(result, other, node)
         return result
 
     return call
@@ -499,9 +499,8 @@ def recording__angle_complex(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AngleComplexBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -527,8 +526,7 @@ def recording__angle_real(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = AngleRealBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -584,8 +582,7 @@ def recording__conj_physical(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = ConjPhysicalBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -802,8 +799,7 @@ def recording__round_scaled(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = RoundScaledBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -829,8 +825,7 @@ def recording__round_coarse(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = RoundCoarseBackward0()
-        node.edges = (gradient_edge(self),)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1313,10 +1308,9 @@ def recording_xlogy_Scalar_Self(below, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = XlogyBackward1()
-        node.edges = (gradient_edge(other),)
         node.saved_self = self
         node.saved_other = save(other)
-        attach(result, node)
+        attach_unary(result, other, node)
         return result
 
     return call
@@ -1815,9 +1809,8 @@ def recording__trigamma(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = TrigammaBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1875,9 +1868,8 @@ def recording_special_entr(below, needs_self):
         if not grad_mode.state.enabled:
             return result
         node = SpecialEntrBackward0()
-        node.edges = (gradient_edge(self),)
         node.saved_self = save(self)
-        attach(result, node)
+        attach_unary(result, self, node)
         return result
 
     return call
@@ -1967,10 +1959,9 @@ def recording_special_xlog1py_self_scalar(below, needs_other):
         if not grad_mode.state.enabled:
             return result
         node = SpecialXlog1pyBackward1()
-        node.edges = (gradient_edge(other),)
         node.saved_self = self
         node.saved_other = save(other)
-        attach(result, node)
+        attach_unary(result, other, node)
         return result
 
     return call
@@ -2575,10 +2566,9 @@ def recording_native_dropout_backward(below, needs_grad_output):
         if not grad_mode.state.enabled:
             return result
         node = NativeDropoutBackwardBackward0()
-        node.edges = (gradient_edge(grad_output),)
         node.saved_mask = save(mask)
         node.saved_scale = scale
-        attach(result, node)
+        attach_unary(result, grad_output, node)
         return result
 
     return call
