@@ -20,6 +20,7 @@ COMMANDS = {
     "new": "add the skeleton of an operator to both YAML files",
     "verify": "hold an operator's values and gradients to independent ones",
     "warm": "compile kernels ahead, in parallel",
+    "pack": "write compiled kernels into files that others need not compile",
 }
 
 

@@ -19,6 +19,9 @@ def main(arguments: list[str]) -> int:
         "--dtypes", default="float32,float64", metavar="NAMES", help="of the inputs, by commas"
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes; one per core by default")
+    parser.add_argument(
+        "--script", metavar="COMMAND", help="what a program needs, which is run, in place of OPs"
+    )
     project.add_arguments(parser)
     options = parser.parse_args(arguments)
     chosen = project.chosen(options, parser)
@@ -34,6 +37,7 @@ def main(arguments: list[str]) -> int:
             print(error, file=sys.stderr)
             return 1
     jobs = ["--jobs", str(options.jobs)] if options.jobs else []
+    jobs += ["--script", options.script] if options.script else []
     sys.stdout.flush()
     return child.run(
         chosen,

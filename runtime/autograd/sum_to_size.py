@@ -46,7 +46,7 @@ def _origin(edge: Edge, node: Any) -> tuple[str, int]:
     return ("of the roots", 0) if node is None else (node.name(), node.edges.index(edge))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def summed_dims(wide: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The dims of `wide` that broadcasting `sizes` made; None if it is no broadcast of it."""
     leading = len(wide) - len(sizes)

@@ -29,7 +29,7 @@ class DenseLayout:
         self.zero_dim = 0 if self.sizes else keys.ZERO_DIM
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def inferred_layout(sizes: tuple[int, ...], numel: int) -> DenseLayout:
     """The layout for `numel` elements where one size may be -1.
 
@@ -38,7 +38,7 @@ def inferred_layout(sizes: tuple[int, ...], numel: int) -> DenseLayout:
     return dense_layout(shapes.infer_size(sizes, numel))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def dense_layout(sizes: tuple[int, ...]) -> DenseLayout:
     """The layout of a contiguous tensor of these sizes."""
     return DenseLayout(sizes)

@@ -310,7 +310,7 @@ class Tensor(_Methods):
 Tensor.__module__ = "torchgen_out"
 
 _new = object.__new__
-_is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
+_is_contiguous = lru_cache(maxsize=1024)(shapes.is_contiguous)
 
 
 def build(

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 LAUNCHES_KEPT = 1024
 """Geometries that a call remembers before it begins anew."""
+
+LAUNCHES_IN_ALL = 16384
+"""Geometries that all calls of the process remember before they begin anew."""
+
+_caches: list[weakref.ref[LaunchCache]] = []
+_kept = 0
+"""At least as many as all calls remember now."""
+
+
+def _count_one() -> None:
+    """Forget all launches when there are too many: programs without end meet ever new shapes."""
+    global _kept
+    _kept += 1
+    if _kept > LAUNCHES_IN_ALL:
+        for reference in _caches:
+            cache = reference()
+            if cache is not None:
+                cache.clear()
+        _caches[:] = [each for each in _caches if each() is not None]
+        _kept = 1
 
 
 class LaunchCache(dict[Any, tuple[Any, ...]]):
@@ -16,10 +37,11 @@ class LaunchCache(dict[Any, tuple[Any, ...]]):
     is_dense: whether all operands are contiguous.
     """
 
-    __slots__ = ("prepare",)
+    __slots__ = ("__weakref__", "prepare")
 
     def __init__(self, prepare: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> None:
         self.prepare = prepare
+        _caches.append(weakref.ref(self))
 
     def find(self, key: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The launch of a call that was not found: a new one, or one with lists in its key."""
@@ -32,6 +54,7 @@ class LaunchCache(dict[Any, tuple[Any, ...]]):
             found = self.prepare(args)
             if len(self) >= LAUNCHES_KEPT:
                 self.clear()
+            _count_one()
             self[key] = found
         return found
 

@@ -20,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _new = object.__new__
 _layout_only: set[Callable[..., Any]] = set()
 
-ANSWERS_KEPT = 4096
+ANSWERS_KEPT = 1024
 """How many answers each call remembers before it begins anew."""
 
 

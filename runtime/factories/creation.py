@@ -334,7 +334,7 @@ def empty_strided(
     return build(key, make_size(sizes), strides, 0, made._storage)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _extent(sizes: tuple[int, ...], strides: tuple[int, ...]) -> int:
     """How many elements of memory a geometry takes."""
     if len(sizes) != len(strides):

@@ -163,7 +163,7 @@ def pack_loop(
     return np.concatenate([np.array([len(sizes)], np.int64), sizes, strides.reshape(-1)])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def plan_pointwise(
     inputs: tuple[Geometry, ...], out: Geometry | None = None, in_runs: bool = False
 ) -> PointwisePlan:

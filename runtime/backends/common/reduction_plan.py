@@ -74,7 +74,7 @@ class DimPlan:
         raise errors.empty_reduction_dim(name, empty)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def plan_dims(sizes: Size, dim: Any, keepdim: bool) -> DimPlan:
     """Plan a reduction.
 
@@ -89,7 +89,7 @@ def plan_dims(sizes: Size, dim: Any, keepdim: bool) -> DimPlan:
     return DimPlan(sizes, reduced, bool(keepdim))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def plan_memory(sizes: Size, strides: tuple[int, ...], dim: Any) -> DimPlan | None:
     """The plan for memory that is dense with its dims in another order, walked in that order.
 

@@ -84,7 +84,7 @@ class Geometry:
         return Walk(len(self.kept[0]), len(self.reduced[0]), self.wide, partial)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def plan_walk(
     sizes: tuple[int, ...], strides: tuple[int, ...], reduced: tuple[int, ...]
 ) -> Geometry:

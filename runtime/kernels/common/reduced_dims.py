@@ -45,7 +45,7 @@ def permuted(spec: TensorSpec, order: tuple[int, ...]) -> TensorSpec:
     return TensorSpec(spec.dtype, tuple(sizes), tuple(strides))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def plan_fold(sizes: tuple[int, ...], dim: Any, with_columns: bool) -> Fold:
     """Plan the folding of an array of these sizes."""
     ndim = len(sizes)

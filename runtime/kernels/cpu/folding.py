@@ -41,7 +41,7 @@ def rows_of(array: Array) -> Array:
     return np.ascontiguousarray(array).reshape(folded_shape(array.shape, -1)[:2])
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def folded_shape(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
     """The sizes before, at and behind `dim`, multiplied together."""
     if not shape:

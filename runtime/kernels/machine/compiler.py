@@ -131,6 +131,7 @@ def import_numba() -> None:
     finally:
         linalg.ensure_blas = look
     _prefer_wide_vectors()
+    emission.aim()
 
 
 def _prefer_wide_vectors() -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from torchgen_out._runtime.kernels.machine import images, support_text, symbols
+from torchgen_out._runtime.kernels.machine import host, images, support_text, symbols
 from torchgen_out._runtime.kernels.machine.packs import Entry
 from torchgen_out._runtime.kernels.machine.signatures import kind_of
 
@@ -118,14 +118,28 @@ def _machine() -> Any:
     from numba.core import config
 
     codegen = _codegen()
-    target = binding.Target.from_triple(_triple())
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    try:
+        target = binding.Target.from_triple(_triple())
+    except RuntimeError as error:
+        raise Unspeakable(f"this LLVM makes no code for {_triple()}: {error}") from None
+    other = host.target()
     return target.create_target_machine(
-        cpu=codegen._get_host_cpu_name(),
-        features=codegen._tm_features,
+        cpu="generic" if other else codegen._get_host_cpu_name(),
+        features=host.features_of(other) if other else codegen._tm_features,
         opt=int(config.OPT),
         reloc="pic",
         codemodel="small",
     )
+
+
+def aim() -> None:
+    """Let Numba compile for another machine than this one, where that is asked for."""
+    if host.target():
+        codegen = _codegen()
+        codegen._tm = _machine()
+        codegen._data_layout = str(_machine().target_data)
 
 
 @cache
@@ -134,6 +148,8 @@ def _triple() -> str:
     from llvmlite import binding
 
     triple = str(binding.get_process_triple())
+    if host.target() == "aarch64" and not triple.startswith("aarch64"):
+        return f"aarch64-{triple.partition('-')[2]}"
     return triple if sys.platform not in ("darwin", "win32") else f"{triple}-elf"
 
 

@@ -22,10 +22,13 @@ LEVELS = {
 FEATURES = {
     "x86-64-v2": "+cx16,+sahf,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3",
     "x86-64-v3": "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave",
-    "x86-64-v4": "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl",
+    "x86-64-v4": "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,-prefer-256-bit",
     "aarch64": "+neon",
 }
 """What each level adds, by LLVM's names."""
+
+MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+"""Other names of machines."""
 
 SETTINGS = (
     "CPU_NAME",
@@ -38,6 +41,11 @@ SETTINGS = (
     "ENABLE_AVX",
 )
 """Of Numba's settings those that its code depends on, without NUMBA_ before their names."""
+
+
+def target() -> str:
+    """The level to compile for, if it is not for a processor that runs what is compiled."""
+    return os.environ.get("TORCHGEN_TARGET", "")
 
 
 def features_of(level: str) -> str:
@@ -94,14 +102,20 @@ def fuses_multiply_add() -> bool:
 
 @cache
 def system() -> str:
-    """The system and machine for which code is compiled, and how it is called."""
-    return f"{ABI} {sys.platform} {platform.machine().lower()}"
+    """How code is called here, the system, and the machine."""
+    return f"{ABI} {sys.platform} {MACHINES.get(platform.machine().lower(), platform.machine())}"
+
+
+def system_of(level: str) -> str:
+    """The same for code of a level."""
+    return f"{ABI} {sys.platform} {'x86_64' if level.startswith('x86') else level}"
 
 
 @cache
 def own_platform() -> str:
     """All that code for this very processor, compiled by this Numba, depends on."""
     settings = [f"{name}={os.environ.get('NUMBA_' + name, '')}" for name in SETTINGS]
+    settings.append(target())
     compilers = [f"{package} {_version(package)}" for package in ("numba", "llvmlite")]
     return " ".join([system(), _processor(), *compilers, *settings])
 

@@ -14,9 +14,10 @@ from torchgen_out._runtime.kernels.machine import (
     call_text,
     callers,
     compiling,
-    host,
     memory,
     packs,
+    progress,
+    recording,
     support_text,
     symbols,
     worker_text,
@@ -24,9 +25,6 @@ from torchgen_out._runtime.kernels.machine import (
 from torchgen_out._runtime.kernels.machine.callers import Native
 
 counts = {"loaded": 0, "compiled": 0}
-recorded: dict[str, compiling.Request] | None = None
-"""What this process has asked for, by its key, where somebody wants to know."""
-
 _natives: dict[str, Native] = {}
 _placing = threading.RLock()
 """Held while kernels are read and placed."""
@@ -68,6 +66,15 @@ def native_for(name: str, text: str, function: str, kinds: Sequence[str]) -> Nat
     return found
 
 
+def entry_of(key: str, request: compiling.Request) -> bytes:
+    """The encoded entry of what a request asks for, read or compiled, and not placed."""
+    content = store.read(key)
+    if content is None:
+        content = compiling.compiled(request)
+        store.write(key, content)
+    return content
+
+
 def _place_kernel(key: str, entry: packs.Entry) -> Native:
     found = _natives[key] = callers.placed(entry)
     return found
@@ -81,8 +88,7 @@ def _made(
     place: Callable[[str, packs.Entry], Any],
 ) -> Any:
     """What a request asks for, placed: read, or compiled by one thread of one process."""
-    if recorded is not None:
-        recorded[key] = request
+    recording.note(key, request)
     found = _read(key, place)
     return found or interrupts.apart(lambda: _compiled(key, request, stem, text, place))
 
@@ -117,7 +123,8 @@ def _compiled(
         found = _read(key, place)
         if found is not None:
             return found
-        content = compiling.compiled(request)
+        with progress.waiting_for(request["name"]):
+            content = compiling.compiled(request)
         store.write(key, content)
     with _placing:
         _compiling.pop(key, None)
@@ -140,7 +147,7 @@ def prepare() -> None:
 def _prepare_text(name: str, text: str, names: Sequence[str]) -> None:
     stem = stem_of(name, text)
     request = compiling.Request(name=name, ir=text, names=list(names))
-    _made(f"{stem}({host.system()})", request, stem, text, _place_text)
+    _made(f"{stem}(text)", request, stem, text, _place_text)
 
 
 def _place_text(key: str, entry: packs.Entry) -> bool:

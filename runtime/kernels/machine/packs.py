@@ -74,11 +74,12 @@ def decoded(content: bytes | memoryview) -> Entry:
         slots = tuple((int(place), str(name)) for place, name in about.pop("slots"))
         absolute = tuple(map(int, about.pop("absolute")))
         entries = {str(name): int(place) for name, place in about.pop("entries").items()}
-        size = about.pop("size")
+        size = int(about.pop("size"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Damaged(f"its description does not read: {error}") from None
-    places = [*(place + 8 for place, _ in slots), *(at + 8 for at in absolute), *entries.values()]
-    if size != len(code) or any(not 0 <= place <= size for place in places):
+    words = [*(place for place, _ in slots), *absolute]
+    are_inside = all(0 <= place <= size - 8 for place in words)
+    if size != len(code) or not are_inside or any(not 0 <= at < size for at in entries.values()):
         raise Damaged("its description does not fit its code")
     return Entry(about, Image(code, entries, slots, absolute))
 

@@ -24,6 +24,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch.operator import Operator, Pointwise, Reduction, operators
 from torchgen_out._runtime.dispatch.tables import forget_calls
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.library.tools import recorded
 
 Task = tuple[str, str, str]
 """Package, operator, dtype."""
@@ -35,8 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--package", default="torchgen_out")
     parser.add_argument("--dtypes", default="float32,float64")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--script", metavar="COMMAND")
     parser.add_argument("operators", nargs="*")
     options = parser.parse_args(arguments)
+    if options.script:
+        return recorded.warm(options.script, options.jobs)
     names = options.dtypes.replace(" ", "").split(",")
     tasks = list(tasks_of(options.package, names, options.operators))
     start = time.perf_counter()

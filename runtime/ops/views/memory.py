@@ -45,7 +45,7 @@ def as_strided(
     return sizes, strides, offset
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _extent(size: tuple[int, ...], stride: tuple[int, ...]) -> tuple[Size, tuple[int, ...], int]:
     """Sizes, strides, and how many elements lie from the first to the last, both included."""
     if len(size) != len(stride):
@@ -118,7 +118,7 @@ def view_as_real(self: Tensor) -> TypedGeometry:
     return sizes, strides, self._offset * 2, self.dtype.to_real()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _with_parts(sizes: Size, strides: tuple[int, ...]) -> tuple[Size, tuple[int, ...]]:
     """The geometry of both parts of complex elements."""
     return make_size([*sizes, 2]), (*[stride * 2 for stride in strides], 1)
@@ -141,7 +141,7 @@ def view_as_complex(self: Tensor) -> TypedGeometry:
     return *halved, self._offset // 2, own.to_complex()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _without_parts(sizes: Size, strides: tuple[int, ...]) -> tuple[Size, tuple[int, ...]]:
     """The geometry of complex elements of which both parts are given."""
     if not sizes:

@@ -77,7 +77,7 @@ def permute(self: Tensor, dims: Sequence[int]) -> Geometry:
     return (*_permuted(self._sizes, self._strides, tuple(dims)), self._offset)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _permuted(
     sizes: Size, strides: tuple[int, ...], dims: tuple[int, ...]
 ) -> tuple[Size, tuple[int, ...]]:

@@ -151,7 +151,7 @@ def expand_as(self: Tensor, other: Tensor) -> Geometry:
     return *_expanded_as(self._sizes, self._strides, other._sizes), self._offset
 
 
-_expanded_as = lru_cache(maxsize=4096)(_expanded)
+_expanded_as = lru_cache(maxsize=1024)(_expanded)
 
 
 @layout_only

@@ -10,7 +10,7 @@ import numpy as np
 from torchgen_out._runtime.core import dtype as dtypes
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _number(value: Any, dtype: str) -> tuple[np.ndarray, int]:
     made = np.array([value], dtype)
     return made, int(made.ctypes.data)

@@ -70,7 +70,7 @@ class Seen(NamedTuple):
     is_laid: bool
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def seen(sizes: tuple[int, ...], strides: tuple[int, ...]) -> Seen:
     """See memory with three spatial dims; those that are missing have size 1."""
     ones = (1,) * (5 - len(sizes))
@@ -93,7 +93,7 @@ def described(
     return _described(direction, x.dtype, x[2:], w[2:], y[2:], alignments, geometry)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _described(
     direction: str,
     dtype: dtypes.dtype,

@@ -98,7 +98,7 @@ class Plan(NamedTuple):
     is_turned: bool
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def planned(
     out: Geometry,
     a: Geometry,

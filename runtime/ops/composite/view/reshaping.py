@@ -15,7 +15,7 @@ from torchgen_out._runtime.dispatch.operator import operators
 
 CONTIGUOUS = formats.contiguous_format
 
-_is_contiguous = lru_cache(maxsize=4096)(shapes.is_contiguous)
+_is_contiguous = lru_cache(maxsize=1024)(shapes.is_contiguous)
 
 
 def reshape(self: Any, shape: Sequence[int]) -> Any:
@@ -33,7 +33,7 @@ def copied(self: Any, shape: Sequence[int]) -> Any:
     return operators["view"].calls[copy._key](copy, shape)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _reshaped(
     sizes: Size, strides: tuple[int, ...], shape: tuple[int, ...]
 ) -> tuple[tuple[int, ...], bool]:
@@ -56,7 +56,7 @@ def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return self if sizes is None else reshape(self, sizes)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _flattened(sizes: Size, start_dim: int, end_dim: int) -> Size | None:
     """The sizes after flattening, None if they stay as they are."""
     ndim = len(sizes)
