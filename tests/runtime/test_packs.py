@@ -351,3 +351,36 @@ def test_files_are_safe() -> None:
     assert packs.is_safe(own)
     assert not packs.is_safe(os.stat_result([stat.S_IFREG | 0o664, *own[1:]]))
     assert callers.work_here()
+
+
+SOAK = """
+import sys
+import torchgen_out as torch
+torch.set_num_threads(1)
+def use(i):
+    digits = i % 11, i // 11 % 13, i // 143 % 17, i // 2431 % 19, 0, i // 46189
+    a = torch.ones([1 + digit for digit in digits])
+    b = a + 1
+    return (b * b.sum(2, keepdim=True)).transpose(0, 1).reshape(-1)[:3]
+def held():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+use(0), use(1), use(3000)
+before, count = held(), int(sys.argv[1])
+for i in range(count):
+    use(i)
+print(held() - before)
+"""
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/statm"), reason="what a process holds is unknown"
+)
+@pytest.mark.parametrize(
+    "count", [pytest.param(6_000), pytest.param(1_000_000, marks=pytest.mark.slow)]
+)
+def test_ever_new_shapes_leave_little_behind(count: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SOAK, str(count)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert float(done.stdout) < 50

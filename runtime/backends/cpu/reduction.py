@@ -100,6 +100,10 @@ def _accepts(operator: Reduction, own: dtypes.dtype) -> bool:
     return compute.name in operator.dtypes
 
 
+PLANS_KEPT = 1024
+"""Geometries that a reduction remembers before it begins anew."""
+
+
 class Fold:
     """One reduction for one input dtype and one requested dtype."""
 
@@ -162,6 +166,8 @@ class Fold:
         geometry = (x._sizes, dim if dim.__class__ is not list else tuple(dim), keepdim)
         plan = self.plans.get(geometry)
         if plan is None:
+            if len(self.plans) >= PLANS_KEPT:
+                self.plans.clear()
             plan = self.plans[geometry] = plan_dims(*geometry)
         if not self.has_identity:
             plan.check_not_empty(self.name, dim)
