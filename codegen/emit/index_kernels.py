@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..index import device
 from ..index.python import LaunchText, launch_texts, python_name
 from ..index.rewrite import Sizes
 from ..index.text import access_text
@@ -28,15 +29,19 @@ class ProgramText:
     """Keywords of the record, as text."""
     launches: tuple[tuple[tuple[str, str], ...], ...]
     """Keywords of each launch."""
+    on_device: tuple[tuple[tuple[str, str], ...], ...]
+    """Keywords of each launch on a device."""
 
 
-def program_text(operator: Operator, loops: LoopProgram) -> ProgramText:
+def program_text(operator: Operator, loops: LoopProgram, on_device: LoopProgram) -> ProgramText:
     """All that is emitted of one operator."""
     program = loops.program
     name = operator.identifier
     exact = [n for n in operator.promoted if program.tensors[n].type == "number"]
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
-    launches = tuple(launch_texts(loops, name, exact, has_mask))
+    own = tuple(launch_texts(loops, name, exact, has_mask))
+    devices = tuple(device.launch_texts(on_device, name, exact, has_mask))
+    launches = own + devices
     used = dict.fromkeys(number for launch in launches for number in launch.integers)
     measures = [*program.extent, *used]
     tensors = program.tensors
@@ -45,13 +50,18 @@ def program_text(operator: Operator, loops: LoopProgram) -> ProgramText:
         ("inputs", _forms(program.inputs, program)),
         ("results", _forms((tensors[each] for each in program.results), program)),
         ("temporaries", _forms((tensors[each] for each in loops.temporaries), program)),
+        (
+            "on_device_temporaries",
+            _forms((tensors[each] for each in on_device.temporaries), program),
+        ),
         ("integers", translate.names_tuple(program.integers)),
         ("measure", f"{name}_extents"),
         ("measures", translate.names_tuple(measures)),
     )
     functions = tuple(launch.text for launch in launches)
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
-    return ProgramText(functions, measure, name, fields, tuple(map(_launch, launches)))
+    fields_of = tuple(map(_launch, own)), tuple(map(_device_launch, devices))
+    return ProgramText(functions, measure, name, fields, *fields_of)
 
 
 def _forms(tensors: Iterable[Tensor], program: IndexProgram) -> str:
@@ -90,6 +100,18 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         ("over_batch", str(any(nest.over_batch for nest in phase.nests))),
         ("work", f"({''.join(f'{each}, ' for each in work)})"),
     )
+
+
+def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
+    lanes, (nest, *_) = launch.phase.lanes, launch.phase.nests
+    fields = _launch(launch)
+    if lanes is not None:
+        fields = (*fields, ("lanes", f'("{lanes.index}", {lanes.is_dense})'))
+    if nest.scattered is not None:
+        (statement,) = nest.statements
+        assert statement.fold is not None
+        fields = (*fields, ("scatter", f'("{statement.target}", "{statement.fold.kind}")'))
+    return fields
 
 
 # -- extents --------------------------------------------------------------------------------

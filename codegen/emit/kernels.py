@@ -69,7 +69,9 @@ def emit(program: LoweredProgram) -> Iterable[File]:
 def _index(program: LoweredProgram, name: str) -> index_kernels.ProgramText:
     operator = program.operator(name)
     assert operator is not None
-    return index_kernels.program_text(operator, program.indexed[name])
+    return index_kernels.program_text(
+        operator, program.indexed[name], program.indexed_on_device[name]
+    )
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

@@ -43,6 +43,7 @@ _RESERVED = frozenset(
         *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
         *("batch", "dims", "batches", "run_size", "integers", "U", "T", "BLOCK", "row_start"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
+        *("lane", "LANES", "scattered_values", "scattered_places"),
         *dir(builtins),
     )
 )
@@ -82,11 +83,11 @@ def launch_texts(
     whether a call says which results it needs.
     """
     for number, phase in enumerate(loops.phases):
-        yield _Writer(loops, phase, f"{name}_{number}", exact, has_mask).launch()
+        yield Writer(loops, phase, f"{name}_{number}", exact, has_mask).launch()
 
 
 @dataclass
-class _Writer:
+class Writer:
     """One launch."""
 
     loops: LoopProgram
@@ -121,6 +122,16 @@ class _Writer:
         self.numbers: dict[str, None] = {}
         self.over_batch: dict[str, str] = {}
 
+    @property
+    def nest_writer(self) -> type[NestWriter]:
+        """What prints a nest."""
+        return NestWriter
+
+    @property
+    def first_parameters(self) -> tuple[str, ...]:
+        """What a launch takes before its arrays."""
+        return ("start", "stop")
+
     def put(self, line: str) -> None:
         """Add a line; one that is too long gets brackets, inside which it may be broken."""
         target, equals, value = line.partition(" = ")
@@ -136,12 +147,12 @@ class _Writer:
     def launch(self) -> LaunchText:
         phase = self.phase
         rows = [name for name in phase.rows if name in self.local]
-        body = _Writer.body
+        body = Writer.body
         for name in rows:
             self.put(f"{python_name(name)} = np.empty({self.row_size(name)}, {self.dtype(name)})")
         body(self)
         arrays = tuple(self.arrays)
-        parameters = ["start", "stop", *map(python_name, arrays)]
+        parameters = [*self.first_parameters, *map(python_name, arrays)]
         for name in arrays:
             parameters.append(f"{name}_at")
             if self.tensors[name].has_batch:
@@ -199,7 +210,7 @@ class _Writer:
             self.depth += 1
             self.decode()
         for nest in phase.nests:
-            _NestWriter(self, nest).write()
+            self.nest_writer(self, nest).write()
         self.depth = 1
 
     def decode(self) -> None:
@@ -325,10 +336,10 @@ class _Writer:
         return self.over_batch.get(access.tensor, f"{access.tensor}_p")
 
 
-class _NestWriter:
+class NestWriter:
     """One nest of a launch."""
 
-    def __init__(self, writer: _Writer, nest: Nest) -> None:
+    def __init__(self, writer: Writer, nest: Nest) -> None:
         self.writer = writer
         self.nest = nest
         self.depth = writer.depth
@@ -364,8 +375,15 @@ class _NestWriter:
 
     def loop(self, loop: Loop, first: str = "0", last: str = "") -> None:
         """`for` over an index between its bounds; first, last: others."""
+        first, last = self.bounds(loop, first, last)
+        bounds = last if first == "0" else f"{first}, {last}"
+        if loop.is_reversed:
+            bounds = f"{last} - 1, {first} - 1, -1"
+        self.indent(f"for {python_name(loop.index)} in range({bounds}):")
+
+    def bounds(self, loop: Loop, first: str, last: str) -> tuple[str, str]:
+        """Where a loop begins and ends."""
         writer = self.writer
-        name = python_name(loop.index)
         if writer.phase.spread == loop.index and not last:
             first, last = "start", "stop"
         last = last or writer.extent(loop.index)
@@ -373,10 +391,7 @@ class _NestWriter:
             first = f"greater({first}, {writer.place(place)})"
         for place in loop.upper:
             last = f"lesser({last}, {writer.place(place)})"
-        bounds = last if first == "0" else f"{first}, {last}"
-        if loop.is_reversed:
-            bounds = f"{last} - 1, {first} - 1, -1"
-        self.indent(f"for {name} in range({bounds}):")
+        return first, last
 
     def fold_loops(self) -> None:
         """The loops over what is folded: `...` outermost."""
@@ -496,16 +511,22 @@ class _NestWriter:
         return " & ".join(tests)
 
     def store(self, statement: Statement, value: str) -> None:
-        target = Access(statement.target, statement.has_batch, _own_places(statement))
+        target = Access(statement.target, statement.has_batch, own_places(statement))
         held = self.writer.held_name(statement.target)
         if statement.target in self.writer.held and value != held:
             self.put(f"{held} = {value}")
         if statement.target not in self.writer.phase.numbers:
             line = f"{self.writer.memory(target)} = {value}"
-            if self.writer.is_optional(statement.target):
-                self.put(f"if needs_{statement.target}:")
+            conditions = self.conditions(statement)
+            if conditions:
+                self.put(f"if {' and '.join(conditions)}:")
                 line = f"    {line}"
             self.put(line)
+
+    def conditions(self, statement: Statement) -> list[str]:
+        """On what it depends whether an element is written to memory."""
+        is_optional = self.writer.is_optional(statement.target)
+        return [f"needs_{statement.target}"] if is_optional else []
 
     def elements(self) -> None:
         """Everything is loaded, then stored: what is stored could be what is loaded."""
@@ -530,7 +551,7 @@ class _NestWriter:
         totals = [writer.fresh(f"{s.target}_total") for s in self.nest.statements]
         for statement, total in zip(self.nest.statements, totals, strict=True):
             self.put(f"{total} = {_identity(statement)}")
-            if _is_argument(statement):
+            if is_argument(statement):
                 self.put(f"{total}_at = 0")
         self.fold_loops()
         self.guarded()
@@ -538,13 +559,17 @@ class _NestWriter:
             self.accumulate(statement, total, self.value(statement))
         writer.depth = start
         for statement, total in zip(self.nest.statements, totals, strict=True):
-            self.store(statement, f"{total}_at" if _is_argument(statement) else total)
+            self.join(statement, total)
+            self.store(statement, f"{total}_at" if is_argument(statement) else total)
         writer.over_batch = {}
+
+    def join(self, statement: Statement, total: str) -> None:
+        """Put together what several threads have accumulated: here there is one."""
 
     def accumulate(self, statement: Statement, total: str, value: str) -> None:
         assert statement.fold is not None
         kind = statement.fold.kind
-        if _is_argument(statement):
+        if is_argument(statement):
             variable = self.writer.fresh("candidate")
             self.put(f"{variable} = {value}")
             beats = f"{variable} {'>' if kind == ARGMAX else '<'} {total}"
@@ -604,7 +629,7 @@ class _NestWriter:
         (statement,) = nest.statements
         assert nest.scattered is not None and statement.fold is not None
         start = writer.depth
-        target = Access(statement.target, statement.has_batch, _own_places(statement))
+        target = Access(statement.target, statement.has_batch, own_places(statement))
         free = [Loop(name) for name in nest.scattered]
         for loop in (*free, *([nest.vector] if nest.vector else [])):
             self.loop(replace(loop, lower=(), upper=()))
@@ -662,7 +687,7 @@ class _LinePrinter(_KernelPrinter):
         yield from super()._shorten(node, prefix + 4 * self.depth + 24)
 
 
-def _own_places(statement: Statement) -> tuple[Place, ...]:
+def own_places(statement: Statement) -> tuple[Place, ...]:
     return tuple(map(places.index, statement.indices))
 
 
@@ -681,7 +706,7 @@ def _may_miss(place: Place) -> bool:
     )
 
 
-def _is_argument(statement: Statement) -> bool:
+def is_argument(statement: Statement) -> bool:
     return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
 
 

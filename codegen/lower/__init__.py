@@ -30,6 +30,11 @@ def lower(program: Program) -> LoweredProgram:
             for operator in program.operators
             if isinstance(operator.kind, Index)
         },
+        indexed_on_device={
+            operator.name: index.device_plan(operator.kind.program)
+            for operator in program.operators
+            if isinstance(operator.kind, Index)
+        },
         nodes={
             operator.name: plan
             for operator in given["operators"]

@@ -52,6 +52,15 @@ class Nest:
 
 
 @dataclass(frozen=True, slots=True)
+class Lanes:
+    """A loop of folds that the threads of a warp can share, each taking every 32nd element."""
+
+    index: str
+    is_dense: bool
+    """Whether neighbours along it lie side by side in most of what is read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Phase:
     """One launch."""
 
@@ -68,6 +77,8 @@ class Phase:
     """Tensors that are one number within an item."""
     rows: tuple[str, ...] = ()
     """Tensors that are rows in a buffer within an item."""
+    lanes: Lanes | None = None
+    """On a device, what a warp shares."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,6 +193,7 @@ class LoweredProgram(Program):
 
     pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
     indexed: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
+    indexed_on_device: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
     nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)
     """Of operators with a derivative that gives gradients."""
 

@@ -7,7 +7,7 @@ strides. Sizes are looked at here: what does not fit is refused before anything 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -45,6 +45,8 @@ class Launch(NamedTuple):
     for is an item; items: the indices that make one; spread: where there is only one item, the
     index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
+    On a device: lanes: an index whose loop a warp can share, and whether neighbours along it lie
+    side by side. scatter: the tensor into which the values go, and how they are combined there.
     """
 
     function: FunctionType
@@ -59,6 +61,8 @@ class Launch(NamedTuple):
     runs_batch: bool
     over_batch: bool
     work: tuple[tuple[str, ...], ...]
+    lanes: tuple[str, bool] | None = None
+    scatter: tuple[str, str] | None = None
 
     @property
     def takes_batch(self) -> bool:
@@ -72,7 +76,8 @@ class IndexProgram:
 
     arguments: the operator's, in order. inputs, results, temporaries: its tensors. measure: from
     the sizes of the inputs and the whole numbers among the arguments to the extents, and further
-    whole numbers that loops need, which `measures` names.
+    whole numbers that loops need, which `measures` names. launches, temporaries: the CPU's;
+    on_device, on_device_temporaries: those of devices.
     """
 
     name: str
@@ -84,6 +89,8 @@ class IndexProgram:
     measure: Callable[..., tuple[int, ...]]
     measures: tuple[str, ...]
     launches: tuple[Launch, ...]
+    on_device: tuple[Launch, ...]
+    on_device_temporaries: dict[str, TensorForm]
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def kernel_for(self, folder: str) -> Any:
@@ -92,6 +99,23 @@ class IndexProgram:
             module = importlib.import_module(f"{folder}.loops.index")
             self._made[folder] = module.make_kernel(self)
         return self._made[folder]
+
+    @staticmethod
+    def needed(launches: Sequence[Launch], wanted: Collection[str]) -> list[Launch]:
+        """The launches without which some wanted result is not made."""
+        found: list[Launch] = []
+        tensors = set(wanted)
+        for launch in reversed(launches):
+            if tensors.intersection((*launch.writes, *(launch.scatter or ())[:1])):
+                found.insert(0, launch)
+                tensors.update(launch.arrays)
+        return found
+
+    def wanted(self, given: dict[str, Any]) -> set[str]:
+        """The results that a call asks for: all of them, or what its mask says."""
+        mask = given.get(OUTPUT_MASK)
+        flags = [True] * len(self.results) if mask is None else mask
+        return {name for name, flag in zip(self.results, flags, strict=True) if flag}
 
     def shapes(self, *args: Any) -> Any:
         """Sizes and dtypes of the results.

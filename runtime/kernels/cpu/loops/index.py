@@ -71,14 +71,13 @@ class IndexKernel(PlannedKernel):
         order = [*results, *operands]
         mask = given.get(OUTPUT_MASK)
         needs = list(program.results) if mask is not None else []
-        flags = mask if mask is not None else [True] * count
-        wanted = {name for name, flag in zip(program.results, flags, strict=True) if flag}
+        wanted = program.wanted(given)
         bound = [
             _bind(
                 *(program, launch, specs, extents, batch, given, compute),
                 *(list(operands), needs, wanted),
             )
-            for launch in _needed(program, wanted)
+            for launch in program.needed(program.launches, wanted)
         ]
         return LaunchPlan(_runner(program, bound, order, list(operands), kept), None)
 
@@ -103,17 +102,6 @@ def _made_spec(
     sizes = program.sizes_of(form, extents, batch)
     kinds = {"number": compute, "int": INT64, "bool": np.dtype(np.bool_)}
     return TensorSpec(kinds[form.kind], sizes, shapes.contiguous_strides(sizes))
-
-
-def _needed(program: IndexProgram, wanted: set[str]) -> list[Launch]:
-    """The launches without which some wanted result is not made."""
-    found: list[Launch] = []
-    tensors = set(wanted)
-    for launch in reversed(program.launches):
-        if tensors.intersection(launch.writes):
-            found.insert(0, launch)
-            tensors.update(launch.arrays)
-    return found
 
 
 class Bound(NamedTuple):

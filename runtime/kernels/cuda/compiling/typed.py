@@ -110,15 +110,8 @@ class DeviceKernel(DeviceFunction):
         texts = _given_texts(given)
         body = _collect(self.function, texts, kernel=True)
         accesses = "\n\n".join(_access(letter, dtype) for letter, dtype in dtype_of.items())
-        numbers = [text for text in texts.values() if not text.startswith("@inner")]
-        functions = [text for text in texts.values() if text.startswith("@inner")]
-        needed = "\n".join([*functions, accesses, body])
-        library = inlined(primitives.compose_text(needed, compute.name))
         title = ", ".join([self.__name__, *(f"{k} {v.name}" for k, v in dtype_of.items())])
-        head = _head(title, compute, wide)
-        head += "".join(_shuffle(name, compute) for name in SHUFFLES if name in needed)
-        parts = [head, "".join(numbers), library, accesses, *functions, body]
-        text = "\n\n".join(part for part in parts if part)
+        text = _whole_text(title, compute, wide, texts, accesses, body)
         types = _argument_types(dtype_of, compute, wide)
         arguments = tuple([types.get(each, each) for each in self.parameters])
         return Source(self.__name__, text, arguments, threads)
@@ -189,6 +182,14 @@ def run_elements(
     run(queue, kernel, blocks, *values, **given)
 
 
+def text_of(title: str, compute: dtypes.dtype, body: str, **given: Any) -> str:
+    """The text of a kernel that was not written as a function, with 64-bit indices.
+
+    body: defines `kernel`. given: the constants and functions that it names.
+    """
+    return _whole_text(title, compute, True, _given_texts(given), "", body)
+
+
 # -- texts --------------------------------------------------------------------------------------
 
 
@@ -202,6 +203,25 @@ def _head(title: str, compute: dtypes.dtype, wide: bool) -> str:
         is_integer=compute.kind == "i",
         index=INDEX_TYPES[wide],
     )
+
+
+def _whole_text(
+    title: str,
+    compute: dtypes.dtype,
+    wide: bool,
+    texts: Mapping[str, str],
+    accesses: str,
+    body: str,
+) -> str:
+    """What stands before a kernel, and the kernel. texts: constants, and functions for it."""
+    numbers = [text for text in texts.values() if not text.startswith("@inner")]
+    functions = [text for text in texts.values() if text.startswith("@inner")]
+    needed = "\n".join([*functions, accesses, body])
+    library = inlined(primitives.compose_text(needed, compute.name))
+    head = _head(title, compute, wide)
+    head += "".join(_shuffle(name, compute) for name in SHUFFLES if name in needed)
+    parts = [head, "".join(numbers), library, accesses, *functions, body]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _argument_types(

@@ -1,0 +1,102 @@
+"""Index programs on CUDA: on an emulated device as on the CPU, and compiled without a GPU."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from codegen.__main__ import main
+from tests.cuda.compiling import check, needs_extra
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.loops import index
+
+RESEARCH = Path(__file__).parents[2] / "examples" / "research_ops"
+
+pytestmark = pytest.mark.usefixtures("emulated")
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The package of examples/research_ops, under a name of its own."""
+    folder = tmp_path_factory.mktemp("index")
+    files = ["--functions", str(RESEARCH / "research_ops.yaml")]
+    files += ["--derivatives", str(RESEARCH / "research_derivatives.yaml")]
+    assert main([*files, "--out", str(folder / "research_ops_on_cuda")]) == 0
+    sys.path.insert(0, str(folder))
+    try:
+        yield importlib.import_module("research_ops_on_cuda")
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _randn(*sizes: int) -> Any:
+    return torch.randn(*sizes)
+
+
+CALLS: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "rms_norm_gated": lambda: (_randn(2, 40, 3).transpose(1, 2), _randn(3, 40), _randn(40)),
+    "local_correlation": lambda: (_randn(1, 3, 2, 5), _randn(1, 3, 2, 5), 2),
+    "segment_softmax": lambda: (_randn(9), torch.tensor([0, 1, 1, 0, 3, 1, 2, 2, 0]), 4),
+    "selective_scan": lambda: (
+        *(_randn(2, 4, 3), _randn(2, 4, 3).abs(), -_randn(3, 2).abs()),
+        *(_randn(2, 4, 2), _randn(2, 4, 2)),
+    ),
+}
+"""Long folds, which a warp shares, and short ones; `...`, windows, gathers, scatters and a scan."""
+
+
+def _trained(function: Any, args: tuple[Any, ...], device: str, dtype: Any) -> list[Any]:
+    """The result, and the gradients of a sum of squares."""
+    given = [
+        a.detach().to(device, dtype).requires_grad_()
+        if isinstance(a, torch.Tensor) and a.is_floating_point()
+        else a.to(device)
+        if isinstance(a, torch.Tensor)
+        else a
+        for a in args
+    ]
+    out = function(*given)
+    (out * out).sum().backward()
+    leaves = [a.grad for a in given if isinstance(a, torch.Tensor) and a.requires_grad]
+    return [each.detach().cpu().double().numpy() for each in (out, *leaves)]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_on_the_cpu(ops: Any, name: str) -> None:
+    torch.manual_seed(0)
+    args, function = CALLS[name](), getattr(ops, name)
+    for dtype, tolerance in ((torch.float32, 1e-5), (torch.bfloat16, 1e-2)):
+        found = _trained(function, args, "cuda", dtype)
+        expected = _trained(function, args, "cpu", dtype)
+        for ours, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+def test_an_index_outside_is_noted(ops: Any) -> None:
+    score, segment = _randn(2).to("cuda"), torch.tensor([0, 5]).to("cuda")
+    with pytest.raises(torch.AcceleratorError):
+        ops.segment_softmax(score, segment, 2).cpu()
+
+
+@needs_extra
+def test_kernels_compile(ops: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All launches of values and gradients, in float32: no double, no stack, nothing spilled."""
+    sources: dict[Source, None] = {}
+    make = index._source
+
+    def remembered(*args: Any) -> Source:
+        return sources.setdefault(made := make(*args)) or made
+
+    monkeypatch.setattr(index, "_source", remembered)
+    for name, call in CALLS.items():
+        _trained(getattr(ops, name), call(), "cuda", torch.float32)
+    assert len(sources) > 2 * len(CALLS)
+    for source in sources:
+        check(source, is_double=False)
