@@ -4,7 +4,8 @@ What a kernel calls is inlined into it, yet Numba optimises each of these functi
 makes machine code of it. Here they are linked into the kernel's module as they are, and only that
 is optimised, once. An error that no kernel lets happen would cost a second: its message spells
 shapes, for which Numba compiles its strings. And some questions that Numba asks ten thousand times
-are answered faster. Other users of Numba in the process see nothing of it: they compile meanwhile
+are answered faster. Most kernels do without all that: `kernels/compiler/` makes LLVM's code of their
+text itself, and asks Numba for its rules only. Other users of Numba in the process see nothing of it: they compile meanwhile
 neither before nor after, as the compiler has a lock.
 
 A replacement takes the place of a function only if that has the parameters it had when this was
@@ -15,9 +16,16 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import logging
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
+
+
+log = logging.getLogger("torchgen_out.kernels")
+
+KNOWN_NUMBA = "0.68."
+"""The release whose rules and code generators the walk over texts relies on."""
 
 
 class _Entry:
@@ -46,6 +54,24 @@ def compiling(dispatcher: Any) -> Iterator[None]:
                 setattr(each.owner, each.name, each.function)
                 stack.callback(setattr, each.owner, each.name, each.original)
         yield
+
+
+def compiled(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+    """Compile a kernel for arguments of such types; to be called while `compiling`.
+
+    By its text (`kernels/compiler/`), or by Numba if it has what only that compiles.
+    """
+    import numba
+
+    from torchgen_out._runtime.kernels.compiler import library
+
+    if numba.__version__.startswith(KNOWN_NUMBA):
+        try:
+            return library.compiled(dispatcher, signature)
+        except library.Unsupported as error:
+            log.debug("%s is left to Numba: %s", dispatcher.__name__, error)
+    dispatcher.compile(signature)
+    return dispatcher.overloads[signature]
 
 
 class _Replacement(NamedTuple):

@@ -68,9 +68,9 @@ def _entry(request: dict[str, Any]) -> packs.Entry:
     dispatcher.targetoptions["no_cpython_wrapper"] = True
     signature = tuple(map(emission.numba_type, kinds))
     with lean_compiler.compiling(dispatcher):
-        dispatcher.compile(signature)
+        result = lean_compiler.compiled(dispatcher, signature)
     about = {"key": f"{name}.{function}({', '.join(kinds)})", "kinds": kinds}
-    return emission.emitted(dispatcher.overloads[signature], about)
+    return emission.emitted(result, about)
 
 
 def filled_module(name: str, text: str) -> ModuleType:

@@ -111,13 +111,17 @@ def system_of(level: str) -> str:
     return f"{ABI} {sys.platform} {'x86_64' if level.startswith('x86') else level}"
 
 
+TEXTS = 1
+"""Another number where `kernels/compiler/` makes other code of a text."""
+
+
 @cache
 def own_platform() -> str:
     """All that code for this very processor, compiled by this Numba, depends on."""
     settings = [f"{name}={os.environ.get('NUMBA_' + name, '')}" for name in SETTINGS]
     settings.append(target())
     compilers = [f"{package} {_version(package)}" for package in ("numba", "llvmlite")]
-    return " ".join([system(), _processor(), *compilers, *settings])
+    return " ".join([system(), _processor(), *compilers, f"texts {TEXTS}", *settings])
 
 
 def _processor() -> str:

@@ -1,0 +1,417 @@
+"""Arrays: their elements, views of them, and new ones."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np import arrayobj
+
+from torchgen_out._runtime.kernels.compiler import calls, expressions, scalars
+from torchgen_out._runtime.kernels.compiler.body import Body, item_size
+from torchgen_out._runtime.kernels.compiler.values import (
+    Array,
+    Kind,
+    Method,
+    Number,
+    Slice,
+    Static,
+    Tuple,
+    Unsupported,
+    Value,
+)
+
+ALIGNMENT = 32
+"""Of memory that kernels allocate, in bytes."""
+
+
+def attribute(body: Body, array: Array, name: str) -> Value:
+    """What an array says of itself."""
+    if name == "shape":
+        return Tuple([Number(scalars.INT, each) for each in array.shape])
+    if name == "size":
+        return Number(scalars.INT, _numel(body, array))
+    if name == "ndim":
+        return scalars.literal(array.kind.ndim)
+    if name == "itemsize":
+        return scalars.literal(item_size(array.kind))
+    if name == "dtype":
+        return Static(array.kind.dtype)
+    if name == "strides":
+        return Tuple([Number(scalars.INT, each) for each in body.strides(array)])
+    if name == "T" and array.kind.ndim <= 1:
+        return array
+    return Method(array, name)
+
+
+def _numel(body: Body, array: Array) -> Any:
+    numel = body.index(1) if not array.shape else array.shape[0]
+    for size in array.shape[1:]:
+        numel = body.builder.mul(numel, size)
+    return numel
+
+
+# Elements and views.
+
+Index = Number | Slice
+
+
+def subscript(body: Body, node: ast.Subscript) -> Value:
+    """x[...]."""
+    owner = expressions.value(body, node.value)
+    if isinstance(owner, Tuple):
+        return _of_tuple(body, owner, node.slice)
+    if not isinstance(owner, Array):
+        raise Unsupported(f"an index: {ast.unparse(node)}")
+    indices = _indices(body, node.slice)
+    if _is_element(owner, indices):
+        return _loaded(body, owner, _pointer(body, owner, indices))
+    return view(body, owner, indices)
+
+
+def store(body: Body, node: ast.Subscript, value: Value) -> None:
+    """x[...] = value."""
+    owner = expressions.value(body, node.value)
+    if not isinstance(owner, Array):
+        raise Unsupported(f"an assignment to {ast.unparse(node)}")
+    indices = _indices(body, node.slice)
+    if _is_element(owner, indices):
+        if not isinstance(value, Number):
+            raise Unsupported("an element that is no number")
+        _stored(body, owner, _pointer(body, owner, indices), value)
+        return
+    _fill(body, view(body, owner, indices), value)
+
+
+def update(body: Body, node: ast.AugAssign) -> None:
+    """x[...] += value."""
+    assert isinstance(node.target, ast.Subscript)
+    owner = expressions.value(body, node.target.value)
+    if not isinstance(owner, Array):
+        raise Unsupported(f"an assignment to {ast.unparse(node.target)}")
+    indices = _indices(body, node.target.slice)
+    if not _is_element(owner, indices):
+        raise Unsupported("arithmetic of whole arrays")
+    pointer = _pointer(body, owner, indices)
+    before = _loaded(body, owner, pointer)
+    after = expressions.binary(body, node.op, before, expressions.value(body, node.value))
+    if not isinstance(after, Number):
+        raise Unsupported("an element that is no number")
+    _stored(body, owner, pointer, after)
+
+
+def _of_tuple(body: Body, several: Tuple, node: ast.expr) -> Value:
+    if isinstance(node, ast.Slice):
+        bounds = [
+            None if each is None else expressions.number(body, each).literal
+            for each in (node.lower, node.upper, node.step)
+        ]
+        given = [each for each in (node.lower, node.upper, node.step) if each is not None]
+        if len([each for each in bounds if each is not None]) != len(given):
+            raise Unsupported("a part of a tuple of unknown bounds")
+        return Tuple(several.items[slice(*bounds)])
+    index = expressions.number(body, node)
+    if index.literal is not None:
+        return several.items[index.literal]
+    kind, register = calls.numbas_value(body, several)
+    if not isinstance(kind, types.UniTuple):
+        raise Unsupported("an unknown element of a tuple of several types")
+    import operator
+
+    signature, implementation = scalars.resolve(operator.getitem, (kind, index.kind))
+    at = scalars.cast(body.builder, index, signature.args[1]).ir
+    return calls.value_of_numba(
+        body, signature.return_type, implementation(body.builder, [register, at])
+    )
+
+
+def _indices(body: Body, node: ast.expr) -> list[Index]:
+    made: list[Index] = []
+    for each in node.elts if isinstance(node, ast.Tuple) else [node]:
+        if isinstance(each, ast.Slice):
+            bounds = [
+                None if part is None else _whole(body, expressions.number(body, part))
+                for part in (each.lower, each.upper, each.step)
+            ]
+            made.append(Slice(*bounds))
+            continue
+        value = expressions.value(body, each)
+        if isinstance(value, Number):
+            made.append(_whole(body, value))
+        elif isinstance(value, Tuple):
+            made += [_whole(body, item) for item in value.items if isinstance(item, Number)]
+        else:
+            raise Unsupported(f"an index: {ast.unparse(each)}")
+    return made
+
+
+def _whole(body: Body, number: Number) -> Number:
+    """A number as an index: signed or not, of 64 bits."""
+    if not isinstance(number.kind, types.Integer):
+        raise Unsupported(f"an index of type {number.kind}")
+    kind = types.intp if number.kind.signed else types.uintp
+    return scalars.cast(body.builder, number, kind)
+
+
+def _is_element(array: Array, indices: Sequence[Index]) -> bool:
+    return len(indices) == array.kind.ndim and all(isinstance(each, Number) for each in indices)
+
+
+def _position(body: Body, index: Number, size: Any) -> Any:
+    """An index, counted from the end if it is negative."""
+    if index.literal is not None and index.literal >= 0:
+        return index.ir
+    if not index.kind.signed:
+        return index.ir
+    builder = body.builder
+    wrapped = builder.add(index.ir, size)
+    return builder.select(builder.icmp_signed("<", index.ir, body.index(0)), wrapped, index.ir)
+
+
+def _pointer(body: Body, array: Array, indices: Sequence[Any]) -> Any:
+    """The address of an element, or of a row and so on."""
+    builder = body.builder
+    places = [
+        _position(body, each, size) for each, size in zip(indices, array.shape, strict=False)
+    ]
+    if array.strides is None:
+        place = places[0]
+        for size, each in zip(array.shape[1:], places[1:], strict=False):
+            place = builder.add(builder.mul(place, size), each)
+        for size in array.shape[len(places) :]:
+            place = builder.mul(place, size)
+        return builder.gep(array.data, [place])
+    offset = builder.mul(places[0], array.strides[0])
+    for place, stride in zip(places[1:], array.strides[1:], strict=False):
+        offset = builder.add(offset, builder.mul(place, stride))
+    return cgutils.pointer_add(builder, array.data, offset)
+
+
+def _loaded(body: Body, array: Array, pointer: Any) -> Number:
+    return Number(
+        array.kind.dtype,
+        arrayobj.load_item(scalars.context, body.builder, array.kind, pointer),
+    )
+
+
+def _stored(body: Body, array: Array, pointer: Any, value: Number) -> None:
+    if not array.kind.mutable:
+        raise Unsupported("an assignment to a read-only array")
+    register = scalars.cast(body.builder, value, array.kind.dtype).ir
+    arrayobj.store_item(scalars.context, body.builder, array.kind, register, pointer)
+
+
+def view(body: Body, array: Array, indices: Sequence[Index]) -> Array:
+    """Rows, columns and ranges of an array."""
+    if len(indices) > array.kind.ndim:
+        raise Unsupported("more indices than dims")
+    if all(isinstance(each, Number) for each in indices):
+        data = _pointer(body, array, indices)
+        rest = len(indices)
+        strides = None if array.strides is None else array.strides[rest:]
+        kind = array.kind.copy(ndim=array.kind.ndim - rest)
+        return Array(kind, data, array.shape[rest:], strides)
+    return _ranges(body, array, indices)
+
+
+def _ranges(body: Body, array: Array, indices: Sequence[Index]) -> Array:
+    builder = body.builder
+    own = body.strides(array)
+    offset = None
+    shape: list[Any] = []
+    strides: list[Any] = []
+    for index, size, stride in zip(indices, array.shape, own, strict=False):
+        if isinstance(index, Number):
+            start = _position(body, index, size)
+        else:
+            start, length, step = _bounded(body, index, size)
+            shape.append(length)
+            strides.append(stride if step is None else builder.mul(step, stride))
+            if start is None:
+                continue
+        moved = builder.mul(start, stride)
+        offset = moved if offset is None else builder.add(offset, moved)
+    shape += array.shape[len(indices) :]
+    strides += own[len(indices) :]
+    stays = array.strides is None and _stays_dense(indices)
+    kind = array.kind.copy(ndim=len(shape), layout="C" if stays else "A")
+    data = array.data
+    if offset is not None:
+        data = cgutils.pointer_add(builder, data, offset)
+    return Array(kind, data, shape, None if stays else strides)
+
+
+def _stays_dense(indices: Sequence[Index]) -> bool:
+    """Whether what indices leave of a contiguous array is contiguous: numbers, one range, all."""
+    ranges = [at for at, each in enumerate(indices) if isinstance(each, Slice)]
+    if any(isinstance(each, Slice) and each.step is not None for each in indices):
+        return False
+    first = ranges[0]
+    return all(_is_whole_dim(each) for each in indices[first + 1 :])
+
+
+def _is_whole_dim(index: Index) -> bool:
+    return isinstance(index, Slice) and index.start is index.stop is index.step is None
+
+
+def _bounded(body: Body, part: Slice, size: Any) -> tuple[Any, Any, Any]:
+    """The first position, the length and the step of a range within a dim."""
+    builder, zero = body.builder, body.index(0)
+    if part.step is not None and part.step.literal != 1:
+        return _stepped(body, part, size)
+    start = None if part.start is None else _clamped(body, part.start, size)
+    stop = size if part.stop is None else _clamped(body, part.stop, size)
+    if start is None:
+        return None, stop, None
+    length = builder.sub(stop, start)
+    is_empty = builder.icmp_signed("<", length, zero)
+    return start, builder.select(is_empty, zero, length), None
+
+
+def _clamped(body: Body, bound: Number, size: Any) -> Any:
+    """A bound of a range, within the dim."""
+    builder, zero = body.builder, body.index(0)
+    place = bound.ir
+    if bound.literal is None or bound.literal < 0:
+        place = builder.select(
+            builder.icmp_signed("<", place, zero), builder.add(place, size), place
+        )
+        place = builder.select(builder.icmp_signed("<", place, zero), zero, place)
+    elif bound.literal == 0:
+        return place
+    return builder.select(builder.icmp_signed(">=", place, size), size, place)
+
+
+def _stepped(body: Body, part: Slice, size: Any) -> tuple[Any, Any, Any]:
+    """A range with a step, which must be known to be positive."""
+    builder = body.builder
+    assert part.step is not None
+    if part.step.literal is None or part.step.literal <= 0:
+        raise Unsupported("a range with an unknown step")
+    start, length, _ = _bounded(body, Slice(part.start, part.stop, None), size)
+    one, step = body.index(1), body.index(part.step.literal)
+    steps = builder.sdiv(builder.add(length, builder.sub(step, one)), step)
+    return start, steps, step
+
+
+def viewed(body: Body, array: Array, kind: Kind) -> Array:
+    """The same memory as elements of another type of the same size."""
+    made = array.kind.copy(dtype=kind)
+    if item_size(made) != item_size(array.kind):
+        raise Unsupported(f"an array of {array.kind.dtype} seen as {kind}")
+    pointer = scalars.context.get_data_type(kind).as_pointer()
+    return Array(made, body.builder.bitcast(array.data, pointer), array.shape, array.strides)
+
+
+def reshaped(body: Body, array: Array, given: Sequence[Value]) -> Array:
+    """A contiguous array in another shape."""
+    if array.strides is not None:
+        raise Unsupported("a strided array in another shape")
+    shape = sizes(body, given[0] if len(given) == 1 else Tuple(given))
+    kind = array.kind.copy(ndim=len(shape))
+    for at, size in enumerate(shape):
+        if isinstance(size, ir.Constant) and size.constant == -1:
+            others = body.index(1)
+            for each in shape[:at] + shape[at + 1 :]:
+                others = body.builder.mul(others, each)
+            shape[at] = body.builder.sdiv(_numel(body, array), others)
+    return Array(kind, array.data, shape, None)
+
+
+def sizes(body: Body, given: Value) -> list[Any]:
+    """A shape."""
+    items = given.items if isinstance(given, Tuple) else (given,)
+    if not all(isinstance(each, Number) for each in items):
+        raise Unsupported("a shape of other things than numbers")
+    return [scalars.cast(body.builder, each, scalars.INT).ir for each in items]  # type: ignore[arg-type]
+
+
+def dense(body: Body, flat: Value, start: Value, shape: Value) -> Array:
+    """The dense array of a shape that begins at an element of a flat one."""
+    if not isinstance(flat, Array) or not isinstance(start, Number):
+        raise Unsupported("a view of flat memory")
+    lengths = sizes(body, shape)
+    place = scalars.cast(body.builder, start, scalars.INT)
+    data = flat.data
+    if place.literal != 0:
+        data = body.builder.gep(data, [place.ir])
+    return Array(flat.kind.copy(ndim=len(lengths), layout="C"), data, lengths, None)
+
+
+# Whole arrays.
+
+
+def _fill(body: Body, target: Array, value: Value) -> None:
+    """target[...] = a number, or the elements of another array of its shape."""
+    if isinstance(value, Array) and value.kind.ndim == target.kind.ndim:
+        _each(body, target, [], value)
+        return
+    if not isinstance(value, Number):
+        raise Unsupported("an array assigned to a part of an array")
+    number = scalars.cast(body.builder, value, target.kind.dtype)
+    whole = target
+    if target.strides is None:
+        whole = Array(target.kind.copy(ndim=1), target.data, [_numel(body, target)], None)
+    _each(body, whole, [], number)
+
+
+def _each(body: Body, target: Array, places: list[Number], source: Number | Array) -> None:
+    """Loops over the dims of an array, around a store."""
+    if len(places) == target.kind.ndim:
+        if isinstance(source, Array):
+            source = _loaded(body, source, _pointer(body, source, places))
+        _stored(body, target, _pointer(body, target, places), source)
+        return
+    with cgutils.for_range(body.builder, target.shape[len(places)]) as loop:
+        _each(body, target, [*places, Number(types.uintp, loop.index)], source)
+
+
+def allocated(body: Body, shape: Sequence[Any], kind: Kind, zero: bool) -> Array:
+    """New memory, which is released when the function ends."""
+    builder, context = body.builder, scalars.context
+    made = types.Array(kind, len(shape), "C")
+    size = body.index(item_size(made))
+    for each in shape:
+        size = builder.mul(size, each)
+    memory = context.nrt.meminfo_alloc_aligned_unchecked(builder, size, ALIGNMENT)
+    calls.own(body, memory)
+    with builder.if_then(cgutils.is_null(builder, memory), likely=False):
+        calls.release_all(body)
+        context.call_conv.return_user_exc(builder, MemoryError, ("Allocation failed",))
+    data = context.nrt.meminfo_data(builder, memory)
+    pointer = builder.bitcast(data, context.get_data_type(kind).as_pointer())
+    if zero:
+        cgutils.memset(builder, pointer, size, 0)
+    return Array(made, pointer, shape, None)
+
+
+# As Numba's functions have them.
+
+
+def as_structure(body: Body, array: Array) -> Any:
+    """An array for one of Numba's functions, which nobody owns."""
+    builder = body.builder
+    made = arrayobj.make_array(array.kind)(scalars.context, builder)
+    word = ir.IntType(64)
+    arrayobj.populate_array(
+        made,
+        data=array.data,
+        shape=cgutils.pack_array(builder, list(array.shape), word),
+        strides=cgutils.pack_array(builder, list(body.strides(array)), word),
+        itemsize=body.index(item_size(array.kind)),
+        meminfo=ir.Constant(cgutils.voidptr_t, None),
+    )
+    return made._getvalue()
+
+
+def from_structure(body: Body, kind: Kind, register: Any) -> tuple[Array, Any]:
+    """An array that one of Numba's functions has returned, and the memory that it owns."""
+    builder = body.builder
+    made = arrayobj.make_array(kind)(scalars.context, builder, register)
+    shape = cgutils.unpack_tuple(builder, made.shape, kind.ndim)
+    strides = cgutils.unpack_tuple(builder, made.strides, kind.ndim)
+    array = Array(kind, made.data, shape, None if kind.layout == "C" else strides)
+    return array, made.meminfo

@@ -1,0 +1,165 @@
+"""From a kernel and its types to what Numba's dispatcher holds: machine code that Python calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from numba.core import compiler, environment, errors, funcdesc, types
+from numba.core import typing as numba_typing
+from numba.core.callwrapper import PyCallWrapper
+from numba.core.runtime import rtsys
+
+from torchgen_out._runtime.kernels.compiler import calls, scalars
+from torchgen_out._runtime.kernels.compiler.body import Body, Retype
+from torchgen_out._runtime.kernels.compiler.values import (
+    Array,
+    Kind,
+    Number,
+    Static,
+    Tuple,
+    Unsupported,
+    Value,
+)
+
+ATTEMPTS = 12
+"""How often a walk begins again, as a variable has another type than it seemed."""
+
+RESULT = "result"
+
+
+def compiled(dispatcher: Any, signature: tuple[Kind, ...]) -> Any:
+    """Numba's result for a kernel, compiled for arguments of such types.
+
+    Raises: Unsupported if its text has what only Numba compiles.
+    """
+    settled: dict[Any, Kind] = {}
+    for _ in range(ATTEMPTS):
+        try:
+            return _attempt(dispatcher, signature, settled)
+        except (errors.NumbaError, NotImplementedError) as error:
+            raise Unsupported(str(error)) from error
+        except Retype as other:
+            if settled.get(other.place) == other.kind:
+                break
+            settled[other.place] = other.kind
+    raise Unsupported("variables whose types depend on each other")
+
+
+def _attempt(dispatcher: Any, signature: tuple[Kind, ...], settled: dict[Any, Kind]) -> Any:
+    context = scalars.context
+    described = _descriptor(dispatcher.py_func, signature, settled.get(RESULT, types.none))
+    library = context.codegen().create_library(described.qualname)
+    library.enable_object_caching()
+    module = library.create_ir_module(described.unique_name)
+    with context.push_code_library(library):
+        _emit(dispatcher, described, library, module, settled)
+    library.add_ir_module(module)
+    library.add_linking_library(rtsys.library)
+    return _result(described, library)
+
+
+def _emit(
+    dispatcher: Any, described: Any, library: Any, module: Any, settled: dict[Any, Kind]
+) -> None:
+    """The code of a kernel, and the function around it that Python calls."""
+    context = scalars.context
+    function = context.declare_function(module, described)
+    body = Body(function, library, settled)
+    definition = calls.definition_of(dispatcher.py_func)
+    names = [each.arg for each in definition.args.args]
+    if len(names) != len(described.argtypes):
+        raise Unsupported("arguments that are left out")
+    registers = iter(context.call_conv.get_arguments(function))
+    given = [_argument(body, kind, registers) for kind in described.argtypes]
+    body.scope.names = dispatcher.py_func.__globals__
+    body.scope.env = dict(zip(names, given, strict=True))
+    with body.reassociating(calls.flags_of(dispatcher)):
+        _return(body, calls.finished(body, definition), described.restype)
+    context.declare_env_global(module, context.get_env_name(described))
+    PyCallWrapper(
+        context,
+        module,
+        function,
+        described,
+        environment.Environment.from_fndesc(described),
+        call_helper=None,
+        release_gil=True,
+    ).build()
+
+
+def _argument(body: Body, kind: Kind, registers: Iterator[Any]) -> Value:
+    """An argument, as Numba's calls hand it over."""
+    if isinstance(kind, types.Array):
+        for _ in ("memory", "owner", "numel", "item size"):
+            next(registers)
+        data = next(registers)
+        shape = [next(registers) for _ in range(kind.ndim)]
+        strides = [next(registers) for _ in range(kind.ndim)]
+        return Array(kind, data, shape, None if kind.layout == "C" else strides)
+    if isinstance(kind, types.BaseTuple):
+        return Tuple([_argument(body, each, registers) for each in kind])
+    if isinstance(kind, (types.Float, types.Integer, types.Boolean)):
+        model = scalars.context.data_model_manager[kind]
+        return Number(kind, model.from_argument(body.builder, next(registers)))
+    if isinstance(kind, types.Complex):
+        model = scalars.context.data_model_manager[kind]
+        return Number(kind, model.from_argument(body.builder, (next(registers), next(registers))))
+    raise Unsupported(f"an argument of type {kind}")
+
+
+def _return(body: Body, value: Value, kind: Kind) -> None:
+    """Return the kernel's result, and nothing that it owns."""
+    calls.release(body, body.scope)
+    context = scalars.context
+    if isinstance(value, Static):
+        if value.value is not None:
+            raise Unsupported(f"the result {value.value}")
+        own, register = types.none, context.get_dummy_value()
+    elif isinstance(value, (Number, Tuple)):
+        own, register = calls.numbas_value(body, value)
+    else:
+        raise Unsupported("a result that is an array")
+    if own != kind:
+        raise Retype(RESULT, own)
+    builder, conv = body.builder, context.call_conv
+    conv.return_value(builder, context.get_return_value(builder, own, register))
+
+
+def _descriptor(function: Any, signature: tuple[Kind, ...], result: Kind) -> Any:
+    code = function.__code__
+    return funcdesc.FunctionDescriptor(
+        native=True,
+        modname=function.__module__,
+        qualname=function.__qualname__,
+        unique_name=function.__qualname__,
+        doc="",
+        typemap=None,
+        restype=result,
+        calltypes=None,
+        args=code.co_varnames[: code.co_argcount],
+        kws=(),
+        mangler=scalars.context.mangler,
+        argtypes=signature,
+    )
+
+
+def _result(described: Any, library: Any) -> Any:
+    """What Numba's compiler returns."""
+    context = scalars.context
+    own = environment.Environment.from_fndesc(described)
+    entry_point = context.get_executable(library, described, own)
+    return compiler.compile_result(
+        target_context=context,
+        typing_context=context.typing_context,
+        library=library,
+        environment=own,
+        entry_point=entry_point,
+        fndesc=described,
+        type_annotation="",
+        signature=numba_typing.signature(described.restype, *described.argtypes),
+        objectmode=False,
+        lifted=(),
+        reload_init=[],
+        referenced_envs=[],
+    )
