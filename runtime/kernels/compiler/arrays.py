@@ -103,6 +103,14 @@ def update(body: Body, node: ast.AugAssign) -> None:
     _stored(body, owner, pointer, after)
 
 
+def first_elements(body: Body, array: Array, count: int) -> tuple[Value, ...]:
+    """The elements of an array that a text knows the length of."""
+    places = [[scalars.literal(at)] for at in range(count)]
+    if array.kind.ndim != 1:
+        raise Unsupported("rows assigned to several names")
+    return tuple(_loaded(body, array, _pointer(body, array, at)) for at in places)
+
+
 def _of_tuple(body: Body, several: Tuple, node: ast.expr) -> Value:
     if isinstance(node, ast.Slice):
         bounds = [
@@ -174,9 +182,7 @@ def _position(body: Body, index: Number, size: Any) -> Any:
 def _pointer(body: Body, array: Array, indices: Sequence[Any]) -> Any:
     """The address of an element, or of a row and so on."""
     builder = body.builder
-    places = [
-        _position(body, each, size) for each, size in zip(indices, array.shape, strict=False)
-    ]
+    places = [_position(body, each, size) for each, size in zip(indices, array.shape, strict=False)]
     if array.strides is None:
         place = places[0]
         for size, each in zip(array.shape[1:], places[1:], strict=False):
@@ -326,7 +332,7 @@ def sizes(body: Body, given: Value) -> list[Any]:
     items = given.items if isinstance(given, Tuple) else (given,)
     if not all(isinstance(each, Number) for each in items):
         raise Unsupported("a shape of other things than numbers")
-    return [scalars.cast(body.builder, each, scalars.INT).ir for each in items]  # type: ignore[arg-type]
+    return [scalars.cast(body.builder, each, scalars.INT).ir for each in items]
 
 
 def dense(body: Body, flat: Value, start: Value, shape: Value) -> Array:
@@ -347,6 +353,7 @@ def dense(body: Body, flat: Value, start: Value, shape: Value) -> Array:
 def _fill(body: Body, target: Array, value: Value) -> None:
     """target[...] = a number, or the elements of another array of its shape."""
     if isinstance(value, Array) and value.kind.ndim == target.kind.ndim:
+        _require_same_shape(body, target, value)
         _each(body, target, [], value)
         return
     if not isinstance(value, Number):
@@ -356,6 +363,17 @@ def _fill(body: Body, target: Array, value: Value) -> None:
     if target.strides is None:
         whole = Array(target.kind.copy(ndim=1), target.data, [_numel(body, target)], None)
     _each(body, whole, [], number)
+
+
+def _require_same_shape(body: Body, target: Array, source: Array) -> None:
+    builder = body.builder
+    differ = ir.Constant(ir.IntType(1), 0)
+    for size, other in zip(target.shape, source.shape, strict=True):
+        differ = builder.or_(differ, builder.icmp_signed("!=", size, other))
+    with builder.if_then(differ, likely=False):
+        calls.release_all(body)
+        told = ("cannot assign slice from input of different size",)
+        scalars.context.call_conv.return_user_exc(builder, ValueError, told)
 
 
 def _each(body: Body, target: Array, places: list[Number], source: Number | Array) -> None:

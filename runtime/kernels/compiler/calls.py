@@ -1,5 +1,4 @@
-"""Calls: of functions of the text, which are walked in place, of types, and of Numba's functions.
-"""
+"""Calls: of functions of the text, which are walked in place, of types, and of Numba's own."""
 
 from __future__ import annotations
 
@@ -171,9 +170,7 @@ def release(body: Body, scope: Scope) -> None:
 # Types, and what belongs to a value.
 
 
-def _function(
-    body: Body, function: Any, given: Sequence[Value], named: dict[str, Value]
-) -> Value:
+def _function(body: Body, function: Any, given: Sequence[Value], named: dict[str, Value]) -> Value:
     if isinstance(function, types.ExternalFunction):
         return _external(body, function, given)
     special = _SPECIAL.get(function) if callable(function) else None
@@ -184,7 +181,7 @@ def _function(
     ):
         return converted(body, expressions.dtype_of(Static(function)), given)
     if given and all(isinstance(each, Static) for each in given):
-        return expressions.known(function(*[each.value for each in given]))  # type: ignore[union-attr]
+        return expressions.known(function(*[each.value for each in given]))
     if getattr(function, "__name__", "") == "dense" and not named:
         return arrays.dense(body, *given)
     if named:
@@ -200,7 +197,7 @@ def _of_numbers(body: Body, function: Any, given: Sequence[Any]) -> Value:
         register = given[0].ir
         declared = body.builder.module.declare_intrinsic(name, [register.type])
         return Number(given[0].kind, body.builder.call(declared, [register]))
-    signature, implementation = scalars.resolved(function, tuple([each.kind for each in given]))
+    signature, _ = scalars.resolved(function, tuple([each.kind for each in given]))
     if not isinstance(signature.return_type, (types.Number, types.Boolean)):
         return numbas(body, function, given)
     return scalars.generic(body.builder, function, given)
@@ -211,7 +208,7 @@ def _external(body: Body, function: Any, given: Sequence[Value]) -> Value:
     wanted = function.sig.args
     if len(wanted) != len(given) or not all(isinstance(each, Number) for each in given):
         raise Unsupported(f"a call of {function}")
-    registers = [body.converted(*each).ir for each in zip(given, wanted, strict=True)]  # type: ignore[union-attr]
+    registers = [body.converted(*each).ir for each in zip(given, wanted, strict=True)]
     described = funcdesc.ExternalFunctionDescriptor(
         function.symbol, function.sig.return_type, wanted
     )
@@ -378,9 +375,7 @@ def value_of_numba(body: Body, kind: Kind, register: Any) -> Value:
         return Number(kind, register)
     if isinstance(kind, types.BaseTuple):
         registers = cgutils.unpack_tuple(body.builder, register, len(kind))
-        return Tuple(
-            [value_of_numba(body, *each) for each in zip(kind, registers, strict=True)]
-        )
+        return Tuple([value_of_numba(body, *each) for each in zip(kind, registers, strict=True)])
     if isinstance(kind, types.Array):
         array, memory = arrays.from_structure(body, kind, register)
         own(body, memory)

@@ -6,6 +6,7 @@ import ast
 import builtins
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -71,8 +72,10 @@ def number(body: Body, node: ast.expr) -> Number:
 
 
 def _constant(body: Body, node: ast.Constant) -> Value:
-    return Static(node.value) if node.value is None or isinstance(node.value, str) else (
-        scalars.literal(node.value)
+    return (
+        Static(node.value)
+        if node.value is None or isinstance(node.value, str)
+        else (scalars.literal(node.value))
     )
 
 
@@ -154,6 +157,8 @@ def items_of(body: Body, several: Value) -> tuple[Value, ...]:
 
 
 def _binary(body: Body, node: ast.BinOp) -> Value:
+    if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
+        return _constant(body, ast.Constant(_computed(node)))
     left, right = value(body, node.left), value(body, node.right)
     return binary(body, node.op, left, right)
 
@@ -170,19 +175,30 @@ def binary(body: Body, sign: ast.operator, left: Value, right: Value) -> Value:
         if made is not None:
             return made
     if function is operator.pow and right.literal is not None:
-        return calls.static_power(body, left, right)
+        raise Unsupported("a known power, which Numba computes by multiplications")
     return scalars.binary(body.builder, function, left, right)
 
 
+@cache
+def _computed(node: ast.BinOp) -> Any:
+    """What Python's compiler makes of two constants."""
+    try:
+        return eval(compile(ast.Expression(node), "<constants>", "eval"))
+    except ArithmeticError as error:
+        raise Unsupported(f"the constant {ast.unparse(node)}") from error
+
+
 def _folded(function: Any, left: Number, right: Number) -> Number | None:
-    """What known numbers give, where that is the same while compiling."""
-    known_kinds = {type(left.literal), type(right.literal)}
-    if not known_kinds <= {int, float} or {left.kind, right.kind} - {types.int64, types.float64}:
+    """What known whole numbers give, if 64 bits hold that."""
+    if left.kind is not types.int64 or right.kind is not types.int64:
         return None
     try:
-        return scalars.literal(function(left.literal, right.literal))
-    except (ArithmeticError, ValueError, TypeError):
+        made = function(left.literal, right.literal)
+    except (ArithmeticError, ValueError):
         return None
+    if type(made) is not int or not types.int64.minval <= made <= types.int64.maxval:
+        return None
+    return scalars.literal(made)
 
 
 def _unary(body: Body, node: ast.UnaryOp) -> Value:
@@ -257,9 +273,7 @@ def condition(
     return [(holds_there, env)], [(fails_there, dict(env))]
 
 
-def _several(
-    body: Body, node: ast.BoolOp, only_booleans: bool
-) -> tuple[list[Edge], list[Edge]]:
+def _several(body: Body, node: ast.BoolOp, only_booleans: bool) -> tuple[list[Edge], list[Edge]]:
     """`and`, `or`: what is left of the operands is not computed once the answer is known."""
     is_and = isinstance(node.op, ast.And)
     decided: list[Edge] = []

@@ -56,7 +56,10 @@ def _store(body: Body, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Subscript):
         arrays.store(body, target, value)
     elif isinstance(target, ast.Tuple):
-        items = expressions.items_of(body, value)
+        if isinstance(value, Array):
+            items = arrays.first_elements(body, value, len(target.elts))
+        else:
+            items = expressions.items_of(body, value)
         if len(items) != len(target.elts):
             raise Unsupported("a tuple of another length")
         for each, item in zip(target.elts, items, strict=True):
@@ -107,9 +110,7 @@ def _raise(body: Body, node: ast.Raise) -> None:
 
 
 def _if(body: Body, node: ast.If) -> None:
-    branch(
-        body, node.test, lambda: run(body, node.body), lambda: run(body, node.orelse)
-    )
+    branch(body, node.test, lambda: run(body, node.body), lambda: run(body, node.orelse))
 
 
 def branch(
@@ -228,7 +229,11 @@ class _Header:
     """
 
     def __init__(
-        self, body: Body, node: ast.stmt, statements: Sequence[ast.stmt], start: Number | None = None
+        self,
+        body: Body,
+        node: ast.stmt,
+        statements: Sequence[ast.stmt],
+        start: Number | None = None,
     ) -> None:
         builder, env = body.builder, body.scope.env
         assert env is not None

@@ -77,6 +77,8 @@ def _emit(
     with body.reassociating(calls.flags_of(dispatcher)):
         _return(body, calls.finished(body, definition), described.restype)
     context.declare_env_global(module, context.get_env_name(described))
+    if dispatcher.targetoptions.get("no_cpython_wrapper"):
+        return
     PyCallWrapper(
         context,
         module,

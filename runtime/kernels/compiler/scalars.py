@@ -99,10 +99,10 @@ def cast(builder: Any, number: Number, kind: Kind) -> Number:
 
 
 def _converted(value: Any, kind: Kind) -> Any:
-    """A known value in a type that holds it; None where only the machine says what becomes of it.
-    """
-    if kind in FLOATS and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(_rounding(kind)(value))
+    """A known value in a type that holds it; None if the machine says what becomes of it."""
+    if kind in FLOATS and type(value) in (int, float):
+        is_exact = isinstance(value, float) or abs(value) <= 2**53
+        return float(_rounding(kind)(value)) if is_exact else None
     if isinstance(kind, types.Integer) and isinstance(value, int):
         return value if kind.minval <= value <= kind.maxval else None
     return None

@@ -1,0 +1,210 @@
+"""The compiler of kernels' texts: they mean what Python and Numba mean by them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import typeof, types
+from numba.core.runtime import _nrt_python, rtsys
+
+from torchgen_out._runtime.kernels import build, lean_compiler
+from torchgen_out._runtime.kernels.compiler import library, scalars
+
+TEXT = (
+    build.HEADER.format(title="What kernels may hold.")
+    + '''
+T = np.float32
+SIGN = 63
+TABLE = (3, 1, 2)
+
+
+@inner
+def sign_of(value, zero=0):
+    """A part with several ends."""
+    if value > 0:
+        return 1
+    if value < 0:
+        return -1
+    return zero
+
+
+@inner
+def sum_of_copy(x):
+    copy = np.empty(x.size, x.dtype)
+    for i in range(x.size):
+        copy[i] = x[i]
+    total = 0
+    for i in range(copy.size):
+        total += copy[i]
+    return total
+
+
+@entry
+def types_that_change(out, x):
+    total, last = 0, 0
+    for i in range(x.size):
+        if i == 2:
+            seen = x[i]
+        if i > 2:
+            total = total + seen
+        last = i
+    while True:
+        found = total
+        if last > 2:
+            break
+    out[0], out[1], out[2] = total, last, found
+
+
+@entry
+def ways_out_of_loops(out, x):
+    count = 0
+    for i in range(x.size - 1, -1, -1):
+        if x[i] < 0:
+            continue
+        if x[i] > 6 or i == 0:
+            break
+        count += 1
+    j = 0
+    while j < x.size and x[j] < 3:
+        j += 1
+    out[0], out[1] = count, j
+    out[2] = sign_of(x[0]) + 10 * sign_of(x[-1]) + 100 * sign_of(0.0, zero=5)
+
+
+@entry
+def indices_and_ranges(out, x):
+    rows = x[:8].reshape((2, 4))
+    out[0] = rows[-1, -2] + rows[1][1]
+    out[1] = x[-3:].size + 10 * x[5:2].size + 100 * x[2:99].size + 1000 * x[1:8:3].size
+    column = rows[:, 1:3]
+    for i in range(column.shape[0]):
+        for j in range(column.shape[1]):
+            out[2 + i * 2 + j] = column[i, j]
+    column[:] = 7
+    rows[0, :2] = x[6:8]
+    out[6], out[7] = x[1], rows[1, 2] * TABLE[int(x[2]) % 3]
+
+
+@entry
+def whole_numbers(out, x):
+    for i in range(x.size):
+        n = int(x[i])
+        out[i] = n // 3 + 10 * (n % 3) + 100 * (-n // 2) + 1000 * (n * n) + ((1 << SIGN) - 1) % 7
+    out[0] = min(int(x[0]), 2, 4) + max(1, int(x[1]))
+    a, b = divmod(int(x[2]) - 9, 4)
+    out[1] = a * 10 + b + (1 if 0 <= a < 2 else 5) + (not a) + (a in (1, -2))
+
+
+@entry
+def numbers_as_bits(out, x):
+    for i in range(x.size):
+        value = T(x[i])
+        bits = value.view(np.int32) ^ np.int32(1 << 22)
+        big = np.float64(x[i]).view(np.uint64) >> np.uint64(52)
+        out[i] = np.int32(bits).view(np.float32) + T(0.1) / value + (T(1) if value > 3 else value)
+        out[i] += np.sqrt(abs(value)) + np.rint(value / T(3)) + big
+    words = x.view(np.int64)
+    out[0] = words[1] & 255
+
+
+@entry
+def memory_of_its_own(out, x):
+    for i in range(4):
+        out[i] = sum_of_copy(x[i:])
+    kept = np.zeros((2, 3))
+    if out[0] > 0:
+        kept[1, 2] = 5.0
+        out[4] = kept[1, 2] + kept[0, 1]
+        return
+    out[4] = 1
+
+
+@entry
+def choices(out, x):
+    best, place = x[0], 0
+    for i in range(1, x.size):
+        best, place = (x[i], i) if x[i] > best else (best, place)
+    near = x[1] > 0 and x[2] > 0 or x[3] > 100
+    out[0], out[1], out[2] = best, place, (x[4] if near else x[place] / x[1])
+
+
+@entry
+def answer(out, x):
+    if x[0] > 100:
+        raise ValueError("too large")
+    return x[0] > 0, x.size
+'''
+)
+NAMES = [
+    *("types_that_change", "ways_out_of_loops", "indices_and_ranges", "whole_numbers"),
+    *("numbers_as_bits", "memory_of_its_own", "choices", "answer"),
+]
+
+
+def _as_python() -> dict[str, Any]:
+    """The functions of the text, run by Python on NumPy's numbers."""
+    plain = TEXT.replace("from numba import njit", "njit = lambda **_: lambda function: function")
+    names: dict[str, Any] = {}
+    exec(compile(plain, "<plain>", "exec"), names)
+    return names
+
+
+def _walked(name: str, *args: Any) -> Callable[..., Any]:
+    """A kernel of the text, which the walk must not leave to Numba."""
+    dispatcher = getattr(build.load_text("walked", TEXT), name)
+    with lean_compiler.compiling(dispatcher):
+        result = library.compiled(dispatcher, tuple(map(typeof, args)))
+    made: Callable[..., Any] = result.entry_point
+    return made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_means_what_it_means_to_python(name: str) -> None:
+    outs, answers = [], []
+    x = np.array([2.0, -1.0, 5.0, 3.0, 7.0, 1.0, -4.0, 6.0, 8.0])
+    for function in (_as_python()[name], _walked(name, x, x)):
+        out, given = np.zeros(9), x.copy()
+        answers.append(function(out, given))
+        outs.append((out.tolist(), given.tolist()))
+    assert outs[0] == outs[1]
+    assert answers[0] == answers[1]
+
+
+def test_a_kernel_releases_what_it_allocates() -> None:
+    x, out = np.ones(9), np.zeros(9)
+    kernel = _walked("memory_of_its_own", out, x)
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        kernel(out, x)
+        kernel(out, -x)
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
+    assert after.mi_alloc - before.mi_alloc == after.mi_free - before.mi_free >= 10
+
+
+def test_a_kernel_that_is_walked_raises_its_errors() -> None:
+    x = np.array([101.0])
+    with pytest.raises(ValueError, match="too large"):
+        _walked("answer", x, x)(x, x)
+
+
+def test_the_rules_for_types_are_numbas() -> None:
+    tables = (scalars.FLOAT_OPERATIONS, scalars.INT_OPERATIONS, scalars.COMPARISONS)
+    for kinds, table in zip(
+        (scalars.FLOATS, (types.int64, types.uint64), (*scalars.FLOATS, types.int64, types.uint64)),
+        tables,
+        strict=True,
+    ):
+        for kind in kinds:
+            for function in table:
+                signature, _ = scalars.resolve(function, (kind, kind))
+                result = types.boolean if table is scalars.COMPARISONS else kind
+                assert signature.args == (kind, kind), (function, kind)
+                assert signature.return_type == result, (function, kind)
+    assert operator.truediv in scalars.FLOAT_OPERATIONS
