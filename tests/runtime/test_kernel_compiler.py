@@ -116,6 +116,8 @@ def memory_of_its_own(out, x):
     for i in range(4):
         out[i] = sum_of_copy(x[i:])
     kept = np.zeros((2, 3))
+    kept[:] = np.full((2, 3), x[0])
+    kept[0] = np.ones(3)
     if out[0] > 0:
         kept[1, 2] = 5.0
         out[4] = kept[1, 2] + kept[0, 1]

@@ -31,9 +31,9 @@ ALIGNMENT = 32
 def attribute(body: Body, array: Array, name: str) -> Value:
     """What an array says of itself."""
     if name == "shape":
-        return Tuple([Number(scalars.INT, each) for each in array.shape])
+        return Tuple([size(each) for each in array.shape])
     if name == "size":
-        return Number(scalars.INT, _numel(body, array))
+        return size(_numel(body, array))
     if name == "ndim":
         return scalars.literal(array.kind.ndim)
     if name == "itemsize":
@@ -45,6 +45,11 @@ def attribute(body: Body, array: Array, name: str) -> Value:
     if name == "T" and array.kind.ndim <= 1:
         return array
     return Method(array, name)
+
+
+def size(register: Any) -> Number:
+    """A number of elements."""
+    return Number(scalars.INT, register, is_natural=True)
 
 
 def _numel(body: Body, array: Array) -> Any:
@@ -83,7 +88,7 @@ def store(body: Body, node: ast.Subscript, value: Value) -> None:
             raise Unsupported("an element that is no number")
         _stored(body, owner, _pointer(body, owner, indices), value)
         return
-    _fill(body, view(body, owner, indices), value)
+    fill(body, view(body, owner, indices), value)
 
 
 def update(body: Body, node: ast.AugAssign) -> None:
@@ -170,9 +175,7 @@ def _is_element(array: Array, indices: Sequence[Index]) -> bool:
 
 def _position(body: Body, index: Number, size: Any) -> Any:
     """An index, counted from the end if it is negative."""
-    if index.literal is not None and index.literal >= 0:
-        return index.ir
-    if not index.kind.signed:
+    if index.is_natural or not index.kind.signed:
         return index.ir
     builder = body.builder
     wrapped = builder.add(index.ir, size)
@@ -181,8 +184,18 @@ def _position(body: Body, index: Number, size: Any) -> Any:
 
 def _pointer(body: Body, array: Array, indices: Sequence[Any]) -> Any:
     """The address of an element, or of a row and so on."""
+    sizes = array.shape[: len(indices)]
+    return _address(
+        body, array, [_position(body, *each) for each in zip(indices, sizes, strict=True)]
+    )
+
+
+def _address(body: Body, array: Array, places: Sequence[Any]) -> Any:
+    """The address of the element at these places, and at the first of further dims.
+
+    Of a contiguous array by its elements, so that LLVM sees which memory it belongs to.
+    """
     builder = body.builder
-    places = [_position(body, each, size) for each, size in zip(indices, array.shape, strict=False)]
     if array.strides is None:
         place = places[0]
         for size, each in zip(array.shape[1:], places[1:], strict=False):
@@ -224,30 +237,23 @@ def view(body: Body, array: Array, indices: Sequence[Index]) -> Array:
 
 
 def _ranges(body: Body, array: Array, indices: Sequence[Index]) -> Array:
-    builder = body.builder
     own = body.strides(array)
-    offset = None
     shape: list[Any] = []
     strides: list[Any] = []
+    starts: list[Any] = []
     for index, size, stride in zip(indices, array.shape, own, strict=False):
         if isinstance(index, Number):
-            start = _position(body, index, size)
-        else:
-            start, length, step = _bounded(body, index, size)
-            shape.append(length)
-            strides.append(stride if step is None else builder.mul(step, stride))
-            if start is None:
-                continue
-        moved = builder.mul(start, stride)
-        offset = moved if offset is None else builder.add(offset, moved)
+            starts.append(_position(body, index, size))
+            continue
+        start, length, step = _bounded(body, index, size)
+        starts.append(start)
+        shape.append(length)
+        strides.append(stride if step is None else body.builder.mul(step, stride))
     shape += array.shape[len(indices) :]
     strides += own[len(indices) :]
     stays = array.strides is None and _stays_dense(indices)
     kind = array.kind.copy(ndim=len(shape), layout="C" if stays else "A")
-    data = array.data
-    if offset is not None:
-        data = cgutils.pointer_add(builder, data, offset)
-    return Array(kind, data, shape, None if stays else strides)
+    return Array(kind, _address(body, array, starts), shape, None if stays else strides)
 
 
 def _stays_dense(indices: Sequence[Index]) -> bool:
@@ -268,10 +274,10 @@ def _bounded(body: Body, part: Slice, size: Any) -> tuple[Any, Any, Any]:
     builder, zero = body.builder, body.index(0)
     if part.step is not None and part.step.literal != 1:
         return _stepped(body, part, size)
-    start = None if part.start is None else _clamped(body, part.start, size)
     stop = size if part.stop is None else _clamped(body, part.stop, size)
-    if start is None:
-        return None, stop, None
+    if part.start is None:
+        return zero, stop, None
+    start = _clamped(body, part.start, size)
     length = builder.sub(stop, start)
     is_empty = builder.icmp_signed("<", length, zero)
     return start, builder.select(is_empty, zero, length), None
@@ -281,7 +287,7 @@ def _clamped(body: Body, bound: Number, size: Any) -> Any:
     """A bound of a range, within the dim."""
     builder, zero = body.builder, body.index(0)
     place = bound.ir
-    if bound.literal is None or bound.literal < 0:
+    if not bound.is_natural and bound.kind.signed:
         place = builder.select(
             builder.icmp_signed("<", place, zero), builder.add(place, size), place
         )
@@ -350,7 +356,7 @@ def dense(body: Body, flat: Value, start: Value, shape: Value) -> Array:
 # Whole arrays.
 
 
-def _fill(body: Body, target: Array, value: Value) -> None:
+def fill(body: Body, target: Array, value: Value) -> None:
     """target[...] = a number, or the elements of another array of its shape."""
     if isinstance(value, Array) and value.kind.ndim == target.kind.ndim:
         _require_same_shape(body, target, value)

@@ -255,7 +255,7 @@ def _length(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Valu
     if isinstance(given[0], Tuple):
         return scalars.literal(len(given[0].items))
     if isinstance(given[0], Array):
-        return Number(scalars.INT, given[0].shape[0])
+        return arrays.size(given[0].shape[0])
     raise Unsupported("a length")
 
 
@@ -287,7 +287,8 @@ def _extreme(body: Body, given: Sequence[Value], wins: Any) -> Value:
         if won.literal is not None:
             best = other if won.literal else best
             continue
-        best = Number(kind, body.builder.select(won.ir, other.ir, best.ir))
+        is_natural = best.is_natural and other.is_natural
+        best = Number(kind, body.builder.select(won.ir, other.ir, best.ir), None, is_natural)
     return best
 
 
@@ -297,6 +298,21 @@ def _empty(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value
 
 def _zeros(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
     return arrays.allocated(body, *_shape_and_dtype(body, given, named), zero=True)
+
+
+def _full(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
+    if len(given) < 2 or not isinstance(given[1], Number):
+        raise Unsupported("an allocation")
+    rest = given[2:] or (Static(given[1].kind),)
+    made = arrays.allocated(body, *_shape_and_dtype(body, [given[0], *rest], named), zero=False)
+    arrays.fill(body, made, given[1])
+    return made
+
+
+def _ones(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
+    made = arrays.allocated(body, *_shape_and_dtype(body, given, named), zero=False)
+    arrays.fill(body, made, scalars.literal(1))
+    return made
 
 
 def _shape_and_dtype(
@@ -315,6 +331,8 @@ _SPECIAL: dict[Any, Callable[[Body, Sequence[Value], dict[str, Value]], Value]] 
     max: _greatest,
     np.empty: _empty,
     np.zeros: _zeros,
+    np.ones: _ones,
+    np.full: _full,
 }
 
 INTRINSICS: dict[Any, str] = {

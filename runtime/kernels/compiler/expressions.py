@@ -13,7 +13,7 @@ import numpy as np
 from numba.core import types
 
 from torchgen_out._runtime.kernels.compiler import arrays, calls, flow, scalars
-from torchgen_out._runtime.kernels.compiler.body import Body, Edge, unified
+from torchgen_out._runtime.kernels.compiler.body import Body, Edge
 from torchgen_out._runtime.kernels.compiler.values import (
     Array,
     Kind,
@@ -23,8 +23,6 @@ from torchgen_out._runtime.kernels.compiler.values import (
     Tuple,
     Unsupported,
     Value,
-    parts,
-    rebuilt,
 )
 
 CHOSEN = "<chosen>"
@@ -291,14 +289,6 @@ def _several(body: Body, node: ast.BoolOp, only_booleans: bool) -> tuple[list[Ed
 
 
 def _bool_op(body: Body, node: ast.BoolOp) -> Value:
-    if all(_is_plain(each) for each in node.values):
-        numbers = [number(body, each) for each in node.values]
-        if all(each.kind is types.boolean for each in numbers):
-            join = body.builder.and_ if isinstance(node.op, ast.And) else body.builder.or_
-            register = numbers[0].ir
-            for each in numbers[1:]:
-                register = join(register, each.ir)
-            return Number(types.boolean, register)
     ends: list[Edge] = []
     for edges, answer in zip(condition(body, node, True), (True, False), strict=True):
         body.join(edges)
@@ -318,59 +308,13 @@ def _chosen(body: Body) -> Value:
 
 
 def _if_expression(body: Body, node: ast.IfExp) -> Value:
-    if not isinstance(node.test, ast.BoolOp) and _is_plain(node.body) and _is_plain(node.orelse):
-        return _selected(body, node)
+    """A choice, as branches: LLVM's own way to selects gives better masks than ours would."""
 
     def choose(chosen: ast.expr) -> Callable[[], None]:
         return lambda: body.__setitem__(CHOSEN, value(body, chosen))
 
     flow.branch(body, node.test, choose(node.body), choose(node.orelse))
     return _chosen(body)
-
-
-def _selected(body: Body, node: ast.IfExp) -> Value:
-    """A choice whose both sides cost nothing: both are computed."""
-    truth = scalars.truth(body.builder, number(body, node.test))
-    if truth.literal is not None:
-        return value(body, node.body if truth.literal else node.orelse)
-    first, second = value(body, node.body), value(body, node.orelse)
-    kind = unified(first.kind, second.kind)
-    first, second = body.converted(first, kind), body.converted(second, kind)
-    pairs = zip(parts(first), parts(second), strict=True)
-    registers = [
-        one if one is other else body.builder.select(truth.ir, one, other) for one, other in pairs
-    ]
-    return rebuilt(first, iter(registers))
-
-
-PLAIN = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Whether an expression can be computed without need: it is cheap, and touches no memory."""
-    if isinstance(node, (ast.Name, ast.Constant)):
-        return True
-    if isinstance(node, ast.UnaryOp):
-        return _is_plain(node.operand)
-    if isinstance(node, ast.BinOp):
-        return isinstance(node.op, PLAIN) and _is_plain(node.left) and _is_plain(node.right)
-    if isinstance(node, ast.Compare):
-        return all(_is_plain(each) for each in (node.left, *node.comparators))
-    if isinstance(node, ast.IfExp):
-        return all(_is_plain(each) for each in (node.test, node.body, node.orelse))
-    if isinstance(node, ast.Tuple):
-        return all(_is_plain(each) for each in node.elts)
-    if isinstance(node, ast.Attribute):
-        return isinstance(node.value, ast.Name) and node.value.id in ("np", "math")
-    if isinstance(node, ast.Call):
-        return _is_type(node.func) and all(_is_plain(each) for each in node.args)
-    return False
-
-
-def _is_type(node: ast.expr) -> bool:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return node.value.id == "np" and isinstance(getattr(np, node.attr, None), type)
-    return isinstance(node, ast.Name) and node.id in ("T", "BITS")
 
 
 def _subscript(body: Body, node: ast.Subscript) -> Value:

@@ -190,7 +190,8 @@ def _counted(body: Body, node: ast.For, start: Number, stop: Number, step: Numbe
     assert body.scope.env is not None
     outside = (after, dict(body.scope.env))
     body.enter(inside, body.scope.env)
-    _store(body, node.target, Number(kind, counter))
+    rises = step.literal is not None and step.literal > 0
+    _store(body, node.target, Number(kind, counter, is_natural=rises and start.is_natural))
     loop = _rounds(body, node.body)
     header.close(body, loop.continues, step)
     body.join([outside, *loop.breaks])
@@ -292,7 +293,8 @@ class _Header:
                 continue
             self._end(body, name, value)
         if step is not None:
-            following = body.builder.add(self.counter, step.ir)
+            flags = ("nsw",) if step.kind.signed else ("nuw",)
+            following = body.builder.add(self.counter, step.ir, flags=flags)
             self.counter.add_incoming(following, body.builder.block)
         body.builder.branch(self.block)
         body.scope.env = None

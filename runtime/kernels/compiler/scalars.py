@@ -42,6 +42,7 @@ INT_OPERATIONS = {
     operator.or_: "or_",
     operator.xor: "xor",
 }
+KEEP_NATURAL = {operator.add, operator.mul, operator.floordiv, operator.mod}
 COMPARISONS = {
     operator.lt: "<",
     operator.le: "<=",
@@ -91,7 +92,8 @@ def cast(builder: Any, number: Number, kind: Kind) -> Number:
     if own is types.float64 and kind is types.float32:
         return Number(kind, builder.fptrunc(number.ir, ir.FloatType()))
     if isinstance(own, types.Integer) and isinstance(kind, types.Integer):
-        return Number(kind, _resized(builder, number.ir, own, kind))
+        is_natural = number.is_natural and own.bitwidth <= kind.bitwidth
+        return Number(kind, _resized(builder, number.ir, own, kind), is_natural=is_natural)
     try:
         return Number(kind, context.cast(builder, number.ir, own, kind))
     except NotImplementedError as error:
@@ -134,8 +136,11 @@ def binary(builder: Any, function: Any, left: Number, right: Number) -> Number:
                 return made
         elif kind is types.int64 or kind is types.uint64:
             made = _int_operation(builder, function, left, right)
-            if made is not None:
-                return made
+            if made is None:
+                made = generic(builder, function, (left, right))
+            if left.is_natural and right.is_natural and function in KEEP_NATURAL:
+                made.is_natural = True
+            return made
     return generic(builder, function, (left, right))
 
 

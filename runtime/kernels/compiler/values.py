@@ -16,15 +16,17 @@ class Unsupported(Exception):
 class Number:
     """A scalar in a register.
 
-    literal: what it is, if that is known.
+    literal: what it is, if that is known. is_natural: whether it is known to be whole and not
+    negative, so that an index need not be tried for being counted from the end.
     """
 
-    __slots__ = ("ir", "kind", "literal")
+    __slots__ = ("ir", "is_natural", "kind", "literal")
 
-    def __init__(self, kind: Kind, ir: Any, literal: Any = None) -> None:
+    def __init__(self, kind: Kind, ir: Any, literal: Any = None, is_natural: bool = False) -> None:
         self.kind = kind
         self.ir = ir
         self.literal = literal
+        self.is_natural = is_natural or (type(literal) is int and literal >= 0)
 
 
 class Array:
