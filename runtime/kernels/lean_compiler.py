@@ -4,9 +4,10 @@ What a kernel calls is inlined into it, yet Numba optimises each of these functi
 makes machine code of it. Here they are linked into the kernel's module as they are, and only that
 is optimised, once. An error that no kernel lets happen would cost a second: its message spells
 shapes, for which Numba compiles its strings. And some questions that Numba asks ten thousand times
-are answered faster. Most kernels do without all that: `kernels/compiler/` makes LLVM's code of their
-text itself, and asks Numba for its rules only. Other users of Numba in the process see nothing of it: they compile meanwhile
+are answered faster. Other users of Numba in the process see nothing of it: they compile meanwhile
 neither before nor after, as the compiler has a lock.
+
+Most kernels do without nearly all of Numba: `kernels/compiler/` makes LLVM's code of their text.
 
 A replacement takes the place of a function only if that has the parameters it had when this was
 written (Numba 0.68); with another Numba kernels compile as slowly as ever.
@@ -20,7 +21,6 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
-
 
 log = logging.getLogger("torchgen_out.kernels")
 

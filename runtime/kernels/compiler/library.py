@@ -1,4 +1,4 @@
-"""From a kernel and its types to what Numba's dispatcher holds: machine code that Python calls."""
+"""From a kernel and its types to what Numba's compiler returns: a module of LLVM's, optimised."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from numba.core import compiler, environment, errors, funcdesc, types
 from numba.core import typing as numba_typing
-from numba.core.callwrapper import PyCallWrapper
 from numba.core.runtime import rtsys
 
 from torchgen_out._runtime.kernels.compiler import calls, scalars
@@ -29,7 +28,7 @@ RESULT = "result"
 
 
 def compiled(dispatcher: Any, signature: tuple[Kind, ...]) -> Any:
-    """Numba's result for a kernel, compiled for arguments of such types.
+    """Numba's result for a kernel and arguments of such types; to be called while `compiling`.
 
     Raises: Unsupported if its text has what only Numba compiles.
     """
@@ -62,7 +61,7 @@ def _attempt(dispatcher: Any, signature: tuple[Kind, ...], settled: dict[Any, Ki
 def _emit(
     dispatcher: Any, described: Any, library: Any, module: Any, settled: dict[Any, Kind]
 ) -> None:
-    """The code of a kernel, and the function around it that Python calls."""
+    """The code of a kernel."""
     context = scalars.context
     function = context.declare_function(module, described)
     body = Body(function, library, settled)
@@ -76,18 +75,6 @@ def _emit(
     body.scope.env = dict(zip(names, given, strict=True))
     with body.reassociating(calls.flags_of(dispatcher)):
         _return(body, calls.finished(body, definition), described.restype)
-    context.declare_env_global(module, context.get_env_name(described))
-    if dispatcher.targetoptions.get("no_cpython_wrapper"):
-        return
-    PyCallWrapper(
-        context,
-        module,
-        function,
-        described,
-        environment.Environment.from_fndesc(described),
-        call_helper=None,
-        release_gil=True,
-    ).build()
 
 
 def _argument(body: Body, kind: Kind, registers: Iterator[Any]) -> Value:
@@ -147,7 +134,7 @@ def _descriptor(function: Any, signature: tuple[Kind, ...], result: Kind) -> Any
 
 
 def _result(described: Any, library: Any) -> Any:
-    """What Numba's compiler returns."""
+    """What Numba's compiler returns; the entry point is what `lean_compiler` has in its place."""
     context = scalars.context
     own = environment.Environment.from_fndesc(described)
     entry_point = context.get_executable(library, described, own)
