@@ -32,5 +32,8 @@ GROUPS = {
     "training": Group("Whole training steps", 0.8),
 }
 
-PAGES = ("breakdown", "engine", "start", "memory", "busy", "loading", "author_loop", "regenerate")
+PAGES = (
+    "breakdown", "engine", "start", "memory", "busy", "loading", "author_loop", "regenerate",
+    "distributed",
+)  # fmt: skip
 """Measurements that PyTorch has no part in, or of whole processes; each writes its own page."""

@@ -13,6 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.distributed import jobs
 
 
@@ -88,6 +90,13 @@ def test_a_killed_rank_is_named_at_once_and_nothing_is_left(tmp_path: Path) -> N
         _killed(tmp_path / str(number), transport, moments)
     if before:
         assert set(os.listdir("/dev/shm")) <= before
+
+
+@pytest.mark.slow
+def test_fifty_moments(tmp_path: Path) -> None:
+    moments = random.Random(50)
+    for number in range(50):
+        _killed(tmp_path / str(number), "messages" if number % 5 == 4 else "", moments)
 
 
 def _strange_group(torch: Any, rank: int, size: int) -> str:

@@ -128,6 +128,18 @@ def test_leaves_travel_and_histories_do_not() -> None:
     queue.close()
 
 
+def test_parameters_travel_as_memory() -> None:
+    """`multiprocessing` goes by the very class: that of a parameter, or of `.data`'s storage."""
+    layer = torch.nn.Linear(2, 2).share_memory()
+    layer.register_buffer("own", torch.nn.Buffer(torch.zeros(2)).share_memory_())
+    ours, theirs = mp.get_context("fork").Pipe()
+    ours.send([layer, layer.weight, layer.weight.data])
+    again, weight, data = theirs.recv()
+    for tensor in (again.weight, again.bias, again.own, weight, data):
+        tensor.data.fill_(7)
+    assert all(tensor.eq(7).all() for tensor in (layer.weight, layer.bias, layer.own))
+
+
 def test_strategies() -> None:
     assert mp.get_sharing_strategy() in mp.get_all_sharing_strategies()
     mp.set_sharing_strategy("file_system")

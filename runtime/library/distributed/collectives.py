@@ -43,6 +43,8 @@ def root(group: Any, rank: int | None, group_rank: int | None, default: int | No
 def _finished(work: Any, async_op: bool) -> Any:
     """What a call returns: its work, or nothing once it has ended."""
     if async_op:
+        if hasattr(work, "leave"):
+            work.leave()
         return work
     if work is not None:
         work.wait()

@@ -60,7 +60,7 @@ class RequestWork(Work):
     def poll(self) -> None:
         """Look whether it has ended."""
         with self._group.lock:
-            if self._future.done() or not self._request.Test(self._status):
+            if self._is_done or not self._request.Test(self._status):
                 return
             error: BaseException | None = None
             try:
@@ -71,11 +71,11 @@ class RequestWork(Work):
 
     def has_left(self) -> bool:
         """Return whether it goes on."""
-        return not self._future.done()
+        return not self._is_done
 
     def is_completed(self) -> bool:
         self.poll()
-        return self._future.done()
+        return self._is_done
 
     def leave(self) -> None:
         if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
@@ -86,7 +86,7 @@ class RequestWork(Work):
         end, looks = time.monotonic() + seconds, 0
         while True:
             self.poll()
-            if self._future.done():
+            if self._is_done:
                 return
             looks += 1
             if looks > _SPINS:
@@ -145,7 +145,6 @@ class ProcessGroupMPI(ProcessGroup):
         with self.lock:
             work = RequestWork(begin(), self, result, end)
         if getattr(opts, "asyncOp", True):
-            work.leave()
             return work
         given = getattr(opts, "timeout", None)
         work.wait(given)

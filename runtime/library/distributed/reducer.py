@@ -15,6 +15,7 @@ import torchgen_out as torch
 from torchgen_out._runtime.autograd import engine
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.library.distributed import collectives, errors, world
+from torchgen_out._runtime.library.distributed.options import AllreduceOptions
 from torchgen_out._runtime.library.distributed.reduce_op import ReduceOp
 from torchgen_out._runtime.library.programs.futures import Future
 
@@ -231,9 +232,8 @@ class Reducer:
 
     def _start(self, bucket: _Bucket) -> None:
         if self._hook is None:
-            bucket.work = collectives.all_reduce(
-                bucket.flat, ReduceOp.SUM, self.group, async_op=True
-            )
+            # Carried on by the next bucket and at the end: no thread need look after it.
+            bucket.work = self.group.allreduce([bucket.flat], AllreduceOptions())
             return
         state, hook = self._hook
         bucket.future = hook(state, GradBucket(bucket, bucket is self.buckets[-1]))

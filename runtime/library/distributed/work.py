@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from concurrent import futures
 from datetime import timedelta
 from typing import Any
 
@@ -41,24 +42,32 @@ class Work:
     """What an asynchronous call returns. Backends from outside override what they know better."""
 
     def __init__(self, result: Any = None) -> None:
-        self._future = WorkFuture(self)
+        self._future: WorkFuture | None = None  # made when it is asked for: most never are
         self._result = result
         self._error: BaseException | None = None
+        self._is_done = False
 
     # -- for whoever carries it out ---------------------------------------------------------------
 
     def finish(self, error: BaseException | None = None) -> None:
         """Note that the operation has ended, well or with an error."""
-        self._error = error
-        future, self._future.work = self._future, None
-        if error is None:
-            future.set_result(self._result)
-        else:
-            future.set_exception(error)
+        self._error, self._is_done = error, True
+        self._tell()
+
+    def _tell(self) -> None:
+        """Bring the end to the future, if there is one. It may be told twice, by two threads."""
+        future = self._future
+        if future is not None and self._is_done:
+            future.work = None
+            with contextlib.suppress(RuntimeError, futures.InvalidStateError):
+                if self._error is None:
+                    future.set_result(self._result)
+                else:
+                    future.set_exception(self._error)
 
     def _proceed(self, timeout: float | None) -> None:
         """Carry the operation on until it has ended."""
-        if not self._future.done():
+        if not self._is_done:
             raise NotImplementedError(f"{type(self).__name__} does not say how to wait for it")
 
     def leave(self) -> None:
@@ -73,7 +82,7 @@ class Work:
 
     def is_completed(self) -> bool:
         """Return whether it has ended."""
-        return self._future.done()
+        return self._is_done
 
     def is_success(self) -> bool:
         """Return whether it has ended well."""
@@ -85,7 +94,7 @@ class Work:
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         """Wait for its end; raise its error. timeout: how long, instead of the group's."""
-        if not self._future.done():
+        if not self._is_done:
             self._proceed(timeout.total_seconds() if timeout else None)
         if self._error is not None:
             raise self._error
@@ -109,11 +118,14 @@ class Work:
 
     def get_future(self) -> Future[Any]:
         """Return the future of its result."""
+        if self._future is None:
+            self._future = WorkFuture(self)
+            self._tell()
         return self._future
 
     def get_future_result(self) -> Future[Any]:
         """Return the future of its status: 0 for success."""
-        return self._future.then(lambda _: 0 if self._error is None else 1)
+        return self.get_future().then(lambda _: 0 if self._error is None else 1)
 
 
 public.place("distributed", Work)

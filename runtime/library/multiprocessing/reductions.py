@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 
 import torchgen_out as torch
+from torchgen_out._runtime.autograd.detached_storage import TwinStorage
 from torchgen_out._runtime.core import shared_memory
-from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.storage import ForeignStorage, Storage
+from torchgen_out._runtime.library.nn.parameter import Buffer, Parameter
 
 Place = tuple[int, int, int, int, str]
 """Which memory (a file's device and number), from which byte on, how many, of which dtype."""
+
+TENSORS = (torch.Tensor, Parameter, Buffer)
+STORAGES = (Storage, ForeignStorage, TwinStorage)
+"""`multiprocessing` looks for the very class of an object, not for those it is derived from."""
 
 _storages: weakref.WeakValueDictionary[Place, Storage] = weakref.WeakValueDictionary()
 """Storages that were sent or received: what comes again, or comes back, is the same."""
@@ -66,5 +72,7 @@ def _restore_storage(sent: Any, size: int, place: Place) -> Storage:
 
 def register() -> None:
     """Tell `multiprocessing`, whose queues, pipes and pools ask there, how tensors travel."""
-    reduction.ForkingPickler.register(torch.Tensor, _reduce_tensor)
-    reduction.ForkingPickler.register(Storage, _reduce_storage)
+    for kind in TENSORS:
+        reduction.ForkingPickler.register(kind, _reduce_tensor)
+    for storage in STORAGES:
+        reduction.ForkingPickler.register(storage, _reduce_storage)

@@ -54,10 +54,14 @@ class Step(Work):
     def _proceed(self, timeout: float | None) -> None:
         self.queue.run_until(self, self.timeout if timeout is None else timeout)
 
+    def leave(self) -> None:
+        if not self._is_done:
+            look_after(self.queue)
+
     def is_completed(self) -> bool:
-        if not self._future.done():
+        if not self._is_done:
             self.queue.poll()
-        return self._future.done()
+        return self._is_done
 
 
 class Queue:
@@ -97,8 +101,6 @@ class Queue:
             self._check()
             self._steps.append(step)
             self._advance()
-        if self._steps:
-            look_after(self)
         return step
 
     def has_left(self) -> bool:
@@ -117,9 +119,9 @@ class Queue:
         """Carry on until a step has ended. Its error is its own; that it is late is raised."""
         end = time.monotonic() + seconds
         with self._lock:
-            while not step._future.done():
+            while not step._is_done:
                 self._advance()
-                if step._future.done() or not self._steps:
+                if step._is_done or not self._steps:
                     break
                 first = self._steps[0]
                 assert first.condition is not None

@@ -11,6 +11,8 @@ from torchgen_out._runtime.library.distributed.gloo import progress, stamps
 from torchgen_out._runtime.library.distributed.gloo.messages import Messages, Transfer
 from torchgen_out._runtime.library.distributed.work import Work
 
+_ending = threading.Lock()
+
 
 class Delivery(Work):
     """A tensor on its way."""
@@ -19,12 +21,11 @@ class Delivery(Work):
         super().__init__([tensor])
         self._mailbox, self._buffer, self._receives = mailbox, buffer, receives
         self.transfer: Transfer | None = None
-        self._ending = threading.Lock()
 
     def settle(self) -> None:
         """Take note of the transfer's end, once."""
-        with self._ending:
-            if self._future.done():
+        with _ending:
+            if self._is_done:
                 return
             assert self.transfer is not None
             error = self.transfer.error
@@ -38,10 +39,10 @@ class Delivery(Work):
 
     def is_completed(self) -> bool:
         self._mailbox.poll()
-        return self._future.done()
+        return self._is_done
 
     def leave(self) -> None:
-        if not self._future.done():
+        if not self._is_done:
             progress.look_after(self._mailbox)
 
     def source_rank(self) -> int:
