@@ -13,6 +13,7 @@ from torchgen_out._runtime.bindings.arguments import store_out
 from torchgen_out._runtime.core.shape import broadcast_shapes, normalize_dims
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
 from torchgen_out._runtime.ops.composite.view.reshaping import reshape
 
 
@@ -22,9 +23,9 @@ def matmul(self: Any, other: Any) -> Any:
     Shape: (n) (n) -> (); (n, m) (m) -> (n); (*A, n, m) (*B, m, p) -> (*broadcast(A, B), n, p);
     a vector on the left is a row, on the right a column, and its dim is dropped again.
     """
-    ndim_self, ndim_other = self.ndim, other.ndim
+    ndim_self, ndim_other = len(self._sizes), len(other._sizes)
     if ndim_self == 2 and ndim_other == 2:
-        return self.mm(other)
+        return operators["mm"].calls[self._key, other._key](self, other)
     if ndim_self == 0 or ndim_other == 0:
         raise RuntimeError(
             "both arguments to matmul need to be at least 1D, but they are "

@@ -42,13 +42,14 @@ def cross_entropy(
     reduction = named_reduction(size_average, reduce, reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    class_dim = 0 if input.ndim == 1 else 1
-    if input.shape == target.shape:
+    sizes = input._sizes
+    class_dim = 0 if len(sizes) == 1 else 1
+    if sizes == target._sizes:
         return _with_probabilities(
             input, target, weight, ignore_index, reduction, label_smoothing, class_dim
         )
     code = REDUCTION_CODES[reduction]
-    if input.ndim == 2:
+    if len(sizes) == 2:
         arguments = (target, weight, code, ignore_index, label_smoothing)
         return ops._cross_entropy_rows(input, *arguments)[0]
     log_probabilities = input.log_softmax(class_dim)
@@ -56,7 +57,7 @@ def cross_entropy(
     if label_smoothing == 0.0:
         return loss
     smooth = _uniform_loss(log_probabilities, target, weight, ignore_index, reduction, class_dim)
-    share = label_smoothing / input.shape[class_dim]
+    share = label_smoothing / sizes[class_dim]
     return loss * (1 - label_smoothing) + smooth * share
 
 
@@ -88,7 +89,7 @@ def _with_probabilities(
         each = each * _along_classes(weight, input, class_dim)
     if reduction == "mean":
         places = input.numel() // classes if classes else 0
-        return -each.sum() / places if places else -each.sum() * nan
+        return each.sum() / -places if places else each.sum() * nan
     return -each.sum() if reduction == "sum" else -each.sum(class_dim)
 
 
