@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.node import Edge, Node
-from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.memory_format import contiguous_format
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor, alias
 from torchgen_out._runtime.dispatch import ops
 
-Geometry = tuple[Sequence[int], tuple[int, ...], int]
+Geometry = tuple[Size, tuple[int, ...], int]
 
 
 class AsStridedBackward0(Node):
@@ -67,7 +67,7 @@ class CopySlices(Node):
     def _copy(self, grad: Tensor) -> Tensor:
         """A copy of the base's gradient, laid out as the base was."""
         sizes, strides, _ = self.base
-        if strides == shapes.contiguous_strides(sizes):
+        if strides == dense_layout(sizes).strides:
             return grad.clone(memory_format=contiguous_format)
         copy: Tensor = ops.empty_strided(sizes, strides, dtype=grad.dtype, device=grad.device)
         return copy.copy_(grad)

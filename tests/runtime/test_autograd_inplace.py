@@ -271,3 +271,27 @@ def test_writing_with_out_does_not_record(torch):
         torch.add(x, 1, out=torch.zeros(2, dtype=torch.float64))
     with torch.no_grad():
         assert torch.add(x, 1, out=torch.zeros(2, dtype=torch.float64)).tolist() == [2.0, 3.0]
+
+
+def test_a_view_that_was_written_to_has_its_new_history_when_it_is_used(torch):
+    """It is made only then, though nothing was counted in `Unchanged` that would tell."""
+
+    class Unchanged(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    x = leaf(torch, [1.0, 1.0, 1.0])
+    y = x * 1
+    view = y[1:]
+    Unchanged.apply(view)
+    view.retain_grad()
+    view.mul_(2)
+    (view * 5).sum().backward()
+    assert view.grad.tolist() == [5.0, 5.0]
+    assert x.grad.tolist() == [0.0, 30.0, 30.0]
