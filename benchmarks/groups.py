@@ -25,6 +25,7 @@ GROUPS = {
     "pointwise": Group("Pointwise operators", 0.6),
     "reductions": Group("Reductions, softmax, norms and scans", 0.8),
     "indexing": Group("Gathering, scattering, ordering, joining and drawing", 0.9),
+    "sparse": Group("Sparse matrices of graphs, and sparse gradients", 0.8),
     "linalg": Group("Matrix products, factorisations, FFT", 0.8),
     "convolution": Group("Convolutions", 0.9),
     "pooling": Group("Pooling", 0.9),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.autograd import api, engine, graph
+from torchgen_out._runtime.autograd.sparse.checking import over_values
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.tensor import Tensor, from_array
@@ -53,7 +54,8 @@ def gradcheck(
     """Compare the gradients of `func` at `inputs` with finite differences of step `eps`.
 
     Inputs that require grad should be float64 or complex128. nondet_tol: how much two runs of
-    backward may differ. check_undefined_grad: also run backward without gradients.
+    backward may differ. check_undefined_grad: also run backward without gradients. masked: whether
+    only the entries of sparse inputs vary, not all of their elements.
     Raises: GradcheckError naming output and input; with raise_exception=False, returns False.
     """
     _refuse(
@@ -62,7 +64,7 @@ def gradcheck(
         check_forward_ad=check_forward_ad,
         fast_mode=fast_mode,
     )
-    inputs = _listed(inputs)
+    func, inputs = over_values(func, _listed(inputs), bool(masked))
     try:
         _check(func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_undefined_grad)
     except GradcheckError:
@@ -96,7 +98,7 @@ def gradgradcheck(
     grad_outputs: the gradients arriving at the outputs; random ones unless given.
     """
     _refuse(check_fwd_over_rev=check_fwd_over_rev)
-    inputs = _listed(inputs)
+    func, inputs = over_values(func, _listed(inputs), masked)
     outputs = _differentiable(func(*inputs))
     if grad_outputs is None:
         grads = tuple(_random_like(output, gen_non_contig_grad_outputs) for output in outputs)

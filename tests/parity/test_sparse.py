@@ -363,6 +363,7 @@ def test_solutions_of_sparse_systems_and_their_gradients() -> None:
     assert t.autograd.gradgradcheck(solved, given)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("reduce", ["mean", "amax", "amin"])
 def test_message_passing(reduce: str) -> None:
     """Random structure: duplicates, rows without entries, entries out of order."""
@@ -380,3 +381,20 @@ def test_message_passing(reduce: str) -> None:
         results.append([found.detach().numpy(), dense.grad.numpy()])
     for own, other in zip(*results, strict=True):
         np.testing.assert_allclose(own, other, rtol=1e-10)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize(
+    "call", calls_of("s.to_dense()  c@q  c*c  u.sin()  t.sparse.softmax(s,1)  b@q")
+)
+def test_gradcheck_takes_sparse_inputs(call: str, masked: bool) -> None:
+    t = torchgen_out
+    given = {**operands(t, t.float64), **compressed_operands(t)}
+    name = call[0] if call[0] in "sucb" else "s"
+    given["q"] = given["q"].double()
+    leaf = given[name].double().detach().requires_grad_()
+
+    def function(tensor: Any) -> Any:
+        return eval(call, {**given, name: tensor})
+
+    assert t.autograd.gradcheck(function, leaf, masked=masked)

@@ -137,19 +137,22 @@ def spmm_extreme(
 
 @typed
 def keep_extremes(first, last, out, chosen, offsets, others, order, values, mat, is_max, bounds):
-    """Each column's extreme product, and where it comes from; columns one by one, in registers."""
-    width, has_order, is_min = np.uint64(mat.shape[1]), order.size > 0, not is_max
+    """Each column's extreme product, and where it comes from; without branches, so that columns
+    vectorise."""
+    width, has_order, sign = np.uint64(mat.shape[1]), order.size > 0, T(1) if is_max else T(-1)
     for row in range(bounds[first], bounds[last]):
         r, begin, stop = np.uint64(row), np.uint64(offsets[row]), np.uint64(offsets[row + 1])
         for i in range(width):
-            best, found = T(0), -1
-            for k in range(begin, stop):
-                e = order[k] if has_order else np.int64(k)
-                product = values[np.uint64(e)] * mat[np.uint64(others[k]), i]
-                is_beyond = ((product > best) & is_max) | ((product < best) & is_min)
-                is_new = (found < 0) | is_beyond | ((product != product) & (best == best))
-                best, found = product if is_new else best, e if is_new else found
-            out[r, i], chosen[r, i] = best, found
+            out[r, i], chosen[r, i] = T(0), -1
+        for k in range(begin, stop):
+            e, p = order[k] if has_order else np.int64(k), np.uint64(others[k])
+            value, is_first = values[np.uint64(e)], k == begin
+            for i in range(width):
+                product, old, before = value * mat[p, i], out[r, i], chosen[r, i]
+                is_beyond = (sign * product > sign * old) | ((product != product) & (old == old))
+                is_new = is_beyond | is_first
+                out[r, i] = product if is_new else old
+                chosen[r, i] = e if is_new else before
 
 
 def sampled_products(out: Array, rows: Array, columns: Array, left: Array, right: Array) -> None:
