@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "there are no sparse layouts, quantised dtypes, symbols or graphs"
+_REMEDY = "there are no quantised dtypes, symbols or graphs"
 
 CompilationUnit = absent.kind("torch.CompilationUnit", _REMEDY)
 Event = absent.kind("torch.Event", _REMEDY)

@@ -14,6 +14,7 @@ from torchgen_out._runtime.core.size import make_size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.factories import creation, from_data
+from torchgen_out._runtime.factories.sparse_tensors import sparse_coo_tensor
 from torchgen_out._runtime.tensor_api.typed_storage import TypedStorage
 
 
@@ -64,6 +65,21 @@ class TensorType(type):
         return from_sizes_or_data(cls.dtype, devices.device(on), args)
 
 
+class SparseTensorType(TensorType):
+    """The metaclass of the old types of COO tensors."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) and getattr(instance, "is_sparse", False)
+
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
+        """A COO tensor of indices, values and sizes, or of sizes alone."""
+        on = cls.device_type if device is None else device
+        if args and not isinstance(args[0], Tensor):
+            sizes = args[0] if isinstance(args[0], (tuple, list)) else args
+            return sparse_coo_tensor(size=sizes, dtype=cls.dtype, device=on)
+        return sparse_coo_tensor(*args, dtype=cls.dtype, device=on)
+
+
 def _define(of: dtype, device_type: str) -> TensorType:
     name = errors.scalar_type_name(of) + "Tensor"
     module = "torchgen_out" if device_type == "cpu" else f"torchgen_out.{device_type}"
@@ -87,13 +103,31 @@ IntTensor = _CPU_TYPES[dtypes.int32]
 LongTensor = _CPU_TYPES[dtypes.int64]
 BoolTensor = _CPU_TYPES[dtypes.bool]
 
+_SPARSE = [of for of in _OF_OLD if of is not dtypes.bool]
+SPARSE_TYPES: dict[str, TensorType] = {
+    each.__name__: SparseTensorType(
+        each.__name__,
+        (),
+        {
+            "dtype": of,
+            "device_type": "cpu",
+            "__module__": "torchgen_out.sparse",
+            "__doc__": f"The type of {of.name} COO tensors on the CPU; calling it makes one.",
+        },
+    )
+    for of, each in _CPU_TYPES.items()
+    if of in _SPARSE
+}
+"""The types that `torch.sparse` shows."""
+
 CUDA_TYPES: dict[str, TensorType] = {each.__name__: each for each in _CUDA_TYPES.values()}
 """The types that `torch.cuda` shows."""
 
 
 def type_name(self: Tensor) -> str:
     """Return the old name of a tensor's type, "torch.FloatTensor" or "torch.cuda.FloatTensor"."""
-    return _name(self.dtype, self.device.type)
+    plain = _name(self.dtype, self.device.type)
+    return plain.replace("torch.", "torch.sparse.", 1) if self.is_sparse else plain
 
 
 def _name(of: dtype, device_type: str) -> str:

@@ -16,7 +16,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.binding import binder_of
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.dispatch import ops as operators
-from torchgen_out._runtime.library.programs import absent
+from torchgen_out._runtime.ops.composite.sparse import functions as sparse_functions
 
 __all__ = [
     "OpNamespace", "OpOverload", "OpOverloadPacket", "__getattr__", "aten", "import_module",
@@ -167,11 +167,10 @@ def _pin_memory(self: Any, device: Any = None) -> Any:
     return self.pin_memory()
 
 
-_DENSE = "sparse layouts are named and not computed with; use dense tensors"
 _BELOW_METHODS: dict[str, Any] = {
     "_pin_memory": _pin_memory,
-    "_sparse_addmm": absent.function("torch.ops.aten._sparse_addmm", _DENSE),
-    "_sparse_mm_reduce_impl": absent.function("torch.ops.aten._sparse_mm_reduce_impl", _DENSE),
+    "_sparse_addmm": sparse_functions.addmm,
+    "_sparse_mm_reduce_impl": sparse_functions.mm,
     "_to_copy": _to_copy,
 }
 """Operators that PyTorch's methods call, and classes that answer for themselves name."""
