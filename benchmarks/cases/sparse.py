@@ -71,7 +71,9 @@ def case(
         coo, dense = csr.to_sparse().coalesce(), T.from_numpy(features(held.shape[0]))
         return Work(body(T, csr, coo, dense), (dense,))
 
-    def make_array(_: ModuleType) -> Call:
+    def make_array(arrays: ModuleType) -> Call:
+        if arrays is not np:
+            raise NotImplementedError("SciPy is beside NumPy only")
         held = matrix_of(kind, nodes)
         given = features(held.shape[0])
         assert array is not None
