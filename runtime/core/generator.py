@@ -42,8 +42,8 @@ class Generator:
     def advance(self, count: int) -> tuple[int, int]:
         """Take `count` blocks of the stream: return (seed, first block) and move on behind them."""
         with self._lock:
-            start = self._offset
-            self._offset = (start + count) % _WORD
+            start, end = self._offset, self._offset + count
+            self._offset = end if end < _WORD else end % _WORD
             return self._seed, start
 
     def manual_seed(self, seed: int) -> Generator:

@@ -130,9 +130,11 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     _check_std(std)
     sizes = shapes.broadcast_shapes(*[tensor._sizes for tensor in tensors])
     if out is None:
-        made = _fill("normal_", creation_like.new_empty(tensors[0], sizes), 0.0, 1.0, generator)
-        if tensors[0].dtype is tensors[-1].dtype:
-            drawn: Tensor = made * std + mean
+        first, scale = tensors[0], 1.0 if isinstance(std, Tensor) else float(std)
+        made = creation.allocate(sizes, first.dtype, first.device)
+        made = _fill("normal_", made, 0.0, scale, generator)
+        if first.dtype is tensors[-1].dtype:
+            drawn: Tensor = made * std + mean if isinstance(std, Tensor) else made + mean
             return drawn
     else:
         made = ops.normal_(ready_out("normal", out, sizes, mean, std), generator=generator)

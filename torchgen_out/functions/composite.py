@@ -4250,19 +4250,6 @@ def diag(
     return shaping_bodies.diag(input, diagonal)
 
 
-def trace(input: Tensor) -> Tensor:
-    """trace(Tensor self) -> Tensor
-
-    Sums the main diagonal of a matrix. Integers are summed as int64.
-    """
-    if input.__class__ not in TENSORS:
-        _answer = overridden(trace, locals())
-        if _answer is not NotImplemented:
-            return _answer
-        check_tensors("trace", ("self", 0, "tensor", input))
-    return shaping_bodies.trace(input)
-
-
 def take_along_dim(
     input: Tensor = MISSING,
     indices: Tensor = MISSING,

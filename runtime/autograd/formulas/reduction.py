@@ -175,3 +175,9 @@ def std_mean_backward(
     """The gradients through both results."""
     of_mean = _mean_backward(grads[1], self._sizes, dim, keepdim)
     return std_backward(std, grads[0], self, dim, correction, keepdim) + of_mean
+
+
+def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    """The gradient along the main diagonal of zeros."""
+    result: Tensor = ops.diagonal_backward(grad.expand((min(sizes),)), sizes, 0, 0, 1)
+    return result

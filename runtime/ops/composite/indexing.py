@@ -30,12 +30,18 @@ def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
             f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     dim = shapes.normalize_dim(dim, self.ndim)
+    if _differ_only_in(dim, self._sizes, indices._sizes):
+        return self.gather(dim, indices)
     own, given = list(self.shape), list(indices.shape)
     own[dim] = given[dim] = 1
     common = shapes.broadcast_shapes(own, given)
     source = self.expand((*common[:dim], self.size(dim), *common[dim + 1 :]))
     places = indices.expand((*common[:dim], indices.size(dim), *common[dim + 1 :]))
     return source.gather(dim, places)
+
+
+def _differ_only_in(dim: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    return a == b or (a[:dim] == b[:dim] and a[dim + 1 :] == b[dim + 1 :])
 
 
 def nonzero(self: Any, as_tuple: bool = False, out: Any = None) -> Any:

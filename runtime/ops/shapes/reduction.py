@@ -75,6 +75,13 @@ def histc(self: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Answer:
     return (bins,), self.dtype
 
 
+def trace(self: Any) -> Answer:
+    """A number; of integers int64. Raises: RuntimeError unless self is a matrix."""
+    if len(self._sizes) != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    return (), dtypes.int64 if self.dtype.kind == "i" else self.dtype
+
+
 def bin_sums(points: Any, edges: Any, bins: Any, weights: Any) -> Answer:
     """The numbers of bins."""
     return tuple(bins), points.dtype

@@ -50,7 +50,12 @@ def plan_draw(
             start, seed = np.uint64(start), np.uint64(seed)
             threads.run_ranges(entry, blocks, work, *arrays, start, seed, *params)
 
-    return LaunchPlan(run, numbers)
+    def run_few(array: Array, params: Any, generator: Any) -> None:
+        seed, start = generator.advance(blocks)
+        entry(0, blocks, array, start, seed, *params)
+
+    is_plain = len(dtypes) == 1 and work < 2 * threads.GRAIN
+    return LaunchPlan(run_few if is_plain else run, numbers)
 
 
 def _plan_fill(kernels: Any, dtype: Any, count: int, *numbers: float) -> LaunchPlan:

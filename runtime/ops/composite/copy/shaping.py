@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.dispatch import ops
 
@@ -92,12 +91,3 @@ def diag(self: Any, diagonal: int = 0) -> Any:
     if self.ndim == 2:
         return self.diagonal(diagonal).clone()
     raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
-
-
-def trace(self: Any) -> Any:
-    """The sum of the diagonal. **Raises** RuntimeError unless self is a matrix."""
-    if len(self._sizes) != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    if self.dtype is dtypes.bool:
-        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
-    return self.diagonal().sum()

@@ -74,7 +74,8 @@ def block_diag(tensors: Sequence[Any]) -> Any:
     widths = [block._sizes[1] for block in blocks]
     columns, left, rows = sum(widths), 0, []
     for block, own in zip(blocks, widths, strict=True):
-        rows.append(ops.constant_pad_nd(block.to(common), (left, columns - left - own)))
+        block = block if block.dtype is common else block.to(common)
+        rows.append(ops.constant_pad_nd(block, (left, columns - left - own)))
         left += own
     return ops.cat(rows, 0)
 
