@@ -25,6 +25,9 @@ from torchgen_out._runtime.factories import creation, creation_like
 
 Options = Any
 
+FEW = 1 << 14
+"""Elements for which new memory costs less than to write where there are some."""
+
 
 _unseen = Storage(None)
 """Counts the writes into tensors that nobody has seen, which are none to anybody."""
@@ -129,16 +132,18 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     _check_std(std)
     sizes = shapes.broadcast_shapes(*[tensor._sizes for tensor in tensors])
+    first, is_scaled = tensors[0], isinstance(std, Tensor)
+    scale = 1.0 if is_scaled else float(std)
     if out is None:
-        first, scale = tensors[0], 1.0 if isinstance(std, Tensor) else float(std)
         made = creation.allocate(sizes, first.dtype, first.device)
         made = _fill("normal_", made, 0.0, scale, generator)
-        if first.dtype is tensors[-1].dtype:
-            drawn: Tensor = made * std + mean if isinstance(std, Tensor) else made + mean
+        if first.dtype is tensors[-1].dtype and made.numel() <= FEW:
+            drawn: Tensor = (made * std if is_scaled else made) + mean
             return drawn
     else:
-        made = ops.normal_(ready_out("normal", out, sizes, mean, std), generator=generator)
-    return made.mul_(std).add_(mean)
+        made = ready_out("normal", out, sizes, mean, std)
+        ops.normal_(made, 0.0, scale, generator=generator)
+    return (made.mul_(std) if is_scaled else made).add_(mean)
 
 
 def _check_std(std: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.small import DTYPES, INT64, SMALL
+from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -25,11 +25,14 @@ Found = list[tuple[Array, tuple[int, ...]]]
 def plan_nonzero(self: TensorSpec) -> LaunchPlan:
     """Find the places of the elements that are not zero, one row each."""
     count, ndim, sizes = self.numel, len(self.sizes), np.array(self.sizes, np.int64)
-    entry = list_places.entry_point((INT64, self.dtype, INT64, int))
+    is_small = 0 < count * ndim <= FEW
+    entry = list_places.entry_point((INT64, self.dtype if is_small else BOOL, INT64, int))
 
     def run(mask: Array, at: int, sizes: Array) -> Found:
         if at or mask.size != count:
             mask = mask[at : at + count]
+        if mask.dtype != BOOL:
+            mask = mask != 0
         found = int(np.count_nonzero(mask))
         out = np.empty(found * ndim, np.int64)
         if out.size:
@@ -42,7 +45,7 @@ def plan_nonzero(self: TensorSpec) -> LaunchPlan:
         filled = entry(out, mask if mask.size == count else mask[at : at + count], sizes, ndim)
         return [(out[:filled], (filled // ndim, ndim))]
 
-    return LaunchPlan(run_few if 0 < count * ndim <= FEW else run, sizes)
+    return LaunchPlan(run_few if is_small else run, sizes)
 
 
 FEW = 1024

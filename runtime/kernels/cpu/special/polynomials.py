@@ -46,14 +46,41 @@ def three_term_recurrence(
 
 
 @kernel
-def recur(start, stop, out, x, n, width, row_x, step_x, row_n, step_n, *numbers):
+def recur(
+    start,
+    stop,
+    out,
+    x,
+    n,
+    width,
+    row_x,
+    step_x,
+    row_n,
+    step_n,
+    f0,
+    f1,
+    a0,
+    a1,
+    a2,
+    a3,
+    b0,
+    b1,
+    d0,
+    d1,
+):
     """In float64, of elements cast to the result's dtype. NaN, also of inf - inf, ends it."""
-    f0, f1, a0, a1, a2, a3, b0, b1, d0, d1 = numbers
     is_constant = a2 == 0.0 and a3 == 0.0 and b1 == 0.0 and d1 == 0.0
+    row = start // width
+    column = start - row * width
+    from_x, from_n = row * row_x + column * step_x, row * row_n + column * step_n
     for i in range(start, stop):
-        row = i // width
-        at = np.float64(out.dtype.type(x[row * row_x + (i - row * width) * step_x]))
-        degree = np.float64(out.dtype.type(n[row * row_n + (i - row * width) * step_n]))
+        at = np.float64(out.dtype.type(x[np.uint64(from_x)]))
+        degree = np.float64(out.dtype.type(n[np.uint64(from_n)]))
+        from_x, from_n, column = from_x + step_x, from_n + step_n, column + 1
+        if column == width:
+            from_x += row_x - width * step_x
+            from_n += row_n - width * step_n
+            column = 0
         below = 0.0
         value = 1.0 if degree > -1.0 else 0.0
         if degree >= 1.0:
