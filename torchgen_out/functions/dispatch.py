@@ -1121,6 +1121,21 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     return call(input, offset, dim1, dim2)
 
 
+_trace = operators.trace.calls
+
+
+def trace(input: Tensor) -> Tensor:
+    """trace(Tensor self) -> Tensor
+
+    Sums the main diagonal of a matrix. Integers are summed as int64.
+    """
+    try:
+        call = _trace[input._key]
+    except AttributeError:
+        return _trace.miss(input)
+    return call(input)
+
+
 _gather = operators.gather.calls
 _gather_out = operators.gather.out_calls
 

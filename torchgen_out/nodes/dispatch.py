@@ -1212,6 +1212,34 @@ def recording_diag_embed(below, needs_self):
     return call
 
 
+class TraceBackward0(Node):
+    """trace
+    self: trace_backward(grad, self.shape)
+    """
+
+    __slots__ = ("saved_self_sizes",)
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        grad_self = formulas.trace_backward(grad, self_sizes)
+        return (grad_self,)
+
+
+def recording_trace(below, needs_self):
+    """Records TraceBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = TraceBackward0()
+        node.saved_self_sizes = self._sizes
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class GatherBackward0(Node):
     """gather
     self: grad.new_zeros(self.shape).scatter_add_(dim, index, grad)
@@ -2907,14 +2935,21 @@ class BinSumsBackward0(Node):
     """_bin_sums
     points: non_differentiable
     edges: non_differentiable
-    weights: not_implemented
+    weights: bin_sums_backward(grad, points, edges, bins)
     """
 
-    __slots__ = ()
+    __slots__ = ("saved_bins", "saved_edges", "saved_points")
 
     def apply(node, grad):
-        grad_weights = errors.raise_not_differentiable("histogram")
+        points = unpack(node.saved_points, node)
+        edges_ = unpack(node.saved_edges, node)
+        bins = node.saved_bins
+        grad_weights = formulas.bin_sums_backward(grad, points, edges_, bins)
         return (grad_weights,)
+
+    def release(node):
+        node.saved_points = None
+        node.saved_edges = None
 
 
 def recording__bin_sums(below, needs_weights):
@@ -2926,6 +2961,9 @@ def recording__bin_sums(below, needs_weights):
             return result
         node = BinSumsBackward0()
         node.edges = (gradient_edge(weights) if needs_weights else None,)
+        node.saved_points = save(points)
+        node.saved_edges = save(edges_)
+        node.saved_bins = bins
         attach(result, node)
         return result
 

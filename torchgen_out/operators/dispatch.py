@@ -666,6 +666,20 @@ diag_embed = Dispatch(
     record=nodes.recording_diag_embed,
 )
 
+trace = Dispatch(
+    "trace",
+    "trace(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="none",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={"CPU": "reduction.diagonal.trace", "CUDA": "reduction.diagonal.trace"},
+    meta=reduction_shapes.trace,
+    differentiable=("self",),
+    record=nodes.recording_trace,
+)
+
 gather = Dispatch(
     "gather",
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",

@@ -181,3 +181,15 @@ def trace_backward(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """The gradient along the main diagonal of zeros."""
     result: Tensor = ops.diagonal_backward(grad.expand((min(sizes),)), sizes, 0, 0, 1)
     return result
+
+
+def bin_sums_backward(grad: Tensor, points: Tensor, edges: Tensor, bins: Sequence[int]) -> Any:
+    """The gradient of a histogram's weights: that of the bin in which each point lies."""
+    places: Any = 0
+    inside: Any = True
+    for dim, (size, own) in enumerate(zip(bins, edges.split([n + 1 for n in bins]), strict=True)):
+        coordinate = points.select(1, dim).contiguous()
+        place = ops.searchsorted(own, coordinate, right=True) - 1
+        places = places * size + place.clamp(0, size - 1)
+        inside = (coordinate >= own[0]) & (coordinate <= own[-1]) & inside
+    return grad.reshape((-1,)).index_select(0, places).masked_fill(~inside, 0)

@@ -29,7 +29,7 @@ def three_term_recurrence(
     result: TensorSpec, x: TensorSpec, n: TensorSpec, coefficients: Sequence[float]
 ) -> LaunchPlan:
     """Write the polynomials of degree n at x."""
-    numbers = [float(number) for number in coefficients]
+    numbers = tuple([float(number) for number in coefficients])
     operands = [each.expanded(result.sizes) for each in (x, n)]
     rows = [result.strides, *[each.strides for each in operands]]
     (*outer, width), (_, *steps) = collapse(result.sizes, rows, list(range(len(result.sizes))))
@@ -41,34 +41,14 @@ def three_term_recurrence(
     count, walks = result.numel, [row if outer else [0, *row] for row in steps]
     ends = [(count // width) * by_row + width * step for by_row, step in walks]
     views = [operand(number, end) for number, end in enumerate(ends)]
-    arguments = out(0, count), *views, width, *walks[0], *walks[1], *numbers
+    arguments = out(0, count), *views, width, (*walks[0], *walks[1]), numbers
     return plan_ranges(recur, count, WORK * count, [result], operands, *arguments)
 
 
 @kernel
-def recur(
-    start,
-    stop,
-    out,
-    x,
-    n,
-    width,
-    row_x,
-    step_x,
-    row_n,
-    step_n,
-    f0,
-    f1,
-    a0,
-    a1,
-    a2,
-    a3,
-    b0,
-    b1,
-    d0,
-    d1,
-):
+def recur(start, stop, out, x, n, width, steps, numbers):
     """In float64, of elements cast to the result's dtype. NaN, also of inf - inf, ends it."""
+    (row_x, step_x, row_n, step_n), (f0, f1, a0, a1, a2, a3, b0, b1, d0, d1) = steps, numbers
     is_constant = a2 == 0.0 and a3 == 0.0 and b1 == 0.0 and d1 == 0.0
     row = start // width
     column = start - row * width
