@@ -13,6 +13,7 @@ from ..model.operator import (
     OUT,
     Composite,
     Dispatch,
+    Index,
     Operator,
     Pointwise,
     Reduction,
@@ -128,6 +129,16 @@ def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Pr
             hint = "a power is x ** y" if is_power else "dtypes: integral"
             yield Problem(where, message, hint)
             return
+
+
+@operator_rule("E331")
+def index_programs_compute_in_floats(operator: Operator, context: Context) -> Iterator[Problem]:
+    """An index program computes in a floating-point type."""
+    others = [name for name in operator.dtype_names if not name.startswith(("float", "bfloat"))]
+    if isinstance(operator.kind, Index) and others:
+        message = f"{operator.name}: index programs compute in floats, not in {others[0]}"
+        where = operator.places.value("dtypes")
+        yield Problem(where, message, "dtypes: floating", width=len(operator.dtypes))
 
 
 @operator_rule("E321")

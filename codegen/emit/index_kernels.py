@@ -9,7 +9,7 @@ from ..index import device
 from ..index.python import LaunchText, launch_texts, python_name
 from ..index.rewrite import Sizes
 from ..index.text import access_text
-from ..model.index import IndexProgram, Tensor
+from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram
 from ..model.operator import OUTPUT_MASK, Operator
 from ..model.place import Atom, Element, Function, Index, Parameter, Place, Size
@@ -132,6 +132,8 @@ def _measure(
         what = f"{each.extent}".replace('"', "'")
         call = f'"{called}", "{each.index}", {known[each.index]}, "{what}", {_whole(each.extent)}'
         yield f"    agree({call})"
+    for index in _never_empty(program):
+        yield f'    some("{called}", "{index}", {known[index]})'
     if program.text:
         yield from _inside(program, called, known)
     integers: dict[str, str] = {}
@@ -140,6 +142,13 @@ def _measure(
             integers.setdefault(number, number)
     values = [*known.values(), *(_number(each, program) for each in integers)]
     yield f"    return ({''.join(f'{value}, ' for value in values)})"
+
+
+def _never_empty(program: IndexProgram) -> Iterator[str]:
+    """The indices of folds that need an element."""
+    folds = [each.fold for each in program.statements if each.fold is not None]
+    needy = [name for fold in folds if fold.kind in (ARGMAX, ARGMIN) for name in fold.indices]
+    yield from dict.fromkeys(needy)
 
 
 def _number(text: str, program: IndexProgram) -> str:

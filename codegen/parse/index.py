@@ -195,7 +195,9 @@ class _Reader:
             if equation.target.text not in read and equation.target.text not in results:
                 self.error("E754", equation.target.span, f"'{equation.target.text}' is never used")
         for argument in self.owner.arguments:
-            if argument.kind == "tensor" and argument.name not in self.ranks:
+            if argument.name not in (
+                self.ranks if argument.kind == "tensor" else self.read_numbers
+            ):
                 span = self.tree.equations[0].target.span
                 self.error("E754", span, f"the statements do not use '{argument.name}'")
 
@@ -262,6 +264,10 @@ class _Reader:
                 continue
             scope = _Scope((), False, "extent")
             value = self.value(binder.extent, scope)
+            constant = value.constant if isinstance(value, Place) else None
+            if constant is not None and constant < 1:
+                message = f"the extent of '{binder.name}' is {constant}"
+                self.error("E771", binder.extent.span, message, "an index has a first value, 0")
             if not isinstance(value, Place):
                 self.error("E756", binder.extent.span, "an extent is a whole number")
             elif binder.name not in self.extents:
@@ -306,8 +312,8 @@ class _Reader:
         batches = [n for n, each in enumerate(equation.binders) if each.is_batch]
         if batches not in ([], [0]):
             self.error("E751", equation.binders[batches[-1]].span, "`...` stands first, once")
-        for binder in equation.binders:
-            if indices.count(binder.name) > 1:
+        for number, binder in enumerate(equation.binders):
+            if binder.name in [each.name for each in equation.binders[:number]]:
                 self.error("E753", binder.span, f"the index '{binder.name}' stands here twice")
                 return
             self.check_extent(binder)

@@ -171,6 +171,15 @@ def agree(operator: str, index: str, extent: int, what: str, size: int) -> None:
         raise RuntimeError(f"{operator}: '{index}' goes to {extent}, but {what} is {size}")
 
 
+def some(operator: str, index: str, extent: int) -> None:
+    """A fold without a value for nothing needs an element.
+
+    Raises: IndexError if there is none.
+    """
+    if not extent:
+        raise IndexError(f"{operator}: there is no element along '{index}'")
+
+
 def within(operator: str, access: str, least: int, most: int, size: int) -> None:
     """Places without a rule for outside must be inside.
 
@@ -179,8 +188,3 @@ def within(operator: str, access: str, least: int, most: int, size: int) -> None
     if least < 0 or most >= size:
         place = least if least < 0 else most
         raise IndexError(f"{operator}: {access} reaches {place} in a dim of size {size}")
-
-
-def names_of(args: Sequence[str]) -> tuple[str, ...]:
-    """Names, as a tuple."""
-    return tuple(args)

@@ -1,0 +1,98 @@
+"""Typical mistakes in index texts: each is found, with its code, at its very place."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.errors import CodegenError, SourceLocation
+from codegen.index.text import program_text
+from codegen.model.formula import Argument
+from codegen.parse.index import Owner, parse_index
+
+CARET = "‸"
+ARGUMENTS = (
+    Argument("x"),
+    Argument("w"),
+    Argument("k", "int"),
+    Argument("s", "scalar"),
+)
+"""Of every text: it must use the tensors, and those numbers that are named in it."""
+
+MISTAKES = [
+    # The grammar
+    ("character", "out[i] = x[i] ‸$ w[i]", "E750", "'$' has no meaning"),
+    ("no value", "out[i] = x[i] * w[i] +‸", "E750", "expected an expression"),
+    ("no equals sign", "out[i] ‸x[i] * w[i]", "E750", "'=' behind"),
+    ("bracket", "out[i] = x[i] * (w[i]‸", "E750", "to close the bracket"),
+    ("chained", "out[i] = 1 if 0 < x[i] ‸< w[i] else 0", "E750", "cannot be chained"),
+    ("dots behind", "out[i] = x[i, ‸...] * w[i]", "E750", "stands before all places"),
+    ("fold without a body", "out[i] = ‸sum(j) + x[i] * w[i]", "E760", "is a fold"),
+    ("text that is no statement", "‸3 * x[i]", "E750", "expected a statement"),
+    # Names
+    ("defined twice", "a[i] = x[i]\n‸a[i] = w[i]\nout[i] = a[i]", "E753", "defined twice"),
+    ("tensor like an argument", "‸w[i] = x[i]\nout[i] = w[i]", "E753", "already an argument"),
+    ("tensor like a function", "‸exp[i] = x[i]\nout[i] = w[i]", "E753", "of the language"),
+    ("index called like an argument", "out[‸k] = x[k] * w[k]", "E753", "already an argument"),
+    ("index bound inside again", "out[i] = sum(‸i: x[i] * w[i])", "E753", "bound already"),
+    ("index twice on the left", "out[i, ‸i] = x[i] * w[i]", "E753", "stands here twice"),
+    ("never used", "‸a[i] = x[i]\nout[i] = x[i] * w[i]", "E754", "never used"),
+    ("argument never used", "‸out[i] = x[i]", "E754", "do not use 'w'"),
+    ("number never used", "‸out[i] = x[i] * w[i]", "E754", "do not use 's'"),
+    ("unknown name", "out[i] = x[i] * w[i] * ‸q", "E707", "unknown name 'q'"),
+    ("unknown function", "out[i] = ‸expp(x[i]) * w[i]", "E708", "unknown function 'expp'"),
+    ("function without brackets", "out[i] = x[i] * w[i] + ‸exp", "E707", "is a function"),
+    ("arity", "out[i] = ‸exp(x[i], w[i])", "E709", "takes 1 argument"),
+    ("function that calls itself", "def f(a): ‸f(a)\nout[i] = f(x[i]) * w[i]", "E708", "'f'"),
+    ("defined below", "out[i] = ‸a[i] + w[i]\na[i] = x[i]", "E769", "is defined below"),
+    # Indices and their extents
+    ("index that nobody binds", "out[i] = x[i] * w[‸j]", "E707", "unknown name 'j'"),
+    ("index of another fold", "out[i] = sum(j: w[j]) * x[i] * w[‸j]", "E762", "not bound here"),
+    ("index without an extent", "out[‸i] = x[i + 1 else 0] * w[0]", "E758", "how far 'i'"),
+    ("extent that is a number", "out[i : ‸s] = x[i] * w[i]", "E756", "a whole number"),
+    ("extent of nothing", "out[i] = x[i] * w[i] + sum(j : ‸1 - 1: x[j])", "E771", "is 0"),
+    ("two extents", "out[i : 3] = sum(j : 4: x[j] + w[i]) + sum(j : ‸5: x[j])", "E757", "extent 4"),
+    ("dots that nobody binds", "out[i] = ‸x[..., i] * w[i]", "E765", "not bound here"),
+    ("dots last", "out[i, ‸...] = x[i] * w[i]", "E751", "stands first"),
+    ("size of a number", "out[i : ‸size(s)] = x[i] * w[i]", "E764", "size takes"),
+    ("size of a dim that is not there", "out[i : size(x, ‸2)] = x[i] * w[i]", "E764", "1 dims"),
+    # Places
+    ("dims differ", "out[i] = x[i] * w[i] * ‸x[i, i]", "E755", "2 places"),
+    ("tensor in between has other dims", "a[i] = x[i]\nout[i] = ‸a[i, i] * w[i]", "E755", "a[i]"),
+    ("tensor as a whole", "out[i] = ‸x * w[i]", "E761", "say which element"),
+    ("place that is a number", "out[i] = x[i] * w[‸s]", "E767", "a whole number"),
+    ("place behind the end", "out[i] = x[i] * x[‸i + 1] * w[i]", "E768", "outside the tensor"),
+    ("place before the start", "out[i] = x[i] * x[‸i - 1] * w[i]", "E768", "outside the tensor"),
+    ("rule outside brackets", "out[i] = x[i] * w[i] * ‸clamp(i)", "E763", "outside a tensor"),
+    ("value outside that varies", "out[i] = x[i - 1 else ‸w[i]]", "E766", "is a constant"),
+    # Folds and scans
+    ("unknown fold", "out[i] = ‸summ(j: w[j]) * x[i]", "E760", "unknown fold 'summ'"),
+    ("argmax over two", "out[i] = w[i] * ‸argmax(j, l: x[j] * w[l])", "E759", "one index"),
+    ("scan inside a fold", "‸out[i] = sum(j: out[i - 1 else 0] * x[j] * w[i])", "E770", "own fold"),
+    ("scan in both directions",
+     "out[i] = ‸out[i - 1 else 0] + out[i + 1 else 0] * x[i] * w[i]", "E770", "before and behind"),
+    ("defined by itself", "out[i] = ‸out[i] + x[i] * w[i]", "E770", "its own element"),
+    ("scan with jumps", "out[i] = ‸out[2 * i else 0] + x[i] * w[i]", "E770", "and a number"),
+    ("None that never is", "out[i] = x[i] * w[i] if ‸x is None else 0", "E711", "optional"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, marked, code, word", MISTAKES, ids=[m[0] for m in MISTAKES])
+def test_mistake(name: str, marked: str, code: str, word: str) -> None:
+    text = marked.replace(CARET, "")
+    numbers = ARGUMENTS[3:4] if name == "number never used" else ARGUMENTS[2:4]
+    used = *ARGUMENTS[:2], *(each for each in numbers if name.endswith("used") or each.name in text)
+    with pytest.raises(CodegenError) as caught:
+        parse_index(text, SourceLocation("ops.yaml", 1, 1), Owner(used, ()))
+    found = [d for d in caught.value.diagnostics if d.code == code and word in d.message]
+    assert found, str(caught.value)
+    assert found[0].where.column == marked.index(CARET) + 1, str(caught.value)
+
+
+def test_a_program_prints_as_it_is_written() -> None:
+    """What is printed may be parsed, and is then the same program."""
+    text = "h[..., t] = x[..., t] * h[..., t - 1 else 0] + sum(j where j >= t: w[j]) * s"
+    owner = Owner(ARGUMENTS[:2] + ARGUMENTS[3:4], ())
+    program = parse_index(text, SourceLocation("ops.yaml", 1, 1), owner)
+    printed = "\n".join(program_text(program))
+    again = parse_index(printed, SourceLocation("ops.yaml", 1, 1), owner)
+    assert "\n".join(program_text(again)) == printed
