@@ -131,7 +131,7 @@ def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Pr
             return
 
 
-@operator_rule("E331")
+@operator_rule("E339")
 def index_programs_compute_in_floats(operator: Operator, context: Context) -> Iterator[Problem]:
     """An index program computes in a floating-point type."""
     others = [name for name in operator.dtype_names if not name.startswith(("float", "bfloat"))]

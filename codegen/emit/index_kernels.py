@@ -49,7 +49,7 @@ def program_text(operator: Operator, loops: LoopProgram, on_device: LoopProgram)
         ("arguments", translate.names_tuple(a.name for a in operator.arguments)),
         ("inputs", _forms(program.inputs, program)),
         ("results", _forms((tensors[each] for each in program.results), program)),
-        ("temporaries", _forms((tensors[each] for each in loops.temporaries), program)),
+        ("temporaries", _forms((tensors[each] for each in loops.temporaries), program, loops)),
         (
             "on_device_temporaries",
             _forms((tensors[each] for each in on_device.temporaries), program),
@@ -64,7 +64,9 @@ def program_text(operator: Operator, loops: LoopProgram, on_device: LoopProgram)
     return ProgramText(functions, measure, name, fields, *fields_of)
 
 
-def _forms(tensors: Iterable[Tensor], program: IndexProgram) -> str:
+def _forms(
+    tensors: Iterable[Tensor], program: IndexProgram, loops: LoopProgram | None = None
+) -> str:
     inputs = {each.name for each in program.inputs}
     rows = []
     for each in tensors:
@@ -73,6 +75,9 @@ def _forms(tensors: Iterable[Tensor], program: IndexProgram) -> str:
         else:
             indices = program.statement(each.name).indices
         kind = "" if each.type == "number" else f', "{each.type}"'
+        dense = loops.dense.get(each.name) if loops else None
+        if dense is not None and dense != indices[-1]:
+            kind += f', dense="{dense}"'
         form = f"TensorForm({each.has_batch}, {translate.names_tuple(indices)}{kind})"
         rows.append(f'"{each.name}": {form}')
     return "{" + ", ".join(rows) + "}"

@@ -267,6 +267,10 @@ class Writer:
                 return self.whole(atom)
             case Element(tensor, has_batch, inner):
                 return f"np.int64({self.element(Access(tensor, has_batch, inner))})"
+            case Function("quotient", (first, second)) if _power_of_two(second):
+                return f"({self.place(first, 1)} >> {_power_of_two(second)})"
+            case Function("remainder" | "wrap", (first, second)) if _power_of_two(second):
+                return f"({self.place(first, 1)} & {(1 << _power_of_two(second)) - 1})"
             case Function("quotient", (first, second)):
                 return f"({self.place(first, 1)} // {self.place(second, 1)})"
             case Function("remainder" | "wrap", (first, second)):
@@ -313,8 +317,13 @@ class Writer:
 
     def offset(self, access: Access) -> str:
         if access.tensor in self.phase.rows:
-            rest = access.places[len(self.phase.items) :]
-            indices = self.program.statement(access.tensor).indices[len(self.phase.items) :]
+            first = len(self.phase.items)
+            own = self.program.statement(access.tensor).indices[first:]
+            dense = self.loops.dense.get(access.tensor)
+            pairs = sorted(
+                zip(own, access.places[first:], strict=True), key=lambda pair: pair[0] == dense
+            )
+            indices, rest = [name for name, _ in pairs], [place for _, place in pairs]
             text = self.place(rest[0], len(rest) - 1)
             for number, (place, index) in enumerate(zip(rest[1:], indices[1:], strict=True)):
                 text = f"{text} * {self.extent(index)} + {self.place(place)}"
@@ -685,6 +694,12 @@ class _LinePrinter(_KernelPrinter):
 
     def _shorten(self, node: Expression, prefix: int) -> Iterator[str]:
         yield from super()._shorten(node, prefix + 4 * self.depth + 24)
+
+
+def _power_of_two(place: Place) -> int:
+    """The exponent of a constant power of two, which divides by a shift; else 0."""
+    value = place.constant or 0
+    return value.bit_length() - 1 if value > 1 and value & (value - 1) == 0 else 0
 
 
 def own_places(statement: Statement) -> tuple[Place, ...]:

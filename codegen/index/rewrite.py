@@ -443,9 +443,21 @@ def _may_inline(each: Statement, program: IndexProgram) -> bool:
     is_trivial = _work(each) <= TRIVIAL and len(each.reads) <= 2
     if is_trivial:
         return True
-    if len(readers) != 1:
-        return False
-    other, access = readers[0]
+    domains = {
+        (other.indices, other.fold and replace(other.fold, kind=SUM)) for other, _ in readers
+    }
+    if len(readers) != 1 and (len(domains) != 1 or readers[0][0].fold is None):
+        return False  # folds over the same are one loop, which computes equal parts once
+    return all(_goes_over_all(each, other, access) for other, access in readers)
+
+
+def _domain(statement: Statement) -> tuple[tuple[str, ...], Fold | None]:
+    fold = statement.fold
+    return statement.indices, None if fold is None else replace(fold, kind=SUM)
+
+
+def _goes_over_all(each: Statement, other: Statement, access: Access) -> bool:
+    """Whether a reader goes over no more than an element's own indices."""
     used = {index for place in access.places for index in place.indices}
     has_batch = other.has_batch or (other.fold is not None and other.fold.has_batch)
     return set(other.loops) <= used and has_batch == each.has_batch

@@ -9,7 +9,7 @@ from ..index.rewrite import Sizes, inlined, solved, without_logsumexp, without_m
 from ..model import place as places
 from ..model.index import IndexProgram, Statement, Test
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
-from ..model.place import Element, Index, Place
+from ..model.place import Element, Index, Place, Size
 
 
 def plan(program: IndexProgram) -> LoopProgram:
@@ -26,7 +26,19 @@ def plan(program: IndexProgram) -> LoopProgram:
         for each in program.statements
         if each.target not in local and each.target not in program.results
     )
-    return LoopProgram(program, phases, kept)
+    return LoopProgram(program, phases, kept, _dense(phases))
+
+
+def _dense(phases: Sequence[Phase]) -> dict[str, str]:
+    """Of what each tensor is made along the innermost loop: its layout is the generator's."""
+    found: dict[str, str] = {}
+    for phase in phases:
+        for nest in phase.nests:
+            inner = nest.vector or (nest.outer[-1] if nest.outer else None)
+            for each in nest.statements:
+                if inner is not None and inner.index in each.indices:
+                    found[each.target] = inner.index
+    return found
 
 
 # -- launches -------------------------------------------------------------------------------
@@ -148,7 +160,7 @@ def _kept(
 def _vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | None:
     """The index along which most of what is read and written is dense.
 
-    What has more indices has more elements, as far as the text tells.
+    What has more indices has more elements, as far as the text tells; a fold writes seldom.
     """
     scores: dict[str, float] = {}
     for statement in statements:
@@ -161,12 +173,23 @@ def _vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | 
                 gathers = any(isinstance(atom, Element) for atom in last.atoms)
                 for name in loops:
                     if not gathers and last.coefficient(name).constant in (1, -1):
+                        goes_far = _goes_through_a_tensor(name, program)
+                        weight *= 1 if goes_far else SHORT
                         scores[name] = scores.get(name, 0) + weight
         if statement.indices and statement.indices[-1] not in scattered:
             last_index = statement.indices[-1]
-            weight = 1.5 * 4.0 ** len(statement.indices)
+            weight = (1.5 if statement.fold is None else 0.25) * 4.0 ** len(statement.indices)
+            weight *= 1 if _goes_through_a_tensor(last_index, program) else SHORT
             scores[last_index] = scores.get(last_index, 0) + weight
     return max(scores, key=lambda name: scores[name]) if scores else None
+
+
+SHORT = 0.01
+"""What an index that goes through a window, not a tensor, is worth as the innermost."""
+
+
+def _goes_through_a_tensor(name: str, program: IndexProgram) -> bool:
+    return any(isinstance(atom, Size) for atom in program.extent[name].atoms)
 
 
 def _nests(
@@ -213,7 +236,7 @@ def _nest(
     tests = list(fold.where) if fold else []
     if scattered:
         tests = [test for test in tests if not _is_target(test, scattered)]
-    best = _best_of(statement, free, folded, best)
+    best = _best_of(statement, free, folded, best, program)
     vector = best if fold is not None and (folded or fold.has_batch) and best in free else None
     if vector is not None:
         free.remove(vector)
@@ -240,11 +263,15 @@ def _nest(
 
 
 def _best_of(
-    statement: Statement, free: list[str], folded: list[str], best: str | None
+    statement: Statement,
+    free: list[str],
+    folded: list[str],
+    best: str | None,
+    program: IndexProgram,
 ) -> str | None:
     if best in free or best in folded:
         return best
-    own = _vector_of([statement], None)  # type: ignore[arg-type]
+    own = _vector_of([statement], program)
     return own if own in free or own in folded else None
 
 
@@ -329,7 +356,7 @@ def device_plan(program: IndexProgram) -> LoopProgram:
         for each in program.statements
         if each.target not in local and each.target not in program.results
     )
-    return LoopProgram(program, phases, kept)
+    return LoopProgram(program, phases, kept, {})
 
 
 def _device_groups(program: IndexProgram) -> list[list[Statement]]:

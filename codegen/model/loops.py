@@ -89,3 +89,5 @@ class LoopProgram:
     phases: tuple[Phase, ...]
     temporaries: tuple[str, ...]
     """Tensors that are whole in memory between launches."""
+    dense: Mapping[str, str]
+    """The index along which a tensor is dense, of those whose layout is not given."""

@@ -24,12 +24,14 @@ class TensorForm(NamedTuple):
     """What a text says of a tensor.
 
     has_batch: whether dims that have no index come first. indices: the names of those that have
-    one; of an argument their count is all that matters. kind: 'number', 'int' or 'bool'.
+    one; of an argument their count is all that matters. kind: 'number', 'int' or 'bool'. dense: the
+    index along which a tensor in between is dense, if not the last.
     """
 
     has_batch: bool
     indices: tuple[str, ...]
     kind: str = "number"
+    dense: str | None = None
 
     @property
     def rank(self) -> int:
@@ -156,6 +158,17 @@ class IndexProgram:
     def sizes_of(self, form: TensorForm, extents: dict[str, int], batch: Sizes) -> Sizes:
         """The sizes of a result or of a tensor in between."""
         return (*(batch if form.has_batch else ()), *(extents[name] for name in form.indices))
+
+    def strides_of(self, form: TensorForm, sizes: Sizes) -> Sizes:
+        """The strides of a tensor in between."""
+        dims = list(range(len(sizes)))
+        if form.dense is not None:
+            dims.append(dims.pop(len(sizes) - form.rank + form.indices.index(form.dense)))
+        strides, step = [0] * len(sizes), 1
+        for dim in reversed(dims):
+            strides[dim] = step
+            step *= max(sizes[dim], 1)
+        return tuple(strides)
 
     def refused(self) -> IndexError:
         """The error for an element of an integer tensor that is no place in another."""

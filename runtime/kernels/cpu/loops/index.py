@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.common.index import (
@@ -101,7 +100,7 @@ def _made_spec(
 ) -> TensorSpec:
     sizes = program.sizes_of(form, extents, batch)
     kinds = {"number": compute, "int": INT64, "bool": np.dtype(np.bool_)}
-    return TensorSpec(kinds[form.kind], sizes, shapes.contiguous_strides(sizes))
+    return TensorSpec(kinds[form.kind], sizes, program.strides_of(form, sizes))
 
 
 class Bound(NamedTuple):
