@@ -66,6 +66,14 @@ class DeviceNestWriter(NestWriter):
         begin = "lane" if first == "0" else f"{first} + lane"
         self.indent(f"for {python_name(loop.index)} in range({begin}, {last}, LANES):")
 
+    def in_blocks(self) -> bool:
+        """Whether elements are computed in blocks: here each is a thread's own."""
+        return False
+
+    def is_ordered(self, statement: Statement) -> bool:
+        """Whether a fold compares keys: here it compares numbers."""
+        return False
+
     def join(self, statement: Statement, total: str) -> None:
         """Put together what the lanes have accumulated."""
         assert statement.fold is not None

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from ..formula.printer import LINE_LENGTH, Printer, parameter_name
 from ..formula.python import _KernelPrinter
+from ..formula.result import cost
 from ..formula.simplify import simplify
 from ..model import place as places
 from ..model.formula import Argument, Expression, Formula, Named, walk
@@ -38,12 +39,15 @@ from ..model.place import Atom, Element, Function, Index, Parameter, Place, Size
 from .rewrite import Sizes, fresh, map_places, size_of
 from .text import statement_text
 
+HEAVY = 36 + 12
+"""Work of formulas, in multiplications and with what they read, from which vectors pay."""
 _RESERVED = frozenset(
     (
         *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
         *("batch", "dims", "batches", "run_size", "integers", "U", "T", "BLOCK", "row_start"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
+        *("larger", "ordered", "unordered"),
         *dir(builtins),
     )
 )
@@ -367,8 +371,11 @@ class NestWriter:
         writer, nest = self.writer, self.nest
         if writer.phase.runs_batch:
             self.indent("for run in range(run_size):")
-        for loop in nest.outer:
+        staged = self.in_blocks()
+        for loop in nest.outer[: len(nest.outer) - staged]:
             self.loop(loop)
+        if staged:
+            self.blocks(nest.outer[-1])
         if nest.scattered is not None:
             self.scatter()
         elif not nest.is_fold:
@@ -559,7 +566,8 @@ class NestWriter:
         start = writer.depth
         totals = [writer.fresh(f"{s.target}_total") for s in self.nest.statements]
         for statement, total in zip(self.nest.statements, totals, strict=True):
-            self.put(f"{total} = {_identity(statement)}")
+            least = "ordered(T(-inf))" if self.is_ordered(statement) else _identity(statement)
+            self.put(f"{total} = {least}")
             if is_argument(statement):
                 self.put(f"{total}_at = 0")
         self.fold_loops()
@@ -569,8 +577,17 @@ class NestWriter:
         writer.depth = start
         for statement, total in zip(self.nest.statements, totals, strict=True):
             self.join(statement, total)
-            self.store(statement, f"{total}_at" if is_argument(statement) else total)
+            if self.is_ordered(statement):
+                self.put(f"{total}_value = {_signed(statement)}unordered({total})")
+                self.store(statement, f"{total}_value")
+            else:
+                self.store(statement, f"{total}_at" if is_argument(statement) else total)
         writer.over_batch = {}
+
+    def is_ordered(self, statement: Statement) -> bool:
+        """Whether a fold is that of keys which a backend may compare faster than numbers."""
+        has_loop = bool(self.nest.inner) or self.nest.over_batch
+        return has_loop and statement.fold is not None and statement.fold.kind in (MAX, MIN)
 
     def join(self, statement: Statement, total: str) -> None:
         """Put together what several threads have accumulated: here there is one."""
@@ -589,12 +606,68 @@ class NestWriter:
             return
         item = self.writer.fresh(f"{statement.target}_item")
         self.put(f"{item} = {value}")
+        if self.is_ordered(statement):
+            self.put(f"{total} = larger({total}, ordered({_signed(statement)}{item}))")
+            return
         function = {SUM: "plus", PROD: "times"}.get(kind)
         is_dense = bool(self.nest.inner) or self.nest.over_batch
         if function and is_dense:
             self.put(f"{total} = {function}({total}, {item})")
         else:
             self.put(f"{total} = {_combined(kind, total, item)}")
+
+    # Reads that are not dense
+
+    def irregular(self, index: str) -> list[Access]:
+        """The elements that are read at places that do not move evenly with an index."""
+        found: dict[Access, None] = {}
+        made = {each.target for each in self.nest.statements}
+        for statement in self.nest.statements:
+            for read in statement.reads:
+                source = read.source
+                if not isinstance(source, Access) or source.tensor in made:
+                    continue
+                is_number = self.writer.tensors[source.tensor].type == "number"
+                if is_number and any(_is_uneven(place, index) for place in source.places):
+                    found.setdefault(source)
+        return list(found)
+
+    def in_blocks(self) -> bool:
+        """Whether elements are computed in blocks, of which uneven reads are made first.
+
+        LLVM cannot tell that such a read is not of what the loop writes, and then uses no vectors.
+        """
+        nest = self.nest
+        if nest.is_fold or not nest.outer or nest.guards or nest.outer[-1].is_reversed:
+            return False
+        if any(each.reads_itself for each in nest.statements):
+            return False
+        work = sum(cost(replace(each.formula, arguments=())) for each in nest.statements)
+        return work > HEAVY and bool(self.irregular(nest.outer[-1].index))
+
+    def blocks(self, loop: Loop) -> None:
+        """The loop over a block of an index, with its uneven reads before it."""
+        writer = self.writer
+        is_spread = writer.phase.spread == loop.index
+        first, last = ("start", "stop") if is_spread else ("0", writer.extent(loop.index))
+        self.indent(f"for begin in range({first}, {last}, BLOCK):")
+        self.put(f"end = lesser(begin + BLOCK, {last})")
+        self.stage(loop)
+        self.loop(loop, "begin", "end")
+
+    def stage(self, loop: Loop) -> None:
+        """Read what is not dense along an index into blocks that are."""
+        writer = self.writer
+        for access in self.irregular(loop.index) if not self.nest.guards else ():
+            block = writer.fresh(f"{access.tensor}_block")
+            writer.lines.insert(0, f"    {block} = np.empty(BLOCK, T)")
+            depth = writer.depth
+            self.loop(loop, "begin", "end")
+            element = f"{block}[U({python_name(loop.index)} - begin)]"
+            text = self.load(access)
+            self.put(f"{element} = {text}")
+            writer.depth = depth
+            self.values[access] = element
 
     def vector_fold(self) -> None:
         """Accumulators are blocks along an index of the statement, which is innermost."""
@@ -616,6 +689,7 @@ class NestWriter:
         writer.depth -= 1
         within = writer.depth
         self.fold_loops()
+        self.stage(vector)
         self.loop(vector, "begin", "end")
         self.guarded()
         for statement, block in zip(self.nest.statements, blocks, strict=True):
@@ -696,6 +770,11 @@ class _LinePrinter(_KernelPrinter):
         yield from super()._shorten(node, prefix + 4 * self.depth + 24)
 
 
+def _is_uneven(place: Place, index: str) -> bool:
+    """Whether a place does not move by the same number with each step of an index."""
+    return index in place.indices and not place.is_linear_in(index)
+
+
 def _power_of_two(place: Place) -> int:
     """The exponent of a constant power of two, which divides by a shift; else 0."""
     value = place.constant or 0
@@ -732,6 +811,11 @@ def _identity(statement: Statement) -> str:
         ANY: "False", ALL: "True",
     }  # fmt: skip
     return kinds.get(statement.fold.kind, "T(0)")
+
+
+def _signed(statement: Statement) -> str:
+    """A minimum is the maximum of what is negated."""
+    return "-" if statement.fold is not None and statement.fold.kind == MIN else ""
 
 
 def _combined(kind: str, total: str, value: str) -> str:

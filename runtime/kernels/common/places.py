@@ -49,3 +49,18 @@ def plus(total, value):
 def times(total, value):
     """The same of a product."""
     return total * value
+
+
+def ordered(value):
+    """A number as what compares in the same order; NaN is the largest, or compares with nothing."""
+    return value
+
+
+def unordered(key):
+    """The number of what `ordered` gives."""
+    return key
+
+
+def larger(total, key):
+    """The larger of two, or the one that is NaN."""
+    return key if (key > total) | (key != key) else total

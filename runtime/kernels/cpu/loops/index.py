@@ -31,6 +31,22 @@ Array = Any
 INT64 = np.dtype(np.int64)
 
 STRICT = 'options["fastmath"] = {"contract"}\n' + build.DECORATORS
+ORDER = '''\
+def turned(bits):
+    """Bits of a float as an integer of the same order; the same function undoes it."""
+    return BITS(bits ^ ((bits >> BITS(SIGN)) & BITS((1 << SIGN) - 1)))
+
+
+def ordered(value):
+    """As an integer, of which LLVM vectorises the largest; of floats it may not. NaN is above."""
+    return turned(T(value).view(BITS)) if value == value else BITS((1 << SIGN) - 1)
+
+
+def unordered(key):
+    """The number of such an integer."""
+    return BITS(turned(key)).view(T)
+'''
+"""What compares numbers as integers."""
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 
 
@@ -266,7 +282,8 @@ def _text(
     given += [part for part in parts if part.startswith("number")]
     lines = [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _with_rows_spelled(body, dims)
-    used = compose.compose_from(body, compose.definitions_in(_places()))
+    known_here = compose.definitions_in(_places()) | compose.definitions_in(ORDER)
+    used = compose.compose_from(body, known_here)
     library = compose.compose(body, type_name)
     header = build.HEADER.format(title=f"{name}: {type_name}.")
     sums = re.findall(r"^def (?:plus|times)\b.*?(?=^def |\Z)", used, re.DOTALL | re.MULTILINE)
@@ -274,7 +291,9 @@ def _text(
         used = used.replace(each, "")
     joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
-    header += f"{runs.PLACES}BLOCK = {places.BLOCK}\nU, T = np.uint64, np.{type_name}"
+    header += f"{runs.PLACES}BLOCK = {places.BLOCK}\nU, T = np.uint64, np.{type_name}\n"
+    bits = 8 * np.dtype(type_name).itemsize
+    header += f"BITS, SIGN = np.int{bits}, {bits - 1}"
     texts = [header, _inlined(library), _inlined(used)]
     return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
 
