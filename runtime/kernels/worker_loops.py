@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels import build, native
 from torchgen_out._runtime.kernels.machine import worker_text
 from torchgen_out._runtime.kernels.machine.call_text import MOST_WORDS
 
@@ -228,3 +228,11 @@ def waiting() -> Loops:
 def go() -> Any:
     """`go`, which makes the calls that blocks hold."""
     return build.entry_point("going", _text(), (np.dtype(np.int64), int, bool), "go")
+
+
+@cache
+def go_address() -> int:
+    """Where the same is, for compiled code."""
+    found = native.native_call(go())
+    assert found is not None
+    return found.address

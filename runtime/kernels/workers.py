@@ -135,13 +135,15 @@ def run_split(
     code, head = HEADS[how]
     if not callers.fits_a_block(native.kinds):
         return None
-    go, lay = worker_loops.go(), native.split
+    go, call = worker_loops.go_address(), native.split
+    about = code, parts, count, unit, len(split)
     whole = (*head[1:], count) if head else ()
 
     def begin() -> int:
-        if not lay(code, parts, count, unit, len(split), _blocks_at, *head, *split, *shared):
+        said = call(*about, _blocks_at, go, native.answers, *head, *split, *shared)
+        if said < 0:
             raise TypeError("a kernel was called with arguments of other types than it is for")
-        return int(go(_blocks, parts, native.answers))
+        return said
 
     return _run(parts, begin, lambda: native.entry(*whole, *split, *shared))
 

@@ -50,8 +50,11 @@ class Native:
         return self._lay  # type: ignore[no-any-return]
 
     @property
-    def split(self) -> Callable[..., bool]:
-        """split(how, parts, count, unit, arrays, blocks, *arguments): lays out parts of a call."""
+    def split(self) -> Callable[..., int]:
+        """split(how, parts, count, unit, arrays, blocks, go, answers, *arguments).
+
+        It lays out the parts of a call and has them done; `worker_text` says more.
+        """
         if self._split is None:
             self._split = function_of("split", "torchgen_split", [None, self.description])
         return self._split  # type: ignore[no-any-return]

@@ -92,6 +92,12 @@ define internal void @share(ptr %word, i64 %ndim, i64 %count, i64 %start, i64 %s
   ret void
 }
 
+define internal void @put(ptr %words, i64 %number, i64 %value) {
+  %place = getelementptr i64, ptr %words, i64 %number
+  store i64 %value, ptr %place
+  ret void
+}
+
 define internal i64 @argument(ptr %args, i64 %number) {
   %place = getelementptr ptr, ptr %args, i64 %number
   %object = load ptr, ptr %place
@@ -99,7 +105,8 @@ define internal i64 @argument(ptr %args, i64 %number) {
   ret i64 %value
 }
 
-; split(how, parts, count, unit, arrays, blocks, *arguments): whether these are a kernel's.
+; split(how, parts, count, unit, arrays, blocks, go, answers, *arguments): what is said of the parts
+; of a call when `go`, a kernel, has had them done; -1 if the arguments are not the kernel's.
 define ptr @torchgen_split(ptr %self, ptr %args, i64 %given) {
 start:
   %item = call ptr @PyList_GetItem(ptr %self, i64 1)
@@ -111,8 +118,10 @@ start:
   %arrays = call i64 @argument(ptr %args, i64 4)
   %blocks_number = call i64 @argument(ptr %args, i64 5)
   %blocks = inttoptr i64 %blocks_number to ptr
-  %own_args = getelementptr i8, ptr %args, i64 48
-  %own_given = sub i64 %given, 6
+  %go_number = call i64 @argument(ptr %args, i64 6)
+  %answers = call i64 @argument(ptr %args, i64 7)
+  %own_args = getelementptr i8, ptr %args, i64 64
+  %own_given = sub i64 %given, 8
   %block_0 = load ptr, ptr %blocks
   %words_0 = getelementptr i8, ptr %block_0, i64 144
   %found = call i32 @fill(ptr %about, ptr %own_args, i64 %own_given, ptr %words_0)
@@ -123,7 +132,7 @@ start:
 failed:
   ret ptr null
 misfit:
-  %no = call ptr @PyBool_FromLong(i64 0)
+  %no = call ptr @PyLong_FromLongLong(i64 -1)
   ret ptr %no
 filled:
   %words_place = getelementptr i8, ptr %about, i64 24
@@ -183,7 +192,28 @@ sealed:
   call void @seal(ptr %about, ptr %block)
   br label %next
 end:
-  %yes = call ptr @PyBool_FromLong(i64 1)
-  ret ptr %yes
+  %go = inttoptr i64 %go_number to ptr
+  %own_words = alloca [11 x i64], align 16
+  %result = alloca i64
+  %error = alloca i64
+  %result_number = ptrtoint ptr %result to i64
+  %error_number = ptrtoint ptr %error to i64
+  call void @put(ptr %own_words, i64 0, i64 %result_number)
+  call void @put(ptr %own_words, i64 1, i64 %error_number)
+  call void @put(ptr %own_words, i64 2, i64 0)
+  call void @put(ptr %own_words, i64 3, i64 0)
+  call void @put(ptr %own_words, i64 4, i64 %parts)
+  call void @put(ptr %own_words, i64 5, i64 8)
+  call void @put(ptr %own_words, i64 6, i64 %blocks_number)
+  call void @put(ptr %own_words, i64 7, i64 %parts)
+  call void @put(ptr %own_words, i64 8, i64 8)
+  call void @put(ptr %own_words, i64 9, i64 %parts)
+  call void @put(ptr %own_words, i64 10, i64 %answers)
+  %state = call ptr @PyEval_SaveThread()
+  %status = call i32 %go(ptr %own_words)
+  call void @PyEval_RestoreThread(ptr %state)
+  %said = load i64, ptr %result
+  %object = call ptr @PyLong_FromLongLong(i64 %said)
+  ret ptr %object
 }
 """
