@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import struct
 import subprocess
@@ -29,7 +30,7 @@ from torchgen_out._runtime.kernels.machine import (
     recording,
     symbols,
 )
-from torchgen_out._runtime.library.tools import pack_wheel
+from torchgen_out._runtime.library.tools import pack_wheel, recorded
 
 HEADER = {"system": host.system(), "level": next(iter(host.levels()), "")}
 ENTRY = packs.Entry(
@@ -166,6 +167,21 @@ def test_with_a_pack_nothing_is_compiled_nor_numba_imported(tmp_path: Path) -> N
     count = sum(map(int, first[1:3]))
     assert [said(each) for each in both] == [[first[0], str(count), "0"]] * 2
     assert not list(empty.rglob("*.kernel"))
+
+
+def test_what_a_program_needs_is_noted_and_compiled_before_it_runs_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program, kept = tmp_path / "program.py", tmp_path / "kept"
+    program.write_text("import torchgen_out as torch\nassert (torch.ones(3) + 1).sum() == 6\n")
+    monkeypatch.setattr(recorded, "kept_folder", lambda script: kept)
+    for expected in (r"(\d+) kernels, \1 of them new", r"(\d+) kernels, 0 of them new"):
+        assert recorded.warm(str(program), 2) == 0
+        assert re.fullmatch(expected, capfd.readouterr().out.strip())
+    assert [path.name for path in kept.iterdir()] == ["all.jsonl"]
+    (kept / "all.jsonl").chmod(0o666)  # others may have written what would be compiled
+    assert recorded.warm("-c pass", 2) == 0
+    assert capfd.readouterr().out.startswith("0 kernels")
 
 
 # Calls.
