@@ -34,7 +34,7 @@ GROUPS = {
 }
 
 PAGES = (
-    "breakdown", "engine", "start", "memory", "busy", "loading", "author_loop", "regenerate",
-    "distributed",
+    "breakdown", "engine", "start", "cold", "memory", "busy", "loading", "author_loop",
+    "regenerate", "distributed",
 )  # fmt: skip
 """Measurements that PyTorch has no part in, or of whole processes; each writes its own page."""

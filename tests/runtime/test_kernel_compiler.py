@@ -33,8 +33,13 @@ def sign_of(value, zero=0):
 
 
 @inner
+def room_for(x):
+    return np.empty(x.size, x.dtype)
+
+
+@inner
 def sum_of_copy(x):
-    copy = np.empty(x.size, x.dtype)
+    copy = room_for(x)
     for i in range(x.size):
         copy[i] = x[i]
     total = 0

@@ -63,7 +63,10 @@ def inlined(
     body.scope, body.path = scope, (*path, place)
     with body.reassociating(flags_of(dispatcher)):
         made = finished(body, definition)
-        release(body, scope)
+        if isinstance(made, (Number, Static)):
+            release(body, scope)
+        else:
+            hand_over(scope, outer)
     body.scope, body.path = outer, path
     return made
 
@@ -84,8 +87,6 @@ def finished(body: Body, definition: ast.FunctionDef) -> Value:
     made = body[RESULT]
     if made is None:
         raise Unsupported("a function that returns things of two kinds")
-    if body.scope.owned and not isinstance(made, (Number, Static)):
-        raise Unsupported("a function that returns what it allocates")
     return made
 
 
@@ -148,6 +149,13 @@ def own(body: Body, memory: Any) -> None:
     slot = body.slot(cgutils.voidptr_t)
     body.builder.store(memory, slot)
     body.scope.owned.append(slot)
+
+
+def hand_over(scope: Scope, outer: Scope) -> None:
+    """Let the caller release what a function has allocated, as it may have returned it."""
+    if scope.owned and outer.loops:
+        raise Unsupported("an allocation in a loop")
+    outer.owned += scope.owned
 
 
 def release_all(body: Body) -> None:

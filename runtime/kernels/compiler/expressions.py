@@ -155,7 +155,7 @@ def items_of(body: Body, several: Value) -> tuple[Value, ...]:
 
 
 def _binary(body: Body, node: ast.BinOp) -> Value:
-    if isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant):
+    if _is_written_out(node):
         return _constant(body, ast.Constant(_computed(node)))
     left, right = value(body, node.left), value(body, node.right)
     return binary(body, node.op, left, right)
@@ -177,9 +177,16 @@ def binary(body: Body, sign: ast.operator, left: Value, right: Value) -> Value:
     return scalars.binary(body.builder, function, left, right)
 
 
+def _is_written_out(node: ast.expr) -> bool:
+    """Whether an expression is of constants alone."""
+    if isinstance(node, ast.BinOp):
+        return _is_written_out(node.left) and _is_written_out(node.right)
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
+
+
 @cache
 def _computed(node: ast.BinOp) -> Any:
-    """What Python's compiler makes of two constants."""
+    """What Python's compiler makes of constants."""
     try:
         return eval(compile(ast.Expression(node), "<constants>", "eval"))
     except ArithmeticError as error:
