@@ -7,9 +7,11 @@ as all of them. What is new to it, `find` plans. Tracebacks show the lines; `tex
 
 from __future__ import annotations
 
+import hashlib
 import linecache
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from types import CodeType
 from typing import Any
 
 from torchgen_out._runtime.core.storage import Storage
@@ -39,32 +41,80 @@ def make_call(spec: CallSpec, launches: LaunchCache, **hooks: Any) -> Callable[.
     """
     given = {"get": launches.get, "find": launches.find, **hooks}
     maker = maker_of(spec)
-    count = maker.__code__.co_argcount
-    call: Callable[..., Any] = maker(*[given[name] for name in maker.__code__.co_varnames[:count]])
+    needed = maker.__code__.co_varnames[: maker.__code__.co_argcount]
+    call: Callable[..., Any] = maker(*[given[name] for name in needed])
     return call
 
 
 @cache
 def maker_of(spec: CallSpec) -> Any:
     """The function that binds a spec's hooks and returns the call."""
-    text = text_of(spec)
-    file = f"<call form {maker_of.cache_info().currsize}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    return compiled("call", text_of(spec))
+
+
+def compiled(kind: str, text: str) -> Any:
+    """The function `make` that a text defines."""
     names = {"Tensor": Tensor, "Storage": Storage, "new": object.__new__}
-    exec(compile(text, file, "exec"), names)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:24]
+    exec(_code_of(f"{kind}_form_{digest}", text), names)
     return names["make"]
+
+
+def _compile(stem: str, text: str) -> CodeType:
+    """A text's bytecode, with its lines at hand for tracebacks."""
+    place = f"<{stem}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    return compile(text, place, "exec")
+
+
+_code_of: Callable[[str, str], CodeType] = _compile
+
+
+def compile_by(code_of: Callable[[str, str], CodeType]) -> None:
+    """Have texts compiled by code_of(stem, text), which may keep what it has compiled."""
+    global _code_of
+    _code_of = code_of
 
 
 def text_of(spec: CallSpec) -> str:
     """The function as it is compiled."""
     form = _Form(spec)
     body = [*(form.loading() if spec.dense else ()), *form.call(), "return call"]
-    lines = [f"def make({', '.join(form.hooks)}):", *_indented(body)]
+    lines = [f"def make({', '.join(form.hooks)}):", *indented(body)]
     return "\n".join(lines) + "\n"
 
 
-def _indented(lines: Iterable[str]) -> list[str]:
+def tensor_lines(
+    name: str,
+    *,
+    key: str,
+    sizes: str,
+    strides: str,
+    flat: str,
+    offset: str = "0",
+    shared: str = "None",
+    base: str = "None",
+) -> Lines:
+    """A new tensor of these fields, outside autograd unless the key says otherwise."""
+    yield f"{name} = new(Tensor)"
+    yield f"{name}._key = {key}"
+    yield f"{name}._sizes = {sizes}"
+    yield f"{name}._strides = {strides}"
+    yield f"{name}._offset = {offset}"
+    yield f"{name}._shared = {shared}"
+    yield f"{name}._flat = {flat}"
+    yield f"{name}._base = {base}"
+    yield f"{name}._edge = None"
+    yield f"{name}._meta = None"
+
+
+def indented(lines: Iterable[str]) -> list[str]:
+    """The lines of a block."""
     return [f"    {line}" for line in lines]
+
+
+def _tuple(names: list[str]) -> str:
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
 
 
 class _Form:
@@ -96,7 +146,7 @@ class _Form:
         if sum(members) <= MOST_UNROLLED:
             found = [f"{name}{i}" for i in range(len(members))]
             self.operands += [each for each, there in zip(found, members, strict=True) if there]
-            self.unpacking += [f"{', '.join(found)}, = {name}"] if found else []
+            self.unpacking += [f"{_tuple(found)} = {name}"] if found else []
             return
         self.operands.append(f"*{name}")
         if not all(members):
@@ -122,7 +172,7 @@ class _Form:
     def call(self) -> Lines:
         """The function itself."""
         yield f"def call({', '.join(self.arguments)}):"
-        yield from _indented(self.body())
+        yield from indented(self.body())
 
     def body(self) -> Lines:
         """Its lines."""
@@ -167,7 +217,7 @@ class _Form:
         yield f"    {first}"
         yield from [f"    and {each}" for each in others]
         yield "):"
-        yield from _indented(self.flat_new() if self.spec.mode == NEW else self.flat_into())
+        yield from indented(self.flat_new() if self.spec.mode == NEW else self.flat_into())
 
     def apart(self) -> Lines:
         """Conditions under which no operand is in the memory of a result that is given."""
@@ -208,9 +258,8 @@ class _Form:
         yield from self.written()
 
     def _split(self, arrays: list[str], scalars: list[str]) -> str:
-        numbers = f"({', '.join(scalars)},)" if scalars else "()"
         work = f"work={self.hook('work')}"
-        return f"{self.hook('run_flat')}(kernel, ({', '.join(arrays)},), {numbers}, {work})"
+        return f"{self.hook('run_flat')}(kernel, {_tuple(arrays)}, {_tuple(scalars)}, {work})"
 
     def planned(self) -> Lines:
         """A launch that was planned for the geometry."""
@@ -252,13 +301,13 @@ class _Form:
         if spec.on_devices:
             parts += [f"device_of({name})" for name in self.operands]
             self.hook("device_of")
-        yield f"key = ({', '.join(parts)},)" if len(parts) != 1 else f"key = {parts[0]}"
+        yield f"key = ({', '.join(parts)})"
         yield "try:"
         yield "    found = get(key)"
         yield "except TypeError:"
         yield "    found = None"
         yield "if found is None:"
-        yield f"    found = find(key, ({', '.join(self.arguments)},))"
+        yield f"    found = find(key, {_tuple(self.arguments)})"
         if spec.mode == WRITE and spec.dense:  # it may have been resized
             yield f"    {self.first}_flat = {self.first}._flat"
 
@@ -309,24 +358,15 @@ class _Form:
     def tensor(self, name: str, key: str, sizes: str, strides: str, out: str = "") -> Lines:
         """A new tensor over `<name>_flat`, or over that of an output."""
         flat = f"{out or name}_flat"
-        yield f"{name} = new(Tensor)"
-        yield f"{name}._key = {key}"
-        yield f"{name}._sizes = {sizes}"
-        yield f"{name}._strides = {strides}"
-        yield f"{name}._offset = 0"
-        yield f"{name}._shared = None"
-        yield f"{name}._flat = {flat}"
+        yield from tensor_lines(name, key=key, sizes=sizes, strides=strides, flat=flat)
         if out:
             yield f"if not {out}.is_contiguous:"
             yield f"    {name}._shared = Storage({flat})"
             yield f"    {name}._flat = None"
-        yield f"{name}._base = None"
-        yield f"{name}._edge = None"
-        yield f"{name}._meta = None"
 
     def returned(self, results: list[str]) -> Lines:
         if self.spec.is_wrapped:
-            yield f"return {self.hook('wrap')}(({', '.join(results)},))"
+            yield f"return {self.hook('wrap')}({_tuple(results)})"
         else:
             yield f"return {', '.join(results)}"
 

@@ -7,6 +7,8 @@ one up costs 0.2 us and working it out up to 2.5.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from torchgen_out._runtime import errors
@@ -14,10 +16,10 @@ from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size, make_size
 from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.call_text import Lines, compiled, indented, tensor_lines
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_new = object.__new__
 _layout_only: set[Callable[..., Any]] = set()
 
 ANSWERS_KEPT = 1024
@@ -41,41 +43,87 @@ def make_view_call(
     tracked: whether the view knows its base, so that a write to either reaches the other's graph.
     same_elements: whether it shows all elements in their order, so that its flat array is theirs.
     """
-    if function not in _layout_only:
-        return _make_anew(function, key, several, tracked, same_elements)
     answers = Answers(function, key, several)
-    if several:
-        return _make_remembering_several(answers, tracked)
-    return _make_remembering(answers, tracked, same_elements)
+    spec = ViewSpec(
+        answers.arity, function in _layout_only, several, tracked, same_elements and not several
+    )
+    return maker_of(spec)(answers.get, answers.find, answers.work_out, *answers.defaults)
 
 
-def _make_anew(function: Any, key: int, several: bool, tracked: bool, same_elements: bool) -> Any:
-    """The call that asks `function` each time."""
-    base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
+@dataclass(frozen=True)
+class ViewSpec:
+    """The form of a view's call.
 
-    def call(self: Tensor, *args: Any) -> Tensor:
-        return look(self, function(self, *args))
+    arity: arguments besides the tensor. is_remembered: whether answers are; else the function is
+    asked each time. several, tracked, same_elements: as for `make_view_call`.
+    """
 
-    def call_several(self: Tensor, *args: Any) -> tuple[Tensor, ...]:
-        return tuple([look(self, geometry) for geometry in function(self, *args)])
+    arity: int
+    is_remembered: bool
+    several: bool
+    tracked: bool
+    same_elements: bool
 
-    def look(self: Tensor, geometry: Any) -> Tensor:
-        sizes = geometry[0]
-        result = _new(Tensor)
-        result._key = base_key if sizes else base_key | keys.ZERO_DIM
-        result._sizes = sizes if sizes.__class__ is Size else Size(sizes)
-        result._strides = tuple(geometry[1])  # no copy is made of a tuple
-        result._offset = geometry[2]
-        result._shared = self._shared or self._storage
-        result._flat = self._flat if same_elements else None
-        result._base = (self if self._base is None else self._base) if tracked else None
-        result._edge = None
-        result._meta = None
-        if len(geometry) == 4:
-            result._key = result._key & ~keys.DTYPE_MASK | geometry[3].index
-        return result
 
-    return call_several if several else call
+@cache
+def maker_of(spec: ViewSpec) -> Any:
+    """The function that makes the calls of a form."""
+    return compiled("view", "\n".join(_lines_of(spec)) + "\n")
+
+
+def _lines_of(spec: ViewSpec) -> Lines:
+    """The text of the function; arguments that a call leaves out have defaults."""
+    names = list("abcdefgh"[: spec.arity])
+    defaults = "".join(f", default_{each}" for each in names)
+    given = ", ".join(f"{each}=default_{each}" for each in names)
+    yield f"def make(get, find, work_out{defaults}):"
+    if not spec.is_remembered:
+        yield "    def call(self, *args):"
+        yield "        answer = work_out(self, args)"
+    else:
+        yield f"    def call(self, {given}):"
+        yield from indented(indented(_looked_up(names)))
+    if spec.several:
+        yield "        results = []"
+        yield "        for key, sizes, strides, shift in answer:"
+        yield from indented(indented(indented(_result(spec))))
+        yield "            results.append(result)"
+        yield "        return tuple(results)"
+    else:
+        yield "        key, sizes, strides, shift = answer"
+        yield from indented(indented(_result(spec)))
+        yield "        return result"
+    yield "    return call"
+
+
+def _looked_up(names: list[str]) -> Lines:
+    for each in names:
+        yield f"kind_{each} = {each}.__class__"
+    yield "try:"
+    for each in names:
+        yield f"    if kind_{each} is list:"
+        yield f"        {each}, kind_{each} = tuple({each}), tuple"
+        yield f"    if kind_{each} is tuple:"
+        yield f"        kind_{each} = sum({each}).__class__"
+    question = ["self._sizes", "self._strides", *names, *(f"kind_{each}" for each in names)]
+    yield f"    answer = get(({', '.join(question)}))"
+    yield "except TypeError:  # nothing that could be looked up"
+    yield "    answer = None"
+    yield "if answer is None:"
+    yield f"    answer = find(self, ({''.join(f'{each}, ' for each in names)}))"
+
+
+def _result(spec: ViewSpec) -> Lines:
+    yield from tensor_lines(
+        "result",
+        key="key",
+        sizes="sizes",
+        strides="strides",
+        offset="self._offset + shift",
+        shared="self._shared or self._storage",
+        flat="self._flat" if spec.same_elements else "None",
+        base="(self if self._base is None else self._base)" if spec.tracked else "None",
+    )
 
 
 class Answers(dict[Any, Any]):
@@ -89,6 +137,10 @@ class Answers(dict[Any, Any]):
     def __init__(self, function: Callable[..., Any], key: int, several: bool) -> None:
         self.function = function
         self.arity = function.__code__.co_argcount - 1
+        given = function.__defaults__ or ()
+        self.defaults = [None] * (self.arity - len(given)) + list(given)[
+            -self.arity or len(given) :
+        ]
         self.base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
         self.several = several
 
@@ -100,7 +152,7 @@ class Answers(dict[Any, Any]):
         except TypeError:
             self._check_whole(args)
             raise
-        question = (self_._sizes, self_._strides, *args, *(kinds if self.arity < 3 else (kinds,)))
+        question = (self_._sizes, self_._strides, *args, *kinds)
         answer = self.get(question)
         if answer is None:
             own = args[: self.arity]
@@ -133,10 +185,12 @@ class Answers(dict[Any, Any]):
         return self._relative(self_, geometry)
 
     def _relative(self, self_: Tensor, geometry: Any) -> tuple[Any, ...]:
-        sizes, strides, offset = geometry
+        sizes, strides, offset, *dtype = geometry
         shapes.check_countable(sizes)
         sizes = sizes if sizes.__class__ is Size else make_size(map(int, sizes))
         key = self.base_key if sizes else self.base_key | keys.ZERO_DIM
+        if dtype:
+            key = key & ~keys.DTYPE_MASK | dtype[0].index
         return key, sizes, tuple(strides), offset - self_._offset
 
 
@@ -145,117 +199,3 @@ def _is_plain(arg: Any) -> bool:
     if isinstance(arg, tuple):
         return all(each.__class__ is int for each in arg)
     return arg is None or arg.__class__ is int or arg.__class__ is bool
-
-
-def _make_remembering(answers: Answers, tracked: bool, same_elements: bool) -> Any:
-    """The call of one argument or none, which stands beside its class in the question."""
-    if answers.arity > 1:
-        more = _make_remembering_two if answers.arity == 2 else _make_remembering_more
-        return more(answers, tracked, same_elements)
-    get, find = answers.get, answers.find
-
-    def call(self: Tensor, a: Any = None) -> Tensor:
-        kind = a.__class__
-        try:
-            if kind is tuple:
-                kind = sum(a).__class__
-            elif kind is list:
-                a, kind = tuple(a), sum(a).__class__
-            answer = get((self._sizes, self._strides, a, kind))
-        except TypeError:  # nothing that could be looked up
-            answer = None
-        result = _new(Tensor)
-        result._key, result._sizes, result._strides, shift = answer or find(self, (a,))
-        result._offset = self._offset + shift
-        result._shared = self._shared or self._storage
-        result._flat = self._flat if same_elements else None
-        result._base = (self if self._base is None else self._base) if tracked else None
-        result._edge = None
-        result._meta = None
-        return result
-
-    return call
-
-
-def _make_remembering_two(answers: Answers, tracked: bool, same_elements: bool) -> Any:
-    """The call of two arguments, of which an operator may leave out one that has a default."""
-    get, find = answers.get, answers.find
-    default = (answers.function.__defaults__ or (None,))[-1]
-
-    def call(self: Tensor, a: Any, b: Any = default) -> Tensor:
-        kind_a, kind_b = a.__class__, b.__class__
-        try:
-            if kind_a is tuple or kind_a is list:
-                a, kind_a = tuple(a), sum(a).__class__
-            if kind_b is tuple or kind_b is list:
-                b, kind_b = tuple(b), sum(b).__class__
-            answer = get((self._sizes, self._strides, a, b, kind_a, kind_b))
-        except TypeError:
-            answer = None
-        result = _new(Tensor)
-        result._key, result._sizes, result._strides, shift = answer or find(self, (a, b))
-        result._offset = self._offset + shift
-        result._shared = self._shared or self._storage
-        result._flat = self._flat if same_elements else None
-        result._base = (self if self._base is None else self._base) if tracked else None
-        result._edge = None
-        result._meta = None
-        return result
-
-    return call
-
-
-def _make_remembering_more(answers: Answers, tracked: bool, same_elements: bool) -> Any:
-    """The call of three or four arguments."""
-    get, find = answers.get, answers.find
-
-    def call(self: Tensor, a: Any, b: Any, c: Any, d: Any = None) -> Tensor:
-        sizes, strides = self._sizes, self._strides
-        try:
-            kinds = a.__class__, b.__class__, c.__class__, d.__class__
-            answer = get((sizes, strides, a, b, c, d, kinds))
-        except TypeError:
-            answer = None
-        result = _new(Tensor)
-        result._key, result._sizes, result._strides, shift = answer or find(self, (a, b, c, d))
-        result._offset = self._offset + shift
-        result._shared = self._shared or self._storage
-        result._flat = self._flat if same_elements else None
-        result._base = (self if self._base is None else self._base) if tracked else None
-        result._edge = None
-        result._meta = None
-        return result
-
-    return call
-
-
-def _make_remembering_several(answers: Answers, tracked: bool) -> Any:
-    """The call of up to two arguments, with several results."""
-    get, find = answers.get, answers.find
-
-    def call(self: Tensor, a: Any = None, b: Any = None) -> tuple[Tensor, ...]:
-        kind_a, kind_b = a.__class__, b.__class__
-        try:
-            if kind_a is tuple or kind_a is list:
-                a, kind_a = tuple(a), sum(a).__class__
-            answer = get((self._sizes, self._strides, a, b, kind_a, kind_b))
-        except TypeError:
-            answer = None
-        offset, shared = self._offset, self._shared or self._storage
-        base = (self if self._base is None else self._base) if tracked else None
-        results = []
-        for key, sizes, strides, shift in answer or find(self, (a, b)):
-            result = _new(Tensor)
-            result._key = key
-            result._sizes = sizes
-            result._strides = strides
-            result._offset = offset + shift
-            result._shared = shared
-            result._flat = None
-            result._base = base
-            result._edge = None
-            result._meta = None
-            results.append(result)
-        return tuple(results)
-
-    return call

@@ -8,6 +8,7 @@ import struct
 import pytest
 
 import torchgen_out as torch
+from torchgen_out._runtime.backends.common import pointwise_calls
 from torchgen_out._runtime.backends.cuda import launching
 from torchgen_out._runtime.backends.cuda.parameters import SLOT, Parameters
 from torchgen_out._runtime.kernels import plan as plans
@@ -142,3 +143,15 @@ def test_gradients_of_parameters_take_a_warp_each(recording):
     torch.nn.functional.layer_norm(x, (768,), weight).backward(torch.empty_like(x))
     grids = {name: grid[0] for _, name, grid, *_ in _launches(recording)}
     assert grids["add_slices"] == 768 * 32 // 256
+
+
+def test_what_was_planned_is_launched_at_once(emulated, monkeypatch):
+    """A pointwise call of a known geometry, new, in place and out=, asks for no plan."""
+    x, y, out = torch.ones(2, 3).cuda(), torch.arange(3.0).cuda(), torch.empty(2, 3).cuda()
+
+    def calls():
+        return [(x + y).tolist(), torch.mul(x, y, out=out).tolist(), out.sub_(y).tolist()]
+
+    expected = calls()
+    monkeypatch.setattr(pointwise_calls.plans, "plan_pointwise", None)
+    assert calls() == expected == [[[1, 2, 3]] * 2, [[0, 1, 2]] * 2, [[0, 0, 0]] * 2]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
@@ -27,7 +26,6 @@ class PointwiseFormula:
         self.outputs = outputs
         self.compute = special.compute
         self.converters = pointwise_signature.scalar_converters(special)
-        self.convert = _all_converted(self.converters)
         kinds = list(enumerate(special.arguments))
         self._tensor_places = [place for place, kind in kinds if kind == "tensor"]
         converters = iter(self.converters)
@@ -78,20 +76,3 @@ class PointwiseFormula:
         given = {"tensor": iter(elements), "absent": repeat(None)}
         rest = iter(scalars)
         return self.spec.formula(*[next(given.get(kind, rest)) for kind in self.arguments])
-
-
-def _all_converted(converters: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Iterable[Any]]:
-    """What converts the scalars of a call, given in order."""
-    if len(set(converters)) == 1:
-        return partial(map, converters[0])
-    if len(converters) == 2:
-        first, second = converters
-
-        def convert_pair(scalars: tuple[Any, ...]) -> tuple[Any, Any]:
-            a, b = scalars
-            return first(a), second(b)
-
-        return convert_pair
-    return lambda scalars: [
-        convert(scalar) for convert, scalar in zip(converters, scalars, strict=True)
-    ]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.backends.common import pointwise_calls
 from torchgen_out._runtime.backends.cpu import dispatch, memory, pointwise, reduction
 from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import call_text, ops
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from torchgen_out._runtime.kernels import bytecode
+
+call_text.compile_by(bytecode.code_of)
 
 
 class CPUBackend(Backend):
@@ -22,7 +26,7 @@ class CPUBackend(Backend):
 
     def pointwise(self, operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
         """A loop around a formula."""
-        return pointwise.make_call(operator, signature, variant)
+        return pointwise_calls.make_call(pointwise.LOOPS, operator, signature, variant)
 
     def reduction(self, operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
         """A fold."""

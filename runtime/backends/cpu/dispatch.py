@@ -18,6 +18,7 @@ from torchgen_out._runtime.backends.common.given_results import (
     make_out_call,
 )
 from torchgen_out._runtime.backends.common.output import Output
+from torchgen_out._runtime.backends.common.pointwise_calls import are_contiguous
 from torchgen_out._runtime.backends.common.roles import argument_roles
 from torchgen_out._runtime.backends.cpu import casting, pool
 from torchgen_out._runtime.backends.cpu.conversions import Operand, with_conversions
@@ -25,7 +26,6 @@ from torchgen_out._runtime.backends.cpu.pointwise_kernels import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import generator as generators
 from torchgen_out._runtime.core import overlap
-from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import call_text
@@ -159,7 +159,7 @@ class DispatchCall:
             raise errors.inplace_shape(operator.base_name + "_", self_._sizes, answer[0])
         overlap.check_self(operator.base_name, self_)
         own, geometry = self_.dtype, (self_._sizes, self_._strides)
-        is_gathered = not (is_contiguous(self_) or self.kernel.any_order)
+        is_gathered = not (are_contiguous([self_]) or self.kernel.any_order)
         result = Operand(own, self.wanted[0], *geometry, is_gathered)
         return self.launch([result], args, args if self.mode == UPDATE else args[1:])
 
@@ -174,7 +174,7 @@ class DispatchCall:
             Operand(each.dtype, dtype, each._sizes, each._strides)
             for each, dtype in zip(tensors, wanted, strict=True)
         ]
-        is_dense = all(map(is_contiguous, tensors_in(args)))
+        is_dense = are_contiguous(tensors_in(args))
         is_given = self.mode != NEW
         if self.is_cast and not self.shares(args):
             copy = casting.plan_cast(results[0], operands[0])
@@ -229,11 +229,6 @@ def tensors_in(args: Sequence[Any]) -> list[Tensor]:
         elif each.__class__ in (list, tuple):
             found += [member for member in each if isinstance(member, Tensor)]
     return found
-
-
-def is_contiguous(tensor: Tensor) -> bool:
-    """Whether the elements lie densely in row-major order."""
-    return tensor._flat is not None or shapes.is_contiguous(tensor._sizes, tensor._strides)
 
 
 def _given(arg: Any, role: Role, specs: Iterator[TensorSpec]) -> Any:

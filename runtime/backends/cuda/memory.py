@@ -5,8 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import numpy as np
+
 from torchgen_out._runtime.backends.cuda import current, driver, pinned, streams
 from torchgen_out._runtime.backends.cuda.allocator import Allocator, Counter
+from torchgen_out._runtime.backends.cuda.buffer import CUDABuffer
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.dense import dense_layout
@@ -35,10 +38,14 @@ def forget() -> None:
 def empty(sizes: tuple[int, ...], dtype: dtypes.dtype, index: int) -> Tensor:
     """Return a contiguous tensor of undefined values on a device, in its current stream."""
     layout = dense_layout(tuple(sizes))
-    stream = streams.current_handle(index)
-    buffer = allocator(index).buffer(layout.numel, dtype.numpy, stream)
+    buffer = flat(index, layout.numel, dtype.numpy)
     key = dtype.index | CUDA << keys.DEVICE_SHIFT | layout.zero_dim
     return build(key, layout.sizes, layout.strides, 0, None, buffer)
+
+
+def flat(index: int, numel: int, dtype: np.dtype) -> CUDABuffer:
+    """Return memory of undefined values on a device, in its current stream."""
+    return allocator(index).buffer(numel, dtype, streams.current_handle(index))
 
 
 def grow(storage: Storage, count: int, dtype: dtypes.dtype) -> None:

@@ -1,83 +1,121 @@
-"""Calls of pointwise operators on CUDA tensors: new results, in place, and out=."""
+"""Loops around formulas on CUDA: where operands lie, and what is launched for a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.common import pointwise_signature, resizing
-from torchgen_out._runtime.backends.common.pointwise_formula import PointwiseFormula
-from torchgen_out._runtime.backends.common.pointwise_signature import PointwiseSignature
+from torchgen_out._runtime.backends.common import pointwise_calls
+from torchgen_out._runtime.backends.common.output import Output
 from torchgen_out._runtime.backends.cuda import memory, transfer
-from torchgen_out._runtime.backends.cuda.launching import Loops, address_of, device_index
+from torchgen_out._runtime.backends.cuda.launching import Loops, device_index
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import overlap, promotion
-from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.core.tensor import Tensor, build
-from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Pointwise
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import signature as signatures
+from torchgen_out._runtime.dispatch.operator import FUNCTION, Call, Pointwise
 from torchgen_out._runtime.kernels import plan as plans
+from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 
 
 def make_call(operator: Pointwise, signature: tuple[Any, ...], variant: str) -> Call:
     """The call of `operator` for CUDA tensors of one signature."""
-    special = pointwise_signature.specialise(operator, signature)
-    if variant == OUT:
-        return make_out_call(special)
-    if variant == INPLACE:
-        return make_inplace_call(special)
-    formula = Formula(special, (special.result,) * operator.outputs)
+    call = pointwise_calls.make_call(LOOPS, operator, signature, variant)
+    if all(
+        key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK for key in signatures.tensor_keys(signature)
+    ):
+        return call
+    first = 0 if variant == FUNCTION else 1
 
-    def call(*args: Any) -> Any:
-        tensors, scalars = formula.split(args)
-        index, tensors = on_one_device(tensors)
-        plan = plan_of(tensors)
-        results = [memory.empty(plan.sizes, dtype, index) for dtype in formula.outputs]
-        formula.run(index, plan, results, tensors, scalars)
-        if not plan.contiguous:
-            results = [
-                build(each._key, each._sizes, plan.strides, 0, each._storage) for each in results
-            ]
-        return results[0] if len(results) == 1 else tuple(results)
+    def call_on_device(*args: Any) -> Any:
+        """A CPU tensor without dims goes along, unless it is written."""
+        moved = list(args)
+        places = [i for i, arg in enumerate(args) if i >= first and isinstance(arg, Tensor)]
+        _, tensors = on_one_device([args[i] for i in places])
+        for place, tensor in zip(places, tensors, strict=True):
+            moved[place] = tensor
+        return call(*moved)
 
-    return call
+    return call_on_device
 
 
-class Formula(PointwiseFormula):
-    """One formula for one signature and result dtypes; its loops are made per device."""
+class DeviceLoops(dict[int, Loops]):
+    """The loops around a formula, by the index of the device."""
 
-    def __init__(self, special: PointwiseSignature, outputs: tuple[dtypes.dtype, ...]) -> None:
-        super().__init__(special, outputs)
-        self._loops: dict[tuple[int, bool], Loops] = {}
+    def __init__(self, spec: PointwiseSpec) -> None:
+        self.spec = spec
 
-    def run(
+    def __missing__(self, index: int) -> Loops:
+        found = self[index] = Loops(self.spec, index)
+        return found
+
+
+class CUDALoops:
+    """`LoopBackend` for CUDA: the memory of results and the kernels are in the current stream."""
+
+    in_runs = has_flat_loops = False
+    on_devices = True
+    loops = DeviceLoops
+
+    def launch(
         self,
-        index: int,
+        loops: DeviceLoops,
         plan: plans.PointwisePlan,
-        outputs: Sequence[Tensor],
-        inputs: Sequence[Tensor],
-        scalars: Sequence[Any],
-    ) -> None:
-        """Compute `outputs` on a device. Default scalars may have a simpler formula."""
-        simpler = self.at_defaults is not None and tuple(scalars) == self.defaults
-        loops = self._loops.get((index, simpler))
-        if loops is None:
-            spec = self.at_defaults if simpler else self.spec
-            loops = self._loops[index, simpler] = Loops(spec, index)
-        loops.run(
-            plan,
-            [address_of(each) for each in outputs],
-            [address_of(each) for each in inputs],
-            () if simpler else scalars,
-        )
+        tensors: Sequence[Tensor],
+        mode: str,
+        outputs: int,
+    ) -> tuple[Callable[..., None], None]:
+        """The kernel that suits the plan, for any addresses."""
+        on = loops[index_of_all(tensors)]
+        sizes = [dtype.itemsize for dtype in (*loops.spec.outputs, *loops.spec.inputs)]
+        return partial(_run, on, plan, outputs, sizes), None
+
+    def output(self, spec: Any, tensors: Sequence[Tensor]) -> Output:
+        """A new result, on the tensors' device."""
+        empty = partial(memory.flat, index_of_all(tensors))
+        return Output(spec, None, lambda nbytes: empty, devices.CUDA << keys.DEVICE_SHIFT)
+
+    def hooks(
+        self, loops: DeviceLoops, mode: str, outputs: Sequence[dtypes.dtype]
+    ) -> dict[str, Any]:
+        """Where tensors lie."""
+        return {"memory_of": memory_of, "device_of": device_index}
 
 
-def plan_of(tensors: Sequence[Tensor], out: Tensor | None = None) -> plans.PointwisePlan:
-    """The plan of a loop over tensors, into a new result or an existing one."""
-    geometry = None if out is None else (out._sizes, out._strides)
-    return plans.plan_pointwise(tuple([(t._sizes, t._strides) for t in tensors]), geometry)
+LOOPS = CUDALoops()
+
+
+def _run(
+    loops: Loops, plan: plans.PointwisePlan, outputs: int, sizes: Sequence[int], *args: Any
+) -> None:
+    count = len(sizes)
+    addresses = [
+        flat.address + at * size
+        for at, flat, size in zip(args[:count], args[count : 2 * count], sizes, strict=True)
+    ]
+    loops.run(plan, addresses[:outputs], addresses[outputs:], args[2 * count :])
+
+
+def memory_of(tensor: Tensor, is_dense: bool) -> tuple[Any, int]:
+    """The buffer that holds a tensor's elements, and where they begin."""
+    return tensor._storage.buffer, tensor._offset
+
+
+def index_of_all(tensors: Sequence[Tensor]) -> int:
+    """The index of the device on which all tensors lie.
+
+    Raises: RuntimeError if there is none.
+    """
+    found = next(each for each in tensors if not each.is_cpu)
+    index = device_index(found)
+    for each in tensors:
+        if device_index(each) != index:
+            raise errors.same_device_expected(found.device, each.device)
+    assert index is not None
+    return index
 
 
 def on_one_device(tensors: Sequence[Tensor]) -> tuple[int, list[Tensor]]:
@@ -97,60 +135,3 @@ def on_one_device(tensors: Sequence[Tensor]) -> tuple[int, list[Tensor]]:
             raise errors.same_device_expected(first, other)
     moved = [transfer.to_device(t, first, False) if t.is_cpu else t for t in tensors]
     return first.index or 0, moved
-
-
-def make_inplace_call(special: PointwiseSignature) -> Call:
-    """f(self, ...) written to self."""
-    operator = special.operator
-    name = operator.base_name + "_"
-    out_dtype = special.inputs[0]
-    promotion.check_inplace(operator.base_name, operator.promotion, special.result, out_dtype)
-    formula = Formula(special, (out_dtype,))
-
-    def call(self: Tensor, *args: Any) -> Tensor:
-        tensors, scalars = formula.split((self, *args))
-        write(formula, name, self, tensors, scalars)
-        self._storage.version += 1
-        return self
-
-    return call
-
-
-def make_out_call(special: PointwiseSignature) -> Call:
-    """call(out, ...): f(...) written to `out`, which is resized if need be."""
-    operator = special.operator
-    by_dtype: dict[int, Formula] = {}
-
-    def call(out: Tensor, *args: Any) -> Tensor:
-        index = out._key & keys.DTYPE_MASK
-        formula = by_dtype.get(index)
-        if formula is None:
-            dtype = dtypes.BY_INDEX[index]
-            promotion.check_out(special.result, dtype, operator.out_rule)
-            formula = by_dtype[index] = Formula(special, (dtype,))
-        tensors, scalars = formula.split(args)
-        sizes = shapes.broadcast_shapes(*(t._sizes for t in tensors))
-        if tuple(out._sizes) != tuple(sizes):
-            resizing.resize_out(operator.base_name, out, sizes)
-        write(formula, operator.base_name, out, tensors, scalars)
-        out._storage.version += 1
-        return out
-
-    return call
-
-
-def write(
-    formula: Formula, name: str, out: Tensor, tensors: list[Tensor], scalars: Sequence[Any]
-) -> None:
-    """Run the loop into an existing tensor.
-
-    Raises: RuntimeError if `out` is too small, elsewhere, or overlaps itself or an input in part.
-    """
-    sizes = shapes.broadcast_shapes(out._sizes, *(t._sizes for t in tensors))
-    if tuple(sizes) != tuple(out._sizes):
-        raise errors.inplace_shape(name, out._sizes, sizes)
-    if out._key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK != devices.CUDA:
-        raise errors.same_device_expected(tensors[0].device, out.device)
-    overlap.check_operands(name, out, tensors)
-    index, (_, *inputs) = on_one_device([out, *tensors])
-    formula.run(index, plan_of(inputs, out), [out], inputs, scalars)
