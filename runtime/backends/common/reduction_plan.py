@@ -10,6 +10,8 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.dispatch.operator import Reduction
+from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 
 ELEMENTS_PER_ROW = 32
 """Elements in whose time a row is begun and ended."""
@@ -118,3 +120,20 @@ def reduction_types(
     if rule == "always_bool" and own is dtypes.uint8:
         return own, own  # PyTorch keeps uint8, its bool of old, for any and all
     return promotion.element_types(rule, [(own, promotion.DIMENSIONED)])
+
+
+def reduction_spec(
+    operator: Reduction, own: dtypes.dtype, requested: dtypes.dtype | None, scalars: int
+) -> ReductionSpec:
+    """What loops fold, for the dtype of the elements and one that is asked for, or None.
+
+    Raises: NotImplementedError for a dtype outside the operator's set.
+    """
+    compute, result = reduction_types(operator.promotion, own, requested)
+    if compute.name not in operator.dtypes:
+        accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
+        raise errors.dtype_not_supported(operator.base_name, compute, accepted)
+    read = acc = compute.acc if operator.parts[0] else compute.opmath
+    if operator.promotion == "always_bool":
+        read, acc = compute.opmath, dtypes.bool
+    return ReductionSpec(operator.base_name, operator.parts, own, result, read, acc, scalars)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common.given_results import make_reduction_out_call
 from torchgen_out._runtime.backends.common.reduction_plan import (
     DimPlan,
     plan_dims,
     plan_memory,
+    reduction_spec,
     reduction_types,
 )
 from torchgen_out._runtime.backends.cpu import casting
@@ -31,7 +31,6 @@ from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 from torchgen_out._runtime.kernels.cpu.loops.reduction import (
     column_type,
     columns_kernel,
@@ -111,24 +110,13 @@ class Fold:
         self, operator: Reduction, own: dtypes.dtype, requested: dtypes.dtype | None, scalars: int
     ) -> None:
         self.name = operator.base_name
-        compute, result = reduction_types(operator.promotion, own, requested)
-        if compute.name not in operator.dtypes:
-            accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
-            raise errors.dtype_not_supported(operator.base_name, compute, accepted)
-        if operator.promotion == "always_bool":
-            acc = dtypes.bool
-        else:
-            acc = compute.acc if operator.parts[0] else compute.opmath
         self.has_identity = operator.parts[0] is not None
-        read = compute.opmath if operator.promotion == "always_bool" else acc
-        self.spec = ReductionSpec(
-            operator.base_name, operator.parts, own, result, read, acc, scalars
-        )
-        self.result = result
+        self.spec = reduction_spec(operator, own, requested, scalars)
+        self.result = result = self.spec.output
         self.rows = rows_module(self.spec)
         self.kernel: Any = self._load_kernel if not scalars else self.rows.kernel
         self.columns: Any = None
-        self.folds_in_steps = own is result is acc and not scalars
+        self.folds_in_steps = own is result is self.spec.acc and not scalars
         self.storage_dtype = result.numpy
         self.serial_below = 2 * READING * threads.GRAIN
         """Elements that are not worth a second thread."""

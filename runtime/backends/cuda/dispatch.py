@@ -121,10 +121,8 @@ def array_of(tensor: Tensor) -> Array:
 def make_call(operator: Dispatch, kernel: Kernel, signature: tuple[Any, ...], variant: str) -> Call:
     """The call of a dispatch operator for CUDA tensors of one signature."""
     prepare = Preparation(operator, kernel, common_dtype(operator, signature), signature)
-    if operator.mutates:
-        return make_mutating_call(operator, kernel, prepare)
-    if variant == INPLACE and operator.aliasing:
-        return make_aliasing_call(operator, kernel, prepare)
+    if operator.mutates or (variant == INPLACE and operator.aliasing):
+        return make_into_call(operator, kernel, prepare)
     call = make_function_call(operator, kernel, prepare)
     if variant == INPLACE:
         return make_copying_call(operator, call)
@@ -172,39 +170,23 @@ def finish(queue: DeviceQueue, results: Sequence[Tensor], stages: Sequence[Array
             queue.copy(target, stage)
 
 
-def make_mutating_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
-    """The schema itself writes to self (`normal_`): the kernel is given a dense self to fill."""
-    meta = operator.meta
+def make_into_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
+    """The kernel writes to self, or to a dense copy of it.
 
-    def call(self: Tensor, *args: Any) -> Tensor:
-        if meta is not None:
-            meta(self, *args)
-        overlap.check_self(operator.base_name, self)
-        queue = DeviceQueue(copying.index_of(self), operator.base_name)
-        own, *rest = prepare.arrays(queue, (self, *args))
-        kernel(queue, own, *rest)
-        if not array_of(self).is_contiguous:
-            queue.copy(array_of(self), own)
-        self._storage.version += 1
-        return self
-
-    return call
-
-
-def make_aliasing_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
-    """In place, by a kernel that may be given `out` as self, or a dense copy of it."""
-    meta, apart = operator.meta, kept_apart(operator)
-    assert meta is not None
+    By the schema itself (`normal_`); or in place, where the kernel may be given `out` as self.
+    """
+    meta, is_update = operator.meta, not operator.mutates
+    apart = kept_apart(operator) if is_update else []
 
     def call(self: Tensor, *args: Any) -> Tensor:
         check_apart(operator, apart, self, *args)
-        sizes = meta(self, *args)[0]
-        if tuple(sizes) != tuple(self._sizes):
-            raise errors.inplace_shape(operator.base_name + "_", self._sizes, sizes)
+        answer = None if meta is None else meta(self, *args)
+        if answer is not None and tuple(answer[0]) != tuple(self._sizes):
+            raise errors.inplace_shape(operator.base_name + "_", self._sizes, answer[0])
         overlap.check_self(operator.base_name, self)
         queue = DeviceQueue(copying.index_of(self), operator.base_name)
         own, *rest = prepare.arrays(queue, (self, *args))
-        kernel(queue, own, own, *rest)
+        kernel(queue, own, *([own] if is_update else []), *rest)
         if not array_of(self).is_contiguous:
             queue.copy(array_of(self), own)
         self._storage.version += 1

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common.given_results import make_reduction_out_call
-from torchgen_out._runtime.backends.common.reduction_plan import DimPlan, plan_dims, reduction_types
+from torchgen_out._runtime.backends.common.reduction_plan import DimPlan, plan_dims, reduction_spec
 from torchgen_out._runtime.backends.cuda import launching, memory
 from torchgen_out._runtime.backends.cuda.launching import address_of
 from torchgen_out._runtime.core import dtype as dtypes
@@ -152,18 +151,9 @@ class Fold:
         self, operator: Reduction, own: dtypes.dtype, requested: dtypes.dtype | None
     ) -> None:
         self.name = operator.base_name
-        compute, result = reduction_types(operator.promotion, own, requested)
-        if compute.name not in operator.dtypes:
-            accepted = ", ".join(d.name for d in dtypes.ALL if d.name in operator.dtypes)
-            raise errors.dtype_not_supported(operator.base_name, compute, accepted)
-        has_identity = operator.parts[0] is not None
-        acc = compute.acc if has_identity else compute.opmath
-        read = acc
-        if operator.promotion == "always_bool":
-            acc, read = dtypes.bool, compute.opmath
         count = list(operator.arguments.values()).count("scalar")
-        self.spec = ReductionSpec(self.name, operator.parts, own, result, read, acc, count)
-        self.has_identity = has_identity
+        self.spec = reduction_spec(operator, own, requested, count)
+        self.has_identity = operator.parts[0] is not None
 
     def run(self, x: Tensor, dim: Any, keepdim: bool, scalars: Sequence[Any]) -> Tensor:
         """Fold `dim` (None: all dims) of x."""
