@@ -7,11 +7,10 @@ as all of them. What is new to it, `find` plans. Tracebacks show the lines; `tex
 
 from __future__ import annotations
 
-import hashlib
 import linecache
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from types import CodeType
+from itertools import count
 from typing import Any
 
 from torchgen_out._runtime.core.storage import Storage
@@ -53,27 +52,15 @@ def maker_of(spec: CallSpec) -> Any:
 
 
 def compiled(kind: str, text: str) -> Any:
-    """The function `make` that a text defines."""
+    """The function `make` that a text defines; its lines are at hand for tracebacks."""
+    place = f"<{kind} form {next(_numbers)}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     names = {"Tensor": Tensor, "Storage": Storage, "new": object.__new__}
-    digest = hashlib.sha256(text.encode()).hexdigest()[:24]
-    exec(_code_of(f"{kind}_form_{digest}", text), names)
+    exec(compile(text, place, "exec"), names)
     return names["make"]
 
 
-def _compile(stem: str, text: str) -> CodeType:
-    """A text's bytecode, with its lines at hand for tracebacks."""
-    place = f"<{stem}>"
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-    return compile(text, place, "exec")
-
-
-_code_of: Callable[[str, str], CodeType] = _compile
-
-
-def compile_by(code_of: Callable[[str, str], CodeType]) -> None:
-    """Have texts compiled by code_of(stem, text), which may keep what it has compiled."""
-    global _code_of
-    _code_of = code_of
+_numbers = count()
 
 
 def text_of(spec: CallSpec) -> str:

@@ -11,11 +11,8 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import call_text, ops
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
-from torchgen_out._runtime.kernels import bytecode
-
-call_text.compile_by(bytecode.code_of)
 
 
 class CPUBackend(Backend):
