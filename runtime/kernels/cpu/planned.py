@@ -154,11 +154,18 @@ class ArrayKernel(PlannedKernel):
 
     def _on_views(self, args: Sequence[Any]) -> Callable[..., Any]:
         results, specs = self.results, list(specs_in(args))
+        views = [_viewer(spec) for spec in specs]
         first, behind = len(specs), 2 * len(specs) - results
 
         def run(*given: Any) -> Any:
             starts = *[0] * results, *given[first:behind]
-            arrays, sources = map(view_of, given, starts, specs), iter(given[behind + 1 :])
+            arrays = iter(
+                [
+                    view(*each)
+                    for view, each in zip(views, zip(given, starts, strict=False), strict=False)
+                ]
+            )
+            sources = iter(given[behind + 1 :])
             found = self.function(*[_filled(each, arrays, sources) for each in args])
             if results:
                 return None
@@ -234,6 +241,18 @@ def view_of(flat: Array, at: int, spec: TensorSpec) -> Array:
     size = spec.dtype.itemsize
     strides = [step * size for step in spec.strides]
     return np.ndarray(spec.sizes, spec.dtype, flat, at * size, strides)
+
+
+def _viewer(spec: TensorSpec) -> Callable[[Array, int], Array]:
+    """`view_of` for one operand, with what does not change worked out."""
+    sizes, numel = tuple(spec.sizes), spec.numel
+    if not spec.is_contiguous or not numel:
+        return lambda flat, at: view_of(flat, at, spec)
+
+    def view(flat: Array, at: int) -> Array:
+        return (flat if flat.size == numel else flat[at : at + numel]).reshape(sizes)
+
+    return view
 
 
 def contiguous(array: Array) -> Array:
