@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--script", metavar="COMMAND", help="what a program needs, in place of OPs")
     parser.add_argument("--name", metavar="NAME", help="of the files and the wheel")
-    parser.add_argument("--folder", default="dist", metavar="DIR", help="where they are written")
+    parser.add_argument("--folder", default="packs", metavar="DIR", help="where they are written")
     parser.add_argument("--wheel", action="store_true", help="write a wheel of the packs, too")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes; one per core by default")
     project.add_arguments(parser)

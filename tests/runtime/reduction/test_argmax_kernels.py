@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from torchgen_out._runtime.kernels.cpu.reduction import selection
+from torchgen_out._runtime.kernels.cpu.reduction import histogram, selection
 
 RNG = np.random.default_rng(6)
 X = np.round(RNG.standard_normal((4, 5, 6)) * 2)
@@ -75,8 +75,8 @@ def test_bincount_refuses(x: Any, weights: Any, minlength: int, says: str) -> No
 def test_histc(bounds: tuple[float, float]) -> None:
     x = RNG.standard_normal((30, 40))
     out = np.empty(7)
-    selection.histc(out, x, 7, *bounds)
+    histogram.histc(out, x, 7, *bounds)
     span = bounds if bounds != (0, 0) else (x.min(), x.max())
     np.testing.assert_array_equal(out, np.histogram(x, 7, span)[0])
     with pytest.raises(RuntimeError, match="is not finite"):
-        selection.histc(out, np.array([1, np.nan]), 7)
+        histogram.histc(out, np.array([1, np.nan]), 7)
