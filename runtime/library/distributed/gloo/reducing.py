@@ -41,14 +41,23 @@ _OPERATORS = {
 def reducer(op: RedOpType, dtype: dtypes.dtype) -> Reducer:
     """What reduces two arrays of a dtype, in its storage's NumPy dtype."""
     if dtype.opmath is dtype:
-        function: Reducer = _NUMPY[op]
-        return function
+        return _quiet(_NUMPY[op])
     parts = dtype.to_real() if dtype.is_complex else dtype
     operator = getattr(torch, _OPERATORS[op])
 
     def reduce(one: Any, other: Any, out: Any) -> None:
         with torch.no_grad():
             operator(_tensor(one, parts), _tensor(other, parts), out=_tensor(out, parts))
+
+    return reduce
+
+
+def _quiet(function: Reducer) -> Reducer:
+    """What overflows or is no number is no warning, as of any operator."""
+
+    def reduce(one: Any, other: Any, out: Any) -> None:
+        with np.errstate(all="ignore"):
+            function(one, other, out)
 
     return reduce
 
@@ -61,7 +70,7 @@ def _tensor(array: Any, dtype: dtypes.dtype) -> Any:
 def scale(array: Any, dtype: dtypes.dtype, factor: float, inverse: bool = False) -> None:
     """Multiply, or divide, a flat array by a number in place."""
     if dtype.opmath is dtype:
-        (np.divide if inverse else np.multiply)(array, array.dtype.type(factor), array)
+        _quiet(np.divide if inverse else np.multiply)(array, array.dtype.type(factor), array)
         return
     tensor = _tensor(array, dtype.to_real() if dtype.is_complex else dtype)
     with torch.no_grad():
