@@ -250,6 +250,27 @@ def test_a_compiler_that_was_killed_is_replaced() -> None:
     assert build.entry_point("probe", text(2), (int,))(1) == 3
 
 
+LARGE = """
+import numpy as np
+from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.machine import compiling
+ballast = np.ones(compiling.MOST_MEMORY + (1 << 20), np.uint8)
+seen = set()
+for number in range(2):
+    text = build.HEADER.format(title=number)
+    text += f"@entry\\ndef kernel(x):\\n    return x + {number}\\n"
+    assert build.entry_point("probe", text, (int,))(1) == 1 + number
+    seen |= {process.process.pid for process in compiling._all}
+assert len(seen) == 1, seen
+"""
+
+
+def test_a_large_process_keeps_its_compiler(tmp_path: Path) -> None:
+    """Linux counts the parent's memory as a child's highest: it must not end after each kernel."""
+    environment = {**os.environ, "TORCHGEN_CACHE_DIR": str(tmp_path), "TORCHGEN_COMPILER": ""}
+    subprocess.run([sys.executable, "-c", LARGE], check=True, env=environment)
+
+
 def test_what_numba_alone_can_do_is_left_to_it() -> None:
     text = (
         build.HEADER.format(title="nested tuples")
