@@ -55,7 +55,7 @@ def compiled(kind: str, text: str) -> Any:
     """The function `make` that a text defines; its lines are at hand for tracebacks."""
     place = f"<{kind} form {next(_numbers)}>"
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-    names = {"Tensor": Tensor, "Storage": Storage, "new": object.__new__}
+    names = {"__name__": __name__, "Tensor": Tensor, "Storage": Storage, "new": object.__new__}
     exec(compile(text, place, "exec"), names)
     return names["make"]
 

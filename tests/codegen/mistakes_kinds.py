@@ -85,6 +85,19 @@ KINDS = [
         "E508",
         "results are named x, z",
     ),
+    wrong(
+        "index program of integers",
+        "- func: mm(",
+        "- func: doubled(Tensor x) -> Tensor\n"
+        "  variants: function\n"
+        "  dtypes: ‸integral\n"
+        '  index: "out[i] = x[i] + x[i]"\n'
+        '  samples: [{x: "ints([1, 2])"}]\n'
+        "  doc: Double.\n\n"
+        "- func: mm(",
+        "E339",
+        "compute in floats",
+    ),
     wrong("reduction without combine", "    combine: acc + other\n", "", "E108", "combine"),
     wrong("reduction that reads nothing", "reduce: acc + self", "reduce: ‸acc + 1", "E321", "self"),
     wrong(

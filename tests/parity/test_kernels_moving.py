@@ -14,7 +14,7 @@ import pytest
 
 from torchgen_out._runtime.kernels.cpu.copy import shaping
 from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
-from torchgen_out._runtime.kernels.cpu.reduction import selection
+from torchgen_out._runtime.kernels.cpu.reduction import histogram, selection
 from torchgen_out._runtime.kernels.cpu.scan import scan
 from torchgen_out._runtime.kernels.cpu.scatter import masking, scatter
 from torchgen_out._runtime.kernels.cpu.sort import searchsorted, sort, unique
@@ -381,7 +381,7 @@ def test_logcumsumexp(rng: np.random.Generator, dtype: str) -> None:
 @pytest.mark.parametrize("bounds", [(10, 0, 0), (7, -1, 1), (100, 0, 0), (3, 2, 2)])
 def test_counting(rng: np.random.Generator, bounds: tuple[int, float, float]) -> None:
     x = rng.standard_normal((40, 50))
-    check(selection.histc, x, *bounds, expected=torch.histc(theirs(x), *bounds))
+    check(histogram.histc, x, *bounds, expected=torch.histc(theirs(x), *bounds))
     whole = rng.integers(0, 9, 50)
     for weights in (None, make(rng, (50,), "float32"), make(rng, (50,), "int64")):
         given = None if weights is None else theirs(weights)

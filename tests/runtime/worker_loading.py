@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.processes import mapped_memory, open_descriptors
+from torchgen_out._runtime.kernels.machine import compiling
 from torchgen_out.utils import data
 
 
@@ -41,10 +42,12 @@ class Stream(data.IterableDataset):
 
 @pytest.fixture
 def nothing_is_left() -> Iterator[None]:
-    """Neither processes nor descriptors nor mapped memory."""
+    """Neither processes nor descriptors nor mapped memory, but for compilers of kernels."""
+    compiling.end_all()
     before = open_descriptors(), mapped_memory()
     yield
     gc.collect()
+    compiling.end_all()
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
     assert open_descriptors() <= before[0] and mapped_memory() <= before[1]

@@ -136,7 +136,7 @@ class PointwiseCall:
             results=len(self.outputs),
             mode=mode,
             at_places=True,
-            dense=self.backend.has_flat_loops,
+            dense=self.backend.has_flat_loops and Role.TENSOR in self.roles,
             defaults=is_simple,
             on_devices=self.backend.on_devices,
         )

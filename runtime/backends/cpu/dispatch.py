@@ -169,7 +169,8 @@ class DispatchCall:
         """(run, params, is_dense). read: the arguments that the kernel is given."""
         written = args[: len(args) - len(read)]
         wanted = self.wanted[len(written) :]
-        tensors = tensors_in(read)
+        pairs = list(zip(read, self.roles[len(written) :], strict=True))
+        tensors = tensors_in([arg for arg, role in pairs if role in (Role.TENSOR, Role.TENSORS)])
         operands = [
             Operand(each.dtype, dtype, each._sizes, each._strides)
             for each, dtype in zip(tensors, wanted, strict=True)
@@ -181,7 +182,6 @@ class DispatchCall:
             if copy is not None:
                 return *copy, is_dense
         specs = iter([each.spec for each in operands])
-        pairs = zip(read, self.roles[len(written) :], strict=True)
         given = [_given(arg, role, specs) for arg, role in pairs if role is not Role.RAW]
         plan = self.kernel.plan(*[each.spec for each in results], *given)
         plan = with_conversions(plan, results, operands, is_given)

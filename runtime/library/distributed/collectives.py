@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.library.distributed import debug, options, reduce_op, world
 from torchgen_out._runtime.library.distributed.buffers import check_readable, check_writable
 from torchgen_out._runtime.library.distributed.reduce_op import ReduceOp
@@ -19,7 +19,7 @@ def outside(name: str, group: Any) -> bool:
     """Whether this process is not in a group: then its call does nothing, but for a warning."""
     if not world.is_outside(group):
         return False
-    warnings.warn(_NOT_MEMBER.format(name, world.get_rank()), stacklevel=3)
+    warn(_NOT_MEMBER.format(name, world.get_rank()))
     return True
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from types import TracebackType
 from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.library.distributed import collectives
 from torchgen_out._runtime.library.distributed.reduce_op import ReduceOp
 
@@ -108,7 +108,7 @@ class Join:
                 raise RuntimeError(_EXHAUSTED.format(self._group.rank()))
             count += 1
             if count == 1000:
-                warnings.warn("Join: 1000 iterations without inputs of this rank", stacklevel=3)
+                warn("Join: 1000 iterations without inputs of this rank")
             for hook in self._hooks:
                 hook.main_hook()
         for hook in self._hooks:

@@ -6,13 +6,13 @@ import hashlib
 import itertools
 import os
 import threading
-import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.library.distributed import (
     backend_names,
     constants,
@@ -341,7 +341,7 @@ def new_subgroups(
     """
     if group_size is None:
         group_size = int(os.environ.get("LOCAL_WORLD_SIZE", 0)) or torch.cuda.device_count() or 1
-        warnings.warn(f"new_subgroups: groups of {group_size}", stacklevel=2)
+        warn(f"new_subgroups: groups of {group_size}")
     size = get_world_size(group)
     if group_size <= 0 or group_size > size:
         raise ValueError(f"group_size: {group_size} is not within 1 and the world size {size}")
