@@ -171,7 +171,7 @@ def test_machine_code_is_found_by_content(tmp_path, monkeypatch):
     other = _source("    out[0] = n + 1\n", "int32*", "int32")
     assert compiler.machine_code(other, CAPABILITY) != first
     assert compiler.machine_code(source, (8, 0)) != first
-    assert len(list(tmp_path.rglob("probe_*.cubin"))) == 3
+    assert len(list(tmp_path.rglob("probe.*.kernel"))) == 3
 
 
 def test_every_formula_is_in_the_table():

@@ -37,7 +37,8 @@ REFUSED = {
         "index_reduce", "scatter_reduce.two", "max_pool2d_with_indices", "max_pool3d_with_indices",
         "_adaptive_max_pool2d", "_adaptive_max_pool3d",
     ),
-    "bfloat16": ("complex",),
+    "bfloat16": ("complex", "_three_term_recurrence"),
+    "float16": ("_three_term_recurrence",),
 }  # fmt: skip
 """What names a dtype and refuses it, or some of the samples in it, on the CPU too."""
 WIDE = ("softmax.int", "index_put", "cumsum")

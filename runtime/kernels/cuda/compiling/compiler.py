@@ -130,14 +130,13 @@ def machine_code(source: Source, capability: tuple[int, int]) -> bytes:
     """
     if capability < OLDEST:
         raise errors.device_too_old(capability, OLDEST)
-    key = repr((source, capability, _FORMAT, _versions()))
-    digest = hashlib.sha256(key.encode()).hexdigest()[:24]
-    name = f"{source.name}_{digest}.cubin"
-    parts = store.read(name, key)
-    if parts is None:
-        parts = [_compiled(ptx(source, capability), capability)]
-        store.write(name, key, parts)
-    return parts[0]
+    about = repr((source, capability, _FORMAT, _versions()))
+    key = f"{source.name}({hashlib.sha256(about.encode()).hexdigest()})"
+    content = store.read(key)
+    if content is None:
+        content = _compiled(ptx(source, capability), capability)
+        store.write(key, content)
+    return content
 
 
 def _compiled(code: str, capability: tuple[int, int]) -> bytes:
