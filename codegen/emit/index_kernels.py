@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..index import device
-from ..index.python import LaunchText, launch_texts, python_name
-from ..index.rewrite import Sizes
+from ..index.python import launch_texts
+from ..index.sizes import Sizes
 from ..index.text import access_text
+from ..index.writer import LaunchText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram
 from ..model.operator import OUTPUT_MASK, Operator

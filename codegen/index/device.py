@@ -13,8 +13,10 @@ from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, MAX, MIN, PROD, Statement
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Atom, Index, Place
-from .python import LaunchText, NestWriter, Writer, is_argument, own_places, python_name
+from .fold_texts import is_argument
+from .python import NestWriter
 from .rewrite import map_places
+from .writer import LaunchText, Writer, own_places, python_name
 
 JOINED = {PROD: "product", MAX: "larger", MIN: "smaller", ANY: "any", ALL: "all"}
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from ..formula.expressions import call, is_call, substitute
 from ..model.formula import Argument, Expression, children
 from ..model.index import SUM, Access, Fold, IndexProgram, Source, Statement
-from .rewrite import Sizes, fresh, renamed, with_formula
+from .rewrite import fresh, renamed, with_formula
+from .sizes import Sizes
 
 
 @dataclass(frozen=True, slots=True)

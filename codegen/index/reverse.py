@@ -31,8 +31,12 @@ from ..model.index import (
     Test,
 )
 from ..model.place import Place, Size
+from .folds import without_means
+from .inline import inlined, numbers_of
 from .merge import merged
-from .rewrite import Sizes, fresh, inlined, numbers_of, solved, with_formula, without_means
+from .rewrite import fresh, with_formula
+from .sizes import Sizes
+from .solve import solved
 
 GRAD = Argument("grad")
 

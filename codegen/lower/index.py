@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.rewrite import Sizes, inlined, solved, without_logsumexp, without_means
+from ..index.folds import without_logsumexp, without_means
+from ..index.inline import inlined
+from ..index.sizes import Sizes
+from ..index.solve import solved
 from ..model import place as places
 from ..model.index import IndexProgram, Statement, Test
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase

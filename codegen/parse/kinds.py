@@ -23,7 +23,8 @@ from ..model.operator import (
 from ..model.schema import Argument, Schema
 from ..model.vocabulary import LAYOUTS
 from .expressions import Scope, read_expression
-from .index import Owner, parse_index
+from .index import parse_index
+from .index_survey import Owner
 from .keys import REDUCTION_KEYS
 from .report import Report
 from .scopes import argument_scope

@@ -7,7 +7,8 @@ import pytest
 from codegen.errors import CodegenError, SourceLocation
 from codegen.index.text import program_text
 from codegen.model.formula import Argument
-from codegen.parse.index import Owner, parse_index
+from codegen.parse.index import parse_index
+from codegen.parse.index_survey import Owner
 
 CARET = "‸"
 ARGUMENTS = (

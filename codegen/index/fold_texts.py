@@ -1,0 +1,179 @@
+"""Prints folds: into a number, into a block along an index of the result, or scattered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..model import place as places
+from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Access, Statement
+from ..model.loops import Loop
+from ..model.place import Atom, Index, Place
+from .loop_texts import LoopWriter
+from .rewrite import map_places
+from .writer import own_places, python_name
+
+
+class FoldWriter(LoopWriter):
+    """One nest whose values are put together."""
+
+    def scalar_fold(self) -> None:
+        """Accumulators are numbers; the innermost loop is one of the fold's."""
+        writer = self.writer
+        start = writer.depth
+        totals = [writer.fresh(f"{s.target}_total") for s in self.nest.statements]
+        for statement, total in zip(self.nest.statements, totals, strict=True):
+            least = "ordered(T(-inf))" if self.is_ordered(statement) else _identity(statement)
+            self.put(f"{total} = {least}")
+            if is_argument(statement):
+                self.put(f"{total}_at = 0")
+        self.fold_loops()
+        self.guarded()
+        for statement, total in zip(self.nest.statements, totals, strict=True):
+            self.accumulate(statement, total, self.value(statement))
+        writer.depth = start
+        for statement, total in zip(self.nest.statements, totals, strict=True):
+            self.join(statement, total)
+            if self.is_ordered(statement):
+                self.put(f"{total}_value = {_signed(statement)}unordered({total})")
+                self.store(statement, f"{total}_value")
+            else:
+                self.store(statement, f"{total}_at" if is_argument(statement) else total)
+        writer.over_batch = {}
+
+    def is_ordered(self, statement: Statement) -> bool:
+        """Whether a fold is that of keys which a backend may compare faster than numbers."""
+        has_loop = bool(self.nest.inner) or self.nest.over_batch
+        return has_loop and statement.fold is not None and statement.fold.kind in (MAX, MIN)
+
+    def join(self, statement: Statement, total: str) -> None:
+        """Put together what several threads have accumulated: here there is one."""
+
+    def accumulate(self, statement: Statement, total: str, value: str) -> None:
+        assert statement.fold is not None
+        kind = statement.fold.kind
+        if is_argument(statement):
+            variable = self.writer.fresh("candidate")
+            self.put(f"{variable} = {value}")
+            beats = f"{variable} {'>' if kind == ARGMAX else '<'} {total}"
+            is_first_nan = f"({variable} != {variable}) & ({total} == {total})"
+            self.put(f"if ({beats}) | ({is_first_nan}):")
+            self.put(f"    {total} = {variable}")
+            self.put(f"    {total}_at = {python_name(statement.fold.indices[0])}")
+            return
+        item = self.writer.fresh(f"{statement.target}_item")
+        self.put(f"{item} = {value}")
+        if self.is_ordered(statement):
+            self.put(f"{total} = larger({total}, ordered({_signed(statement)}{item}))")
+            return
+        function = {SUM: "plus", PROD: "times"}.get(kind)
+        is_dense = bool(self.nest.inner) or self.nest.over_batch
+        if function and is_dense:
+            self.put(f"{total} = {function}({total}, {item})")
+        else:
+            self.put(f"{total} = {_combined(kind, total, item)}")
+
+    def vector_fold(self) -> None:
+        """Accumulators are blocks along an index of the statement, which is innermost."""
+        writer, vector = self.writer, self.nest.vector
+        assert vector is not None
+        start = writer.depth
+        name = python_name(vector.index)
+        is_spread = writer.phase.spread == vector.index
+        first, last = ("start", "stop") if is_spread else ("0", writer.extent(vector.index))
+        blocks = [writer.fresh(f"{s.target}_block") for s in self.nest.statements]
+        for statement, block in zip(self.nest.statements, blocks, strict=True):
+            line = f"    {block} = np.empty(BLOCK, {writer.dtype(statement.target)})"
+            writer.lines.insert(0, line)
+        self.indent(f"for begin in range({first}, {last}, BLOCK):")
+        self.put(f"end = lesser(begin + BLOCK, {last})")
+        self.indent(f"for {name} in range(begin, end):")
+        for statement, block in zip(self.nest.statements, blocks, strict=True):
+            self.put(f"{block}[U({name} - begin)] = {_identity(statement)}")
+        writer.depth -= 1
+        within = writer.depth
+        self.fold_loops()
+        self.stage(vector)
+        self.loop(vector, "begin", "end")
+        self.guarded()
+        for statement, block in zip(self.nest.statements, blocks, strict=True):
+            assert statement.fold is not None
+            item = writer.fresh(f"{statement.target}_item")
+            self.put(f"{item} = {self.value(statement)}")
+            self.put(f"at = U({name} - begin)")
+            self.put(f"before = {block}[at]")
+            self.put(f"{block}[at] = {_combined(statement.fold.kind, 'before', item)}")
+        writer.depth = within
+        writer.over_batch = {}
+        self.indent(f"for {name} in range(begin, end):")
+        for statement, block in zip(self.nest.statements, blocks, strict=True):
+            self.store(statement, f"{block}[U({name} - begin)]")
+        writer.depth = start
+
+    def scatter(self) -> None:
+        """Every element of the fold goes where its condition says, if that is in the result."""
+        writer, nest = self.writer, self.nest
+        (statement,) = nest.statements
+        assert nest.scattered is not None and statement.fold is not None
+        start = writer.depth
+        target = Access(statement.target, statement.has_batch, own_places(statement))
+        free = [Loop(name) for name in nest.scattered]
+        for loop in (*free, *([nest.vector] if nest.vector else [])):
+            self.loop(replace(loop, lower=(), upper=()))
+        self.put(f"{writer.memory(target)} = {_identity(statement)}")
+        writer.depth = start
+        self.fold_loops()
+        moved: dict[Atom, Place] = {}
+        for name, place in nest.scattered.items():
+            variable = writer.fresh(f"{name}_place")
+            if nest.vector is not None and nest.vector.index in place.indices:
+                continue
+            moved[Index(name)] = places.of(Index(variable))
+            writer.sizes.extent[variable] = writer.sizes.extent[name]
+            self.put(f"{variable} = {writer.place(place)}")
+            self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
+        if nest.vector is not None:
+            self.loop(nest.vector)
+        for name, place in nest.scattered.items():
+            if Index(name) not in moved:
+                variable = writer.fresh(f"{name}_place")
+                moved[Index(name)] = places.of(Index(variable))
+                writer.sizes.extent[variable] = writer.sizes.extent[name]
+                self.put(f"{variable} = {writer.place(place)}")
+                self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
+        self.guarded()
+        at = map_places(statement, lambda place: place.substitute(moved))
+        own = tuple(place.substitute(moved) for place in target.places)
+        item = writer.fresh(f"{statement.target}_item")
+        self.put(f"{item} = {self.value(at)}")
+        self.put(f"at = U({writer.offset(replace(target, places=own))})")
+        element = f"{python_name(statement.target)}[at]"
+        self.put(f"before = {element}")
+        self.put(f"{element} = {_combined(statement.fold.kind, 'before', item)}")
+        writer.over_batch = {}
+        writer.depth = start
+
+
+def is_argument(statement: Statement) -> bool:
+    return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
+
+
+def _identity(statement: Statement) -> str:
+    assert statement.fold is not None
+    kinds = {
+        PROD: "T(1)", MAX: "T(-inf)", ARGMAX: "T(-inf)", MIN: "T(inf)", ARGMIN: "T(inf)",
+        ANY: "False", ALL: "True",
+    }  # fmt: skip
+    return kinds.get(statement.fold.kind, "T(0)")
+
+
+def _signed(statement: Statement) -> str:
+    """A minimum is the maximum of what is negated."""
+    return "-" if statement.fold is not None and statement.fold.kind == MIN else ""
+
+
+def _combined(kind: str, total: str, value: str) -> str:
+    operators = {PROD: "*", ANY: "|", ALL: "&"}
+    if kind in (MAX, MIN):
+        symbol = ">" if kind == MAX else "<"
+        return f"{value} if ({value} {symbol} {total}) | ({value} != {value}) else {total}"
+    return f"{total} {operators.get(kind, '+')} {value}"

@@ -1,0 +1,186 @@
+"""Prints what a statement's formula reads, and where its value is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..formula.printer import Printer
+from ..formula.python import _KernelPrinter
+from ..formula.simplify import simplify
+from ..model import place as places
+from ..model.formula import Argument, Expression, Formula, Named, walk
+from ..model.index import Access, Source, Statement, Test
+from ..model.loops import Nest
+from ..model.place import Element, Function, Index, Place
+from .sizes import size_of
+from .writer import Writer, own_places, python_name
+
+
+class Loads:
+    """What one nest of a launch has loaded, and how values are stored."""
+
+    def __init__(self, writer: Writer, nest: Nest) -> None:
+        self.writer = writer
+        self.nest = nest
+        self.depth = writer.depth
+        self.values: dict[Source, str] = {}
+        self.made: dict[str, str] = {}
+        self.accumulators: list[str] = []
+
+    def put(self, line: str) -> None:
+        self.writer.put(line)
+
+    def indent(self, line: str) -> None:
+        self.put(line)
+        self.writer.depth += 1
+
+    # Loads
+
+    def value(self, statement: Statement) -> str:
+        """A statement's formula over what is loaded for it; shared parts are lines before."""
+        formula = simplify(replace(statement.formula, text=""))
+        arguments: dict[str, str] = {}
+        for read in statement.reads:
+            arguments[read.name] = self.source(read.source, formula, read.name)
+        outcome = formula.outputs[0]
+        if isinstance(outcome, Argument) and outcome.name in arguments:
+            return arguments[outcome.name]
+        for node in walk(formula.outputs):
+            if isinstance(node, Argument) and node.name not in arguments:
+                self.writer.numbers.setdefault(node.name)
+                arguments[node.name] = python_name(node.name)
+        printer = _LinePrinter(formula, arguments, self.writer.taken, self.writer.depth)
+        *lines, last = printer.body()
+        for line in lines:
+            self.put(line)
+        return last.removeprefix("return ")
+
+    def source(self, source: Source, formula: Formula, name: str) -> str:
+        """A variable that holds what is read."""
+        if source in self.values:
+            return self.values[source]
+        writer = self.writer
+        match source:
+            case Access(tensor=tensor) if tensor in self.made:
+                return self.made[tensor]
+            case Access():
+                if source.tensor in writer.held:
+                    return writer.held_name(source.tensor)
+                text = self.load(source)
+                word = source.tensor
+            case Test():
+                text, word = self.test(source), "test"
+            case _:
+                text, word = f"T({writer.place(source)})", "place"
+        variable = writer.fresh(f"{word}_value")
+        self.put(f"{variable} = {text}")
+        self.values[source] = variable
+        return variable
+
+    def load(self, access: Access) -> str:
+        """The element, of the compute type; checked, or what stands outside."""
+        writer = self.writer
+        kind = writer.tensors[access.tensor].type
+        conditions: list[str] = []
+        made = list(access.places)
+        for dim, place in enumerate(access.places):
+            size = size_of(writer.program, access.tensor, dim)
+            if writer.sizes.is_inside(place, size):
+                continue
+            if access.outside is not None:
+                conditions.append(self.is_inside(writer.place(place, 1), size, place))
+            elif _may_miss(place):
+                made[dim] = self.checked(place, size)
+        element = writer.element(replace(access, places=tuple(made)))
+        is_made = access.tensor not in writer.inputs and kind == "number"
+        is_exact = kind == "bool" or is_made or access.tensor in writer.exact
+        text = element if is_exact else f"T({element})"
+        if not conditions or access.outside is None:
+            return text
+        value = access.outside
+        known = writer.fresh("is_inside")
+        self.put(f"{known} = {' & '.join(conditions)}")
+        literal = f"T({value.name})" if isinstance(value, Named) else f"T({value.value!r})"
+        return f"{text} if {known} else {literal}"
+
+    def checked(self, place: Place, size: Place) -> Place:
+        """A place that is known to be inside, or 0 and then the launch has failed."""
+        writer = self.writer
+        writer.checks = True
+        variable = writer.fresh("place")
+        known = writer.fresh("is_inside")
+        self.put(f"{variable} = {writer.place(place)}")
+        self.put(f"{known} = {self.is_inside(variable, size)}")
+        self.put(f"fine &= {known}")
+        self.put(f"{variable} = {variable} if {known} else 0")
+        writer.sizes.extent[variable] = size
+        return places.of(Index(variable))
+
+    def is_inside(self, text: str, size: Place, place: Place | None = None) -> str:
+        """The test whether a place is in a dim, without what is certain."""
+        sizes = self.writer.sizes
+        tests = [f"({text} >= 0)", f"({text} < {self.writer.place(size, 1)})"]
+        if place is not None and sizes.is_never_negative(place):
+            return tests[1]
+        if place is not None and sizes.is_never_negative(size - place - places.number(1)):
+            return tests[0]
+        return " & ".join(tests)
+
+    def test(self, test: Test) -> str:
+        return f"{self.writer.place(test.place)} {test.relation} 0"
+
+    # Stores
+
+    def store(self, statement: Statement, value: str) -> None:
+        target = Access(statement.target, statement.has_batch, own_places(statement))
+        held = self.writer.held_name(statement.target)
+        if statement.target in self.writer.held and value != held:
+            self.put(f"{held} = {value}")
+        if statement.target not in self.writer.phase.numbers:
+            line = f"{self.writer.memory(target)} = {value}"
+            conditions = self.conditions(statement)
+            if conditions:
+                self.put(f"if {' and '.join(conditions)}:")
+                line = f"    {line}"
+            self.put(line)
+
+    def conditions(self, statement: Statement) -> list[str]:
+        """On what it depends whether an element is written to memory."""
+        is_optional = self.writer.is_optional(statement.target)
+        return [f"needs_{statement.target}"] if is_optional else []
+
+
+class _LinePrinter(_KernelPrinter):
+    """A formula as lines among others: its arguments are variables there, its names new."""
+
+    def __init__(
+        self, formula: Formula, arguments: dict[str, str], taken: set[str], depth: int
+    ) -> None:
+        Printer.__init__(self, formula)
+        self._taken = taken
+        self.arguments = arguments
+        self.depth = depth
+
+    def text(self, node: Expression, strength: int) -> str:
+        if isinstance(node, Argument):
+            return self.arguments[node.name]
+        return super().text(node, strength)
+
+    def _shorten(self, node: Expression, prefix: int) -> Iterator[str]:
+        yield from super()._shorten(node, prefix + 4 * self.depth + 24)
+
+
+def _may_miss(place: Place) -> bool:
+    """Whether a place is no polynomial of indices, nor brought inside: then it is checked."""
+    for monomial, _ in place.terms:
+        for atom in monomial:
+            if isinstance(atom, Element):
+                return True
+            if isinstance(atom, Function):
+                is_rule = atom.name in ("clamp", "wrap", "reflect") and len(place.terms) == 1
+                if not is_rule:
+                    return True
+    return len(set(place.indices)) > 0 and any(
+        len([a for a in monomial if isinstance(a, Index)]) > 1 for monomial, _ in place.terms
+    )

@@ -1,0 +1,153 @@
+"""Conditions of folds, solved for the indices that they tell.
+
+`solved` is what makes derivatives gathers: a fold over all places where `i + d - r == q` goes over
+`d` alone, at `i = q - d + r`, as far as that is in range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..formula.expressions import ZERO, select
+from ..model import place as places
+from ..model.formula import Argument, Call, Expression, Select
+from ..model.index import MAX, MIN, PROD, SUM, Access, IndexProgram, Read, Source, Statement, Test
+from ..model.place import Atom, Element, Index, Place, Size
+from .folds import nothing
+from .rewrite import map_places, with_formula
+from .sizes import Sizes, size_of
+
+SINGLE = (SUM, PROD, MAX, MIN)
+"""Folds that give their only element back."""
+
+
+def solved(statement: Statement, program: IndexProgram, sizes: Sizes) -> Statement:
+    """The statement with equations solved for indices of its fold, and nothing tested in vain.
+
+    `program` knows all tensors that it reads.
+    """
+    fold = statement.fold
+    if fold is None:
+        return statement
+    if fold.kind == SUM:
+        statement = _without_outside(statement, program, sizes)
+    while (found := _solution(statement, sizes)) is not None:
+        statement = _eliminated(statement, *found)
+    fold = statement.fold
+    assert fold is not None
+    tests = tuple(
+        test
+        for test in dict.fromkeys(fold.where)
+        if not (test.relation == ">=" and sizes.is_never_negative(test.place))
+    )
+    statement = replace(statement, fold=replace(fold, where=tests))
+    if not fold.indices and not fold.has_batch and fold.kind in SINGLE:
+        return _as_element(statement)
+    return statement
+
+
+def _as_element(statement: Statement) -> Statement:
+    """A fold of one element, or of none where its conditions do not hold."""
+    assert statement.fold is not None
+    sources: dict[str, Source] = {read.name: read.source for read in statement.reads}
+    outcome = statement.formula.outputs[0]
+    for number, test in enumerate(statement.fold.where):
+        sources[f"test_{number}_"] = test
+        condition = Argument(f"test_{number}_", "bool")
+        outcome = select(condition, outcome, nothing(statement.fold.kind))
+    guarded = _guarded(statement, sources)
+    return with_formula(replace(statement, fold=None), outcome, guarded)
+
+
+def _guarded(statement: Statement, sources: dict[str, Source]) -> dict[str, Source]:
+    """Accesses that tests protected: where these fail, nothing may be read."""
+    assert statement.fold is not None
+    if not statement.fold.where:
+        return sources
+    protected = {index for test in statement.fold.where for index in test.place.indices}
+    found = dict(sources)
+    for name, source in sources.items():
+        if not isinstance(source, Access) or source.outside is not None:
+            continue
+        if any(p.index is None and protected & set(p.indices) for p in source.places):
+            found[name] = replace(source, outside=ZERO)
+    return found
+
+
+def _without_outside(statement: Statement, program: IndexProgram, sizes: Sizes) -> Statement:
+    """Conditions in the place of zeros outside that make a whole summand zero."""
+    assert statement.fold is not None
+    sources: dict[str, Source] = {}
+    tests = list(statement.fold.where)
+    arguments = {argument.name: argument for argument in statement.formula.arguments}
+    for read in statement.reads:
+        source = read.source
+        sources[read.name] = source
+        if not isinstance(source, Access) or source.outside != ZERO:
+            continue
+        if not _vanishes(statement.formula.outputs[0], arguments[read.name]):
+            continue
+        for dim, place in enumerate(source.places):
+            size = size_of(program, source.tensor, dim)
+            if not sizes.is_inside(place, size):
+                tests.append(Test(place, ">="))
+                tests.append(Test(size - place - places.number(1), ">="))
+        sources[read.name] = replace(source, outside=None)
+    fold = replace(statement.fold, where=tuple(dict.fromkeys(tests)))
+    reads = tuple(Read(name, source) for name, source in sources.items())
+    return replace(statement, fold=fold, reads=reads)
+
+
+def _vanishes(outcome: Expression, argument: Argument) -> bool:
+    """Whether a value is a multiple of an argument: what is outside then adds nothing."""
+    if isinstance(outcome, Select):
+        return all(_vanishes(each, argument) for each in (outcome.then, outcome.otherwise))
+    if not isinstance(outcome, Call):
+        return outcome in (argument, ZERO)
+    vanish = [_vanishes(each, argument) for each in outcome.operands]
+    match outcome.primitive.name:
+        case "mul":
+            return any(vanish)
+        case "div" | "neg" | "abs" | "square":
+            return vanish[0]
+        case "add" | "sub":
+            return all(vanish)
+    return False
+
+
+def _solution(statement: Statement, sizes: Sizes) -> tuple[Test, str, Place, Place] | None:
+    """An equation, the index of the fold that it tells, what it tells, and the index's extent.
+
+    An index that goes through a tensor is preferred: what remains is the window.
+    """
+    assert statement.fold is not None
+    best = None
+    for test in statement.fold.where:
+        if test.relation != "==":
+            continue
+        for name in statement.fold.indices:
+            factor = test.place.coefficient(name).constant
+            if factor not in (1, -1) or not test.place.is_linear_in(name):
+                continue
+            extent = sizes.extent[name]
+            is_size = any(isinstance(atom, Size) for atom in extent.atoms)
+            rank = (is_size, not any(isinstance(a, Element) for a in test.place.atoms))
+            if best is None or rank > best[0]:
+                rest = test.place - places.index(name) * places.number(factor)
+                value = -rest if factor == 1 else rest
+                best = (rank, (test, name, value, extent))
+    return None if best is None else best[1]
+
+
+def _eliminated(
+    statement: Statement, test: Test, name: str, value: Place, extent: Place
+) -> Statement:
+    """The statement with an index of its fold replaced by what it must be."""
+    fold = statement.fold
+    assert fold is not None
+    inside = (Test(value, ">="), Test(extent - value - places.number(1), ">="))
+    rest = tuple(each for each in fold.where if each is not test)
+    indices = tuple(each for each in fold.indices if each != name)
+    statement = replace(statement, fold=replace(fold, indices=indices, where=(*rest, *inside)))
+    values: dict[Atom, Place] = {Index(name): value}
+    return map_places(statement, lambda place: place.substitute(values))

@@ -1,0 +1,341 @@
+"""Prints one launch: its parameters, its items, and the arithmetic of places."""
+
+from __future__ import annotations
+
+import builtins
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..formula.printer import LINE_LENGTH, parameter_name
+from ..model import place as places
+from ..model.index import Access, IndexProgram, Statement
+from ..model.loops import LoopProgram, Nest, Phase
+from ..model.place import Atom, Element, Function, Index, Parameter, Place, Size
+from .rewrite import fresh
+from .sizes import Sizes
+from .text import statement_text
+
+_RESERVED = frozenset(
+    (
+        *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
+        *("batch", "dims", "batches", "run_size", "integers", "U", "T", "BLOCK", "row_start"),
+        *("lesser", "greater", "clamped", "reflected", "plus", "times"),
+        *("lane", "LANES", "scattered_values", "scattered_places"),
+        *("larger", "ordered", "unordered"),
+        *dir(builtins),
+    )
+)
+"""Names that loops use themselves."""
+
+
+def python_name(name: str) -> str:
+    """What an index or a tensor is called in the text."""
+    return f"{name}_" if name in _RESERVED else parameter_name(name)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchText:
+    """One launch as a function, and what it takes."""
+
+    name: str
+    text: str
+    arrays: tuple[str, ...]
+    """The tensors that it reads and writes, in order."""
+    writes: tuple[str, ...]
+    """Those of them that it writes."""
+    extents: tuple[str, ...]
+    """The indices whose extents it takes."""
+    integers: tuple[str, ...]
+    """The whole numbers that it takes, as expressions of the operator's arguments."""
+    numbers: tuple[str, ...]
+    """The other arguments."""
+    phase: Phase
+
+
+class PrintsNest(Protocol):
+    """What prints a nest."""
+
+    def __init__(self, writer: Writer, nest: Nest) -> None: ...
+
+    def write(self) -> None:
+        """Add the lines of the nest to the writer."""
+
+
+@dataclass
+class Writer(ABC):
+    """One launch."""
+
+    loops: LoopProgram
+    phase: Phase
+    name: str
+    exact: Collection[str] = ()
+    has_mask: bool = False
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    arrays: dict[str, None] = field(default_factory=dict)
+    extents: dict[str, None] = field(default_factory=dict)
+    integers: dict[Place, str] = field(default_factory=dict)
+    checks: bool = False
+
+    def __post_init__(self) -> None:
+        self.program: IndexProgram = self.loops.program
+        self.sizes = Sizes(self.program)
+        self.tensors = self.program.tensors
+        self.inputs = {each.name for each in self.program.inputs}
+        self.local = {*self.phase.numbers, *self.phase.rows}
+        self.taken = {python_name(name) for name in (*self.tensors, *self.program.extent)}
+        self.taken |= {python_name(name) for name in self.program.numbers} | _RESERVED
+        self.held = {
+            each.target
+            for nest in self.phase.nests
+            for each in nest.statements
+            if each.indices == self.phase.items
+            and self.phase.spread is None
+            and nest.scattered is None
+            and not self.phase.runs_batch
+        }
+        self.numbers: dict[str, None] = {}
+        self.over_batch: dict[str, str] = {}
+
+    @property
+    @abstractmethod
+    def nest_writer(self) -> type[PrintsNest]:
+        """What prints a nest."""
+
+    @property
+    def first_parameters(self) -> tuple[str, ...]:
+        """What a launch takes before its arrays."""
+        return ("start", "stop")
+
+    def put(self, line: str) -> None:
+        """Add a line; one that is too long gets brackets, inside which it may be broken."""
+        target, equals, value = line.partition(" = ")
+        if equals and len(line) + 4 * self.depth > LINE_LENGTH:
+            line = f"{target} = ({value})"
+        self.lines.append("    " * self.depth + line)
+
+    def fresh(self, wanted: str) -> str:
+        return fresh(wanted, self.taken)
+
+    # The function
+
+    def launch(self) -> LaunchText:
+        phase = self.phase
+        rows = [name for name in phase.rows if name in self.local]
+        body = Writer.body
+        for name in rows:
+            self.put(f"{python_name(name)} = np.empty({self.row_size(name)}, {self.dtype(name)})")
+        body(self)
+        arrays = tuple(self.arrays)
+        parameters = [*self.first_parameters, *map(python_name, arrays)]
+        for name in arrays:
+            parameters.append(f"{name}_at")
+            if self.tensors[name].has_batch:
+                parameters.append(f"{name}_row")
+            if phase.runs_batch and self.tensors[name].has_batch:
+                parameters.append(f"{name}_run")
+            parameters += [f"{name}_s{dim}" for dim in range(self.tensors[name].rank)]
+        has_batch = phase.has_batch or any(nest.over_batch for nest in phase.nests)
+        parameters += ["batch", "dims", "batches"] if has_batch else []
+        parameters += ["run_size"] if phase.runs_batch else []
+        parameters += [f"n_{name}" for name in self.extents]
+        parameters += list(self.integers.values())
+        parameters += [python_name(name) for name in self.numbers]
+        parameters += [f"needs_{name}" for name in arrays if self.is_optional(name)]
+        statements = [each for nest in phase.nests for each in nest.statements]
+        text = "\n".join(
+            [
+                f"def {self.name}({', '.join(parameters)}):",
+                *_docstring([statement_text(each) for each in statements]),
+                *(["    fine = True"] if self.checks else []),
+                *self.lines,
+                f"    return {'fine' if self.checks else 'True'}",
+            ]
+        )
+        return LaunchText(
+            self.name,
+            text + "\n",
+            arrays,
+            tuple(n for n in dict.fromkeys(each.target for each in statements) if n in arrays),
+            tuple(self.extents),
+            tuple(str(place) for place in self.integers),
+            tuple(self.numbers),
+            phase,
+        )
+
+    def is_optional(self, name: str) -> bool:
+        """Whether a call may do without a tensor."""
+        return self.has_mask and name in self.program.results
+
+    def row_size(self, name: str) -> str:
+        rest = self.program.statement(name).indices[len(self.phase.items) :]
+        return " * ".join(self.extent(each) for each in rest)
+
+    def dtype(self, name: str) -> str:
+        return {"number": "T", "int": "np.int64", "bool": "np.bool_"}[self.tensors[name].type]
+
+    def extent(self, index: str) -> str:
+        self.extents.setdefault(index)
+        return f"n_{index}"
+
+    def body(self) -> None:
+        phase = self.phase
+        if phase.spread is None:
+            self.put("for item in range(start, stop):")
+            self.depth += 1
+            self.decode()
+        for nest in phase.nests:
+            self.nest_writer(self, nest).write()
+        self.depth = 1
+
+    def decode(self) -> None:
+        """The item's indices, the last of them fastest."""
+        phase = self.phase
+        if not phase.items and not phase.has_batch:
+            return
+        rest = "item"
+        for position, name in reversed(list(enumerate(phase.items))):
+            is_first = position == 0 and not phase.has_batch
+            if is_first:
+                self.put(f"{python_name(name)} = {rest}")
+                return
+            extent = self.extent(name)
+            self.put(f"{python_name(name)} = {rest} % {extent}")
+            self.put(f"rest = {rest} // {extent}")
+            rest = "rest"
+        if phase.has_batch:
+            for name in self.batched():
+                start = f"{name}_at + row_start(batch, dims, {name}_row, {rest})"
+                self.put(f"{name}_p = {start}")
+
+    def batched(self) -> list[str]:
+        """The tensors in memory that have a dim for each of `...`."""
+        found: dict[str, None] = {}
+        for nest in self.phase.nests:
+            for each in nest.statements:
+                for access in (*each.accesses, Access(each.target, each.has_batch, ())):
+                    if access.has_batch and access.tensor not in self.local:
+                        found.setdefault(access.tensor)
+        return list(found)
+
+    # Whole numbers
+
+    def place(self, place: Place, strength: int = 0) -> str:
+        """A place as an expression."""
+        text = ""
+        for monomial, factor in sorted(place.terms, key=lambda t: (not t[0], t[1] < 0)):
+            parts = [self.atom(atom) for atom in monomial]
+            if abs(factor) != 1 or not parts:
+                parts.append(str(abs(factor)))
+            part = " * ".join(parts)
+            sign = "-" if factor < 0 else "+"
+            text = f"{text} {sign} {part}" if text else part if factor > 0 else f"-{part}"
+        if strength and (len(place.terms) > 1 or text.startswith("-")):
+            return f"({text})"
+        return text or "0"
+
+    def atom(self, atom: Atom) -> str:
+        match atom:
+            case Index(name):
+                return python_name(name)
+            case Parameter() | Size():
+                return self.whole(atom)
+            case Element(tensor, has_batch, inner):
+                return f"np.int64({self.element(Access(tensor, has_batch, inner))})"
+            case Function("quotient", (first, second)) if _power_of_two(second):
+                return f"({self.place(first, 1)} >> {_power_of_two(second)})"
+            case Function("remainder" | "wrap", (first, second)) if _power_of_two(second):
+                return f"({self.place(first, 1)} & {(1 << _power_of_two(second)) - 1})"
+            case Function("quotient", (first, second)):
+                return f"({self.place(first, 1)} // {self.place(second, 1)})"
+            case Function("remainder" | "wrap", (first, second)):
+                return f"({self.place(first, 1)} % {self.place(second, 1)})"
+            case Function("least", (first, second)):
+                return f"lesser({self.place(first)}, {self.place(second)})"
+            case Function("greatest", (first, second)):
+                return f"greater({self.place(first)}, {self.place(second)})"
+            case Function("clamp", (first, second)):
+                return f"clamped({self.place(first)}, {self.place(second)})"
+            case Function("reflect", (first, second)):
+                return f"reflected({self.place(first)}, {self.place(second)})"
+        raise AssertionError(atom)
+
+    def whole(self, atom: Atom) -> str:
+        """A size or a whole number among the arguments."""
+        place = self.sizes.canonical(places.of(atom))
+        for name, extent in self.sizes.extent.items():
+            if extent == place:
+                return self.extent(name)
+        if isinstance(atom, Parameter):
+            name = python_name(atom.name)
+        else:
+            assert isinstance(atom, Size)
+            name = f"{atom.tensor}_size{-atom.dim}"
+        return self.integers.setdefault(places.of(atom), name)
+
+    # Elements
+
+    def element(self, access: Access) -> str:
+        """An element in memory, or a number or part of a row within the item."""
+        if access.tensor in self.held:
+            return self.held_name(access.tensor)
+        return self.memory(access)
+
+    def held_name(self, tensor: str) -> str:
+        """What the number within the item is called."""
+        is_local = tensor in self.phase.numbers
+        return python_name(tensor) if is_local else f"{python_name(tensor)}_here"
+
+    def memory(self, access: Access) -> str:
+        """An element in memory."""
+        return f"{python_name(access.tensor)}[U({self.offset(access)})]"
+
+    def offset(self, access: Access) -> str:
+        if access.tensor in self.phase.rows:
+            first = len(self.phase.items)
+            own = self.program.statement(access.tensor).indices[first:]
+            dense = self.loops.dense.get(access.tensor)
+            pairs = sorted(
+                zip(own, access.places[first:], strict=True), key=lambda pair: pair[0] == dense
+            )
+            indices, rest = [name for name, _ in pairs], [place for _, place in pairs]
+            text = self.place(rest[0], len(rest) - 1)
+            for number, (place, index) in enumerate(zip(rest[1:], indices[1:], strict=True)):
+                text = f"{text} * {self.extent(index)} + {self.place(place)}"
+                text = f"({text})" if number < len(rest) - 2 else text
+            return text
+        self.arrays.setdefault(access.tensor)
+        name = access.tensor
+        parts = [self.start_of(access)]
+        for dim, place in enumerate(access.places):
+            if place != Place():
+                parts.append(f"{self.place(place, 1)} * {name}_s{dim}")
+        if self.phase.runs_batch and access.has_batch:
+            parts.append(f"run * {name}_run")
+        return " + ".join(parts)
+
+    def start_of(self, access: Access) -> str:
+        if not access.has_batch:
+            return f"{access.tensor}_at"
+        return self.over_batch.get(access.tensor, f"{access.tensor}_p")
+
+
+def own_places(statement: Statement) -> tuple[Place, ...]:
+    return tuple(map(places.index, statement.indices))
+
+
+def _power_of_two(place: Place) -> int:
+    """The exponent of a constant power of two, which divides by a shift; else 0."""
+    value = place.constant or 0
+    return value.bit_length() - 1 if value > 1 and value & (value - 1) == 0 else 0
+
+
+def _docstring(lines: Sequence[str]) -> list[str]:
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 92, subsequent_indent="    ")]
+    wrapped = [line.replace('"""', "'''") for line in wrapped]
+    if len(wrapped) == 1 and len(wrapped[0]) < 88:
+        return [f'    """{wrapped[0]}"""']
+    return [f'    """{wrapped[0]}', *(f"    {line}" for line in wrapped[1:]), '    """']

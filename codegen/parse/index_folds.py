@@ -1,0 +1,142 @@
+"""Folds of an index text, and what else in an expression becomes a statement of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..errors import did_you_mean
+from ..formula.expressions import ONE, ZERO, as_number, call, select
+from ..model import index as ir
+from ..model import place as places
+from ..model.formula import Constant, Expression, Named, type_of
+from ..model.place import Place
+from . import index_syntax as syntax
+from .index_accesses import Accesses
+from .index_survey import Scope, Value, conjuncts
+from .index_syntax import FoldOf, Node
+
+
+class Folds(Accesses):
+    """Folds and truncated numbers, which become statements."""
+
+    def add(self, statement: ir.Statement) -> None:
+        self.statements.append(statement)
+        self.types[statement.target] = statement.type
+
+    def type_of(self, value: Value) -> ir.Type:
+        if isinstance(value, Place):
+            return "int"
+        return "bool" if type_of(value) == "bool" else "number"
+
+    def fold(
+        self, node: FoldOf, scope: Scope, target: str, indices: tuple[str, ...], has_batch: bool
+    ) -> ir.Statement:
+        """A fold as a statement."""
+        kind = node.function.text
+        own = tuple(each.name for each in node.binders if not each.is_batch)
+        over_batch = any(each.is_batch for each in node.binders)
+        for binder in node.binders:
+            if binder.name in scope.indices:
+                message = f"the index '{binder.name}' is bound already"
+                self.error("E753", binder.span, message, "give the inner one another name")
+            self.check_extent(binder)
+        inner = scope.inner(own, over_batch)
+        tests, condition = self.tests(node.condition, inner) if node.condition else ((), None)
+        body = self.expression(self.value(node.body, inner), inner)
+        if kind in (ir.ANY, ir.ALL):
+            body = body if type_of(body) == "bool" else call("ne", body, ZERO)
+        else:
+            body = as_number(body)
+        if condition is not None:
+            body = select(condition, body, identity(kind))
+        type_: ir.Type = "number"
+        if kind in (ir.ARGMAX, ir.ARGMIN):
+            type_ = "int"
+            if len(own) != 1 or over_batch:
+                self.error("E759", node.span, f"{kind} goes over one index")
+        if kind in (ir.ANY, ir.ALL):
+            type_ = "bool"
+        formula = self.formula(body, inner)
+        fold = ir.Fold(kind, over_batch, own, tests)
+        reads = self.reads_of(inner, formula)
+        where = self.where.at(node.span.start)
+        return ir.Statement(target, has_batch, indices, fold, formula, reads, type_, where)
+
+    def nested_fold(self, node: FoldOf, scope: Scope) -> Expression:
+        """A fold inside an expression: a statement of those indices that it depends on."""
+        if node.function.text not in ir.FOLDS:
+            hint = did_you_mean(node.function.text, ir.FOLDS)
+            message = f"unknown fold '{node.function.text}'"
+            return self.error("E760", node.function.span, message, hint)
+        name = self.fresh(f"{scope.target}_{node.function.text}")
+        found = self.fold(node, scope, name, scope.indices, scope.has_batch)
+        used = {index for place in found.all_places for index in place.indices}
+        kept = tuple(index for index in scope.indices if index in used)
+        assert found.fold is not None
+        reads_batch = any(access.has_batch for access in found.accesses)
+        has_batch = reads_batch and scope.has_batch and not found.fold.has_batch
+        self.add(replace(found, indices=kept, has_batch=has_batch))
+        self.targets[name] = (has_batch, kept)
+        return self.read(ir.Access(name, has_batch, tuple(map(places.index, kept))), scope)
+
+    def truncated(self, node: syntax.CallOf, scope: Scope) -> Value:
+        """`int(expression)`: a whole number that is computed, a statement of its own."""
+        if len(node.operands) != 1:
+            return self.error("E709", node.span, "'int' takes 1 argument")
+        inner = Scope(scope.indices, scope.has_batch, scope.target, values=scope.values)
+        value = self.value(node.operands[0], inner)
+        if isinstance(value, Place):
+            return value
+        name = self.fresh(f"{scope.target}_int")
+        formula = self.formula(as_number(value), inner)
+        reads = self.reads_of(inner, formula)
+        found = ir.Statement(name, scope.has_batch, scope.indices, None, formula, reads, "int")
+        used = {index for place in found.all_places for index in place.indices}
+        kept = tuple(index for index in scope.indices if index in used)
+        has_batch = scope.has_batch and any(access.has_batch for access in found.accesses)
+        where = self.where.at(node.span.start)
+        self.add(replace(found, indices=kept, has_batch=has_batch, where=where))
+        self.targets[name] = (has_batch, kept)
+        element = places.Element(name, has_batch, tuple(map(places.index, kept)))
+        return places.of(element)
+
+    def tests(self, node: Node, scope: Scope) -> tuple[tuple[ir.Test, ...], Expression | None]:
+        """Conditions on whole numbers, and what else there is."""
+        tests: list[ir.Test] = []
+        others: list[Expression] = []
+        for part in conjuncts(node):
+            value = self.value(part, scope, integers=True)
+            source = next((s for s, a in scope.reads.items() if a == value), None)
+            if isinstance(source, ir.Test):
+                tests.append(source)
+            else:
+                others.append(self.expression(value, scope))
+        rest = None
+        for other in others:
+            condition = other if type_of(other) == "bool" else call("ne", other, ZERO)
+            rest = condition if rest is None else call("logical_and", rest, condition)
+        return tuple(tests), rest
+
+    def fresh(self, wanted: str) -> str:
+        taken = {*self.targets, *self.arguments, *self.bound}
+        name, number = wanted, 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}{number}"
+        return name
+
+
+def identity(kind: str) -> Expression:
+    """What a fold gives of nothing, as far as that can be folded with more."""
+    match kind:
+        case ir.PROD:
+            return ONE
+        case ir.MAX | ir.ARGMAX | ir.LOGSUMEXP:
+            return call("neg", Named("inf"))
+        case ir.MIN | ir.ARGMIN:
+            return Named("inf")
+        case ir.ANY:
+            return Constant(False)
+        case ir.ALL:
+            return Constant(True)
+    return ZERO

@@ -1,0 +1,224 @@
+"""What an index text says of names: dims of tensors, whole numbers, how far indices go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ..errors import Diagnostic, Related, SourceLocation
+from ..formula.expressions import ZERO
+from ..formula.primitives import CONSTANTS, FUNCTIONS
+from ..model import index as ir
+from ..model import place as places
+from ..model.formula import Argument, Expression
+from ..model.place import Place
+from . import index_syntax as syntax
+from .index_syntax import Binder, Equation, FoldOf, Node, Span, Subscript
+
+Value: TypeAlias = Place | Expression
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+PLACE_FUNCTIONS = ("clamp", "wrap", "reflect")
+"""Rules for a place that may be outside its tensor."""
+_OWN_FUNCTIONS = (*PLACE_FUNCTIONS, "size", "int")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What a text may read of its operator: arguments as formulas have them, tensors among them."""
+
+    arguments: tuple[Argument, ...]
+    results: tuple[str, ...]
+    """Names of the results in the schema; empty where they have none."""
+    result_count: int = 1
+
+
+@dataclass(slots=True)
+class Scope:
+    """The indices that an expression may use, and what its formula reads."""
+
+    indices: tuple[str, ...]
+    has_batch: bool
+    target: str
+    reads: dict[ir.Source, Argument] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
+    """What the parameters of a function of the text stand for."""
+
+    def inner(self, indices: Sequence[str], has_batch: bool) -> Scope:
+        own = (*self.indices, *indices)
+        return Scope(own, self.has_batch or has_batch, self.target, values=self.values)
+
+
+class Survey:
+    """What one text has come to so far.
+
+    A mistake is recorded, and 0 stands for what could not be read.
+    """
+
+    def __init__(self, tree: syntax.Syntax, text: str, where: SourceLocation, owner: Owner) -> None:
+        self.tree = tree
+        self.text = text
+        self.where = where
+        self.owner = owner
+        self.diagnostics: list[Diagnostic] = []
+        self.arguments = {argument.name: argument for argument in owner.arguments}
+        self.functions = {each.name.text: each for each in tree.definitions}
+        self.equations = {each.target.text: each for each in tree.equations}
+        self.statements: list[ir.Statement] = []
+        self.types: dict[str, ir.Type] = {}
+        self.targets: dict[str, tuple[bool, tuple[str, ...]]] = {}
+        self.ranks: dict[str, tuple[bool, int, Span]] = {}
+        self.integers: set[str] = set()
+        self.extents: dict[str, Place] = {}
+        self.bound: dict[str, Span] = {}
+        self.requirements: list[ir.Requirement] = []
+        self.read_numbers: set[str] = set()
+
+    # Mistakes
+
+    def error(
+        self,
+        code: str,
+        span: Span,
+        message: str,
+        hint: str | None = None,
+        related: tuple[Related, ...] = (),
+    ) -> Expression:
+        width = (
+            max(1, span.stop - span.start) if "\n" not in self.text[span.start : span.stop] else 1
+        )
+        place = self.where.at(span.start)
+        self.diagnostics.append(Diagnostic(code, place, message, hint, related, width))
+        return ZERO
+
+    # First pass: names, ranks, whole numbers, extents
+
+    def check_names(self) -> None:
+        """Every name is bound once, and none of the language's is bound."""
+        seen: dict[str, Span] = {}
+        named = [each.target for each in self.tree.equations]
+        for name in [*named, *(each.name for each in self.tree.definitions)]:
+            if name.text in seen:
+                related = (Related(self.where.at(seen[name.text].start), "first defined here"),)
+                message = f"'{name.text}' is defined twice"
+                hint = "every name is defined once; give the second one another name"
+                self.error("E753", name.span, message, hint, related)
+            elif name.text in self.arguments:
+                self.error("E753", name.span, f"'{name.text}' is already an argument")
+            elif name.text in (*FUNCTIONS, *CONSTANTS, *ir.FOLDS, *_OWN_FUNCTIONS):
+                self.error("E753", name.span, f"'{name.text}' is a name of the language")
+            seen.setdefault(name.text, name.span)
+
+    def survey(self, equation: Equation) -> None:
+        """Note what an equation says of tensors: their dims, which hold whole numbers."""
+        indices = tuple(each.name for each in equation.binders if not each.is_batch)
+        has_batch = any(each.is_batch for each in equation.binders)
+        self.targets[equation.target.text] = (has_batch, indices)
+        for binder in self.all_binders(equation):
+            self.bind(binder)
+        for node in walk_tree(equation.value):
+            if isinstance(node, Subscript):
+                self.survey_access(node)
+            if isinstance(node, FoldOf) and node.condition is not None:
+                for test in walk_tree(node.condition):
+                    self.survey_test(test)
+
+    def all_binders(self, equation: Equation) -> Iterator[Binder]:
+        yield from equation.binders
+        for node in walk_tree(equation.value):
+            if isinstance(node, FoldOf):
+                yield from node.binders
+
+    def bind(self, binder: Binder) -> None:
+        if binder.is_batch:
+            return
+        if binder.name in self.arguments or binder.name in self.equations:
+            what = "an argument" if binder.name in self.arguments else "a tensor of the text"
+            message = f"the index '{binder.name}' is already {what}"
+            self.error("E753", binder.span, message, "give the index another name")
+        elif binder.name in (*CONSTANTS, *FUNCTIONS, *ir.FOLDS):
+            self.error("E753", binder.span, f"'{binder.name}' is a name of the language")
+        self.bound.setdefault(binder.name, binder.span)
+
+    def survey_access(self, node: Subscript) -> None:
+        name = node.tensor.text
+        for inner in node.places:
+            for part in walk_tree(inner):
+                if isinstance(part, Subscript):
+                    self.integers.add(part.tensor.text)
+        if name in self.targets or name in self.equations:
+            return
+        known = self.ranks.get(name)
+        if known is None:
+            self.ranks[name] = (node.has_batch, len(node.places), node.span)
+        elif known[:2] != (node.has_batch, len(node.places)):
+            related = (Related(self.where.at(known[2].start), "otherwise here"),)
+            given = f"{'`...` and ' if node.has_batch else ''}{len(node.places)} places"
+            self.error("E755", node.span, f"'{name}' has {given} here", None, related)
+
+    def survey_test(self, test: Node) -> None:
+        """An element that is compared with an index is a whole number."""
+        if isinstance(test, syntax.Operation) and test.symbol in COMPARISONS:
+            for one, other in (test.operands, test.operands[::-1]):
+                is_index = isinstance(other, syntax.Name) and other.text in self.bound
+                if isinstance(one, Subscript) and is_index:
+                    self.integers.add(one.tensor.text)
+
+    def note_extents(self, node: Subscript) -> None:
+        for number, inner in enumerate(node.places):
+            if isinstance(inner, syntax.Name) and inner.text in self.bound:
+                size = self.size_of(node.tensor.text, number, len(node.places))
+                if size is not None:
+                    self.note_extent(inner.text, size, inner.span)
+
+    def note_extent(self, name: str, size: Place, span: Span) -> None:
+        known = self.extents.setdefault(name, size)
+        if known == size or any(r.index == name and r.extent == size for r in self.requirements):
+            return
+        one, other = known.constant, size.constant
+        if one is not None and other is not None:
+            message = f"'{name}' goes to {one}, and this dim has {other}"
+            self.error("E757", span, message, "use another index")
+        self.requirements.append(ir.Requirement(name, size, self.where.at(span.start)))
+
+    def size_of(self, tensor: str, number: int, rank: int) -> Place | None:
+        """The size of a tensor's dim, which is an index's extent where the text defines it."""
+        if tensor not in self.equations:
+            return places.of(places.Size(tensor, number - rank)) if tensor in self.ranks else None
+        indices = tuple(b.name for b in self.equations[tensor].binders if not b.is_batch)
+        return self.extents.get(indices[number]) if number < len(indices) else None
+
+    def check_extent(self, binder: Binder) -> None:
+        if not binder.is_batch and binder.name not in self.extents:
+            message = f"nothing says how far '{binder.name}' goes"
+            hint = f"write `{binder.name} : extent`, or use it alone as a place of a tensor"
+            self.error("E758", binder.span, message, hint)
+            self.extents[binder.name] = places.number(1)
+
+
+def conjuncts(node: Node) -> Iterator[Node]:
+    """The parts of a condition that `and` puts together."""
+    if isinstance(node, syntax.Operation) and node.symbol == "and":
+        for each in node.operands:
+            yield from conjuncts(each)
+    else:
+        yield node
+
+
+def walk_tree(node: Node) -> Iterator[Node]:
+    """A node and all below it."""
+    yield node
+    match node:
+        case syntax.Operation(operands=operands) | syntax.CallOf(operands=operands):
+            below: tuple[Node | None, ...] = operands
+        case FoldOf():
+            extents = tuple(each.extent for each in node.binders)
+            below = (*extents, node.condition, node.body)
+        case Subscript():
+            below = (*node.places, node.outside)
+        case _:
+            below = ()
+    for each in below:
+        if each is not None:
+            yield from walk_tree(each)
