@@ -13,8 +13,11 @@ from ..index.writer import LaunchText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram
 from ..model.operator import OUTPUT_MASK, Operator
-from ..model.place import Atom, Element, Function, Index, Parameter, Place, Size
+from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size, of
 from . import translate
+
+BATCH_SIZE = str(of(BatchSize()))
+"""What the runtime tells: how many elements `...` stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ def program_text(operator: Operator, loops: LoopProgram, on_device: LoopProgram)
     devices = tuple(device.launch_texts(on_device, name, exact, has_mask))
     launches = own + devices
     used = dict.fromkeys(number for launch in launches for number in launch.integers)
-    measures = [*program.extent, *used]
+    measures = [*program.extent, *(each for each in used if each != BATCH_SIZE)]
     tensors = program.tensors
     fields = (
         ("arguments", translate.names_tuple(a.name for a in operator.arguments)),
@@ -145,7 +148,8 @@ def _measure(
     integers: dict[str, str] = {}
     for launch in launches:
         for number in launch.integers:
-            integers.setdefault(number, number)
+            if number != BATCH_SIZE:
+                integers.setdefault(number, number)
     values = [*known.values(), *(_number(each, program) for each in integers)]
     yield f"    return ({''.join(f'{value}, ' for value in values)})"
 

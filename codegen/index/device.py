@@ -76,6 +76,14 @@ class DeviceNestWriter(NestWriter):
         """Whether a fold compares keys: here it compares numbers."""
         return False
 
+    def sums_in_runs(self) -> bool:
+        """Whether sums are made of runs: here each lane has a part."""
+        return False
+
+    def wide_blocks(self) -> dict[str, str]:
+        """Blocks for what runs of sums have come to: there are no blocks."""
+        return {}
+
     def join(self, statement: Statement, total: str) -> None:
         """Put together what the lanes have accumulated."""
         assert statement.fold is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Access, Statement
 from ..model.loops import Loop
-from ..model.place import Atom, Index, Place
+from ..model.place import Atom, Index, Place, Size
 from .loop_texts import LoopWriter
 from .rewrite import map_places
 from .writer import own_places, python_name
@@ -22,23 +22,80 @@ class FoldWriter(LoopWriter):
         start = writer.depth
         totals = [writer.fresh(f"{s.target}_total") for s in self.nest.statements]
         for statement, total in zip(self.nest.statements, totals, strict=True):
-            least = "ordered(T(-inf))" if self.is_ordered(statement) else _identity(statement)
-            self.put(f"{total} = {least}")
+            self.put(f"{total} = {self.first_total(statement)}")
             if is_argument(statement):
                 self.put(f"{total}_at = 0")
-        self.fold_loops()
+        runs = {s.target: t for s, t in zip(self.nest.statements, totals, strict=True)}
+        if self.sums_in_runs():
+            runs = self.run_loops(runs)
+        else:
+            self.fold_loops()
         self.guarded()
+        for statement in self.nest.statements:
+            self.accumulate(statement, runs[statement.target], self.value(statement))
         for statement, total in zip(self.nest.statements, totals, strict=True):
-            self.accumulate(statement, total, self.value(statement))
+            if runs[statement.target] != total:
+                writer.depth = self.run_depth
+                self.put(f"{total} = {total} + WIDE({runs[statement.target]})")
         writer.depth = start
         for statement, total in zip(self.nest.statements, totals, strict=True):
             self.join(statement, total)
-            if self.is_ordered(statement):
-                self.put(f"{total}_value = {_signed(statement)}unordered({total})")
-                self.store(statement, f"{total}_value")
-            else:
-                self.store(statement, f"{total}_at" if is_argument(statement) else total)
+            self.store(statement, self.result(statement, total))
         writer.over_batch = {}
+
+    def first_total(self, statement: Statement) -> str:
+        """What a fold has before its first element."""
+        if self.is_ordered(statement):
+            return "ordered(T(-inf))"
+        return "WIDE(0)" if self.is_wide(statement) else _identity(statement)
+
+    def result(self, statement: Statement, total: str) -> str:
+        """What a fold has come to, as an element."""
+        if self.is_ordered(statement):
+            self.put(f"{total}_value = {_signed(statement)}unordered({total})")
+            return f"{total}_value"
+        if self.is_wide(statement):
+            return f"T({total})"
+        return f"{total}_at" if is_argument(statement) else total
+
+    # Sums are made of runs, which a wider type puts together
+
+    def sums_in_runs(self) -> bool:
+        """Whether the nest has sums, of more elements than a text says."""
+        nest = self.nest
+        is_long = nest.over_batch or any(
+            self.writer.sizes.extent[loop.index].constant is None for loop in nest.inner
+        )
+        return is_long and any(map(_is_sum, nest.statements))
+
+    def is_wide(self, statement: Statement) -> bool:
+        """Whether a total is of the wider type."""
+        return _is_sum(statement) and self.sums_in_runs()
+
+    def run_loops(self, totals: dict[str, str]) -> dict[str, str]:
+        """The loops of a fold, the innermost over a run; what each statement adds up there."""
+        writer, nest = self.writer, self.nest
+        self.fold_loops(without_last=True)
+        loop = nest.inner[-1] if nest.inner else None
+        first, last = ("0", "run_size") if loop is None else self.bounds(loop, "0", "")
+        if loop is None or self.goes_far(loop.index):
+            self.indent(f"for begin in range({first}, {last}, BLOCK):")
+            first, last = "begin", f"lesser(begin + BLOCK, {last})"
+        runs = dict(totals)
+        for statement in self.nest.statements:
+            if self.is_wide(statement):
+                runs[statement.target] = writer.fresh(f"{statement.target}_run")
+                self.put(f"{runs[statement.target]} = T(0)")
+        self.run_depth = writer.depth
+        if loop is None:
+            self.indent(f"for run in range({first}, {last}):")
+        else:
+            self.loop(replace(loop, lower=(), upper=()), first, last)
+        return runs
+
+    def goes_far(self, index: str) -> bool:
+        """Whether an index goes through a tensor, not a window."""
+        return any(isinstance(atom, Size) for atom in self.writer.sizes.extent[index].atoms)
 
     def is_ordered(self, statement: Statement) -> bool:
         """Whether a fold is that of keys which a backend may compare faster than numbers."""
@@ -87,11 +144,25 @@ class FoldWriter(LoopWriter):
         self.indent(f"for begin in range({first}, {last}, BLOCK):")
         self.put(f"end = lesser(begin + BLOCK, {last})")
         self.indent(f"for {name} in range(begin, end):")
+        totals = self.wide_blocks()
         for statement, block in zip(self.nest.statements, blocks, strict=True):
             self.put(f"{block}[U({name} - begin)] = {_identity(statement)}")
+        for total in totals.values():
+            self.put(f"{total}[U({name} - begin)] = WIDE(0)")
         writer.depth -= 1
         within = writer.depth
+        if totals:
+            self.put("kept = 0")
         self.fold_loops()
+        if totals:
+            self.flush(
+                name,
+                {
+                    block: totals[s.target]
+                    for s, block in zip(self.nest.statements, blocks, strict=True)
+                    if s.target in totals
+                },
+            )
         self.stage(vector)
         self.loop(vector, "begin", "end")
         self.guarded()
@@ -106,8 +177,36 @@ class FoldWriter(LoopWriter):
         writer.over_batch = {}
         self.indent(f"for {name} in range(begin, end):")
         for statement, block in zip(self.nest.statements, blocks, strict=True):
-            self.store(statement, f"{block}[U({name} - begin)]")
+            value = f"{block}[U({name} - begin)]"
+            if statement.target in totals:
+                value = f"T({totals[statement.target]}[U({name} - begin)] + WIDE({value}))"
+            self.store(statement, value)
         writer.depth = start
+
+    def wide_blocks(self) -> dict[str, str]:
+        """Blocks for what runs of sums have come to, by statement."""
+        nest, found = self.nest, {}
+        if nest.over_batch or any(self.goes_far(loop.index) for loop in nest.inner):
+            for statement in filter(_is_sum, nest.statements):
+                found[statement.target] = self.writer.fresh(f"{statement.target}_totals")
+        for total in found.values():
+            self.writer.lines.insert(0, f"    {total} = np.empty(BLOCK, WIDE)")
+        return found
+
+    def flush(self, name: str, totals: dict[str, str]) -> None:
+        """Add blocks that have taken a run of elements to their totals, and begin anew."""
+        writer = self.writer
+        depth = writer.depth
+        self.indent("if kept == RUN:")
+        self.indent(f"for {name} in range(begin, end):")
+        self.put(f"at = U({name} - begin)")
+        for block, total in totals.items():
+            self.put(f"{total}[at] = {total}[at] + WIDE({block}[at])")
+            self.put(f"{block}[at] = T(0)")
+        writer.depth -= 1
+        self.put("kept = 0")
+        writer.depth = depth
+        self.put("kept = kept + 1")
 
     def scatter(self) -> None:
         """Every element of the fold goes where its condition says, if that is in the result."""
@@ -155,6 +254,10 @@ class FoldWriter(LoopWriter):
 
 def is_argument(statement: Statement) -> bool:
     return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
+
+
+def _is_sum(statement: Statement) -> bool:
+    return statement.fold is not None and statement.fold.kind == SUM
 
 
 def _identity(statement: Statement) -> str:

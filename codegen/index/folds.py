@@ -20,6 +20,7 @@ from ..model.index import (
     Source,
     Statement,
 )
+from ..model.place import BatchSize
 from .rewrite import fresh, with_formula
 
 
@@ -44,13 +45,13 @@ def _mean(each: Statement, program: IndexProgram, taken: set[str]) -> list[State
     )
     made = [total]
     sources: dict[str, Source] = {"total": replace(own, tensor=total.target)}
-    if each.fold.where or each.fold.has_batch:
+    if each.fold.where:
         counted = replace(total, target=fresh(f"{each.target}_count", taken))
         made.append(with_formula(counted, ONE, {}))
         sources["count"] = replace(own, tensor=made[-1].target)
     else:
         extent = program.extent
-        count = places.number(1)
+        count = places.of(BatchSize()) if each.fold.has_batch else places.number(1)
         for name in each.fold.indices:
             count = count * extent[name]
         sources["count"] = count

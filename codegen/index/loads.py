@@ -26,7 +26,7 @@ class Loads:
         self.depth = writer.depth
         self.values: dict[Source, str] = {}
         self.made: dict[str, str] = {}
-        self.accumulators: list[str] = []
+        self.run_depth = 0
 
     def put(self, line: str) -> None:
         self.writer.put(line)
@@ -137,6 +137,7 @@ class Loads:
         held = self.writer.held_name(statement.target)
         if statement.target in self.writer.held and value != held:
             self.put(f"{held} = {value}")
+            value = held
         if statement.target not in self.writer.phase.numbers:
             line = f"{self.writer.memory(target)} = {value}"
             conditions = self.conditions(statement)

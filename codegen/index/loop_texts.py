@@ -38,15 +38,17 @@ class LoopWriter(Loads):
             last = f"lesser({last}, {writer.place(place)})"
         return first, last
 
-    def fold_loops(self) -> None:
-        """The loops over what is folded: `...` outermost."""
+    def fold_loops(self, without_last: bool = False) -> None:
+        """The loops over what is folded, `...` outermost, the last perhaps left out."""
         writer, nest = self.writer, self.nest
         if nest.over_batch:
             self.indent("for row in range(batches):")
             for name in writer.batched():
                 self.put(f"{name}_b = {name}_at + row_start(batch, dims, {name}_row, row)")
                 writer.over_batch[name] = f"{name}_b"
-        for loop in nest.inner:
+            if writer.phase.runs_batch and not without_last:
+                self.indent("for run in range(run_size):")
+        for loop in nest.inner[: len(nest.inner) - without_last]:
             self.loop(loop)
 
     def guarded(self) -> None:

@@ -41,7 +41,7 @@ class NestWriter(FoldWriter):
 
     def write(self) -> None:
         writer, nest = self.writer, self.nest
-        if writer.phase.runs_batch:
+        if writer.phase.runs_items:
             self.indent("for run in range(run_size):")
         staged = self.in_blocks()
         for loop in nest.outer[: len(nest.outer) - staged]:

@@ -121,6 +121,8 @@ class _Reverse:
         read = {access.tensor for each in program.statements for access in each.accesses}
         told = [extent for _, extent in program.extents]
         sized = {atom.tensor for place in told for atom in place.atoms if isinstance(atom, Size)}
+        if not any(t.has_batch for t in program.inputs if t.name in self.grads):
+            sized |= {tensor.name for tensor in program.inputs if tensor.has_batch}
         kept = tuple(t for t in program.inputs if t.name in read or t.name in sized)
         names = {each.name for each in kept}
         requirements = tuple(

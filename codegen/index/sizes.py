@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model import place as places
 from ..model.index import IndexProgram
-from ..model.place import Atom, Index, Place, Size
+from ..model.place import Atom, BatchSize, Index, Place, Size
 
 
 class Sizes:
@@ -45,7 +45,9 @@ class Sizes:
     def is_never_negative(self, place: Place) -> bool:
         """Whether a place is at least 0 for certain, where there are elements at all."""
         for monomial, factor in self.lowest(self.canonical(place)).terms:
-            if factor < 0 or not all(isinstance(each, Size | Index) for each in monomial):
+            if factor < 0 or not all(
+                isinstance(each, Size | BatchSize | Index) for each in monomial
+            ):
                 return False
         return True
 

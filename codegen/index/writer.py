@@ -13,7 +13,7 @@ from ..formula.printer import LINE_LENGTH, parameter_name
 from ..model import place as places
 from ..model.index import Access, IndexProgram, Statement
 from ..model.loops import LoopProgram, Nest, Phase
-from ..model.place import Atom, Element, Function, Index, Parameter, Place, Size
+from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
 from .rewrite import fresh
 from .sizes import Sizes
 from .text import statement_text
@@ -21,7 +21,8 @@ from .text import statement_text
 _RESERVED = frozenset(
     (
         *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
-        *("batch", "dims", "batches", "run_size", "integers", "U", "T", "BLOCK", "row_start"),
+        *("batch", "dims", "batches", "batch_size", "run_size", "integers", "row_start"),
+        *("U", "T", "BLOCK", "RUN", "WIDE", "kept"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("larger", "ordered", "unordered"),
@@ -95,7 +96,7 @@ class Writer(ABC):
             if each.indices == self.phase.items
             and self.phase.spread is None
             and nest.scattered is None
-            and not self.phase.runs_batch
+            and not self.phase.runs_items
         }
         self.numbers: dict[str, None] = {}
         self.over_batch: dict[str, str] = {}
@@ -241,7 +242,7 @@ class Writer(ABC):
         match atom:
             case Index(name):
                 return python_name(name)
-            case Parameter() | Size():
+            case Parameter() | Size() | BatchSize():
                 return self.whole(atom)
             case Element(tensor, has_batch, inner):
                 return f"np.int64({self.element(Access(tensor, has_batch, inner))})"
@@ -271,6 +272,8 @@ class Writer(ABC):
                 return self.extent(name)
         if isinstance(atom, Parameter):
             name = python_name(atom.name)
+        elif isinstance(atom, BatchSize):
+            name = "batch_size"
         else:
             assert isinstance(atom, Size)
             name = f"{atom.tensor}_size{-atom.dim}"

@@ -131,9 +131,10 @@ def _phase(group: _Group, program: IndexProgram) -> Phase:
         nest = nests[0]
         outer = nest.vector or (nest.outer[0] if nest.outer else None)
         spread = outer.index if outer and outer.index not in (nest.scattered or {}) else None
+    goes_over_batch = [nest for nest in nests if group.has_batch or nest.over_batch]
     runs_batch = (
-        group.has_batch
-        and all(not (nest.outer or nest.inner or nest.vector) for nest in nests)
+        bool(goes_over_batch)
+        and all(not (nest.outer or nest.inner or nest.vector) for nest in goes_over_batch)
         and not items
     )
     numbers, rows = _kept(statements, items, group.has_batch, program)

@@ -71,7 +71,7 @@ class Phase:
     spread: str | None
     """Where there is only one item: the index of all nests of which threads take a range each."""
     runs_batch: bool
-    """Whether the innermost dim of `...` is a loop in each nest, as there is no other."""
+    """Whether the innermost dim of `...` is a loop in each nest over it, as there is no other."""
     nests: tuple[Nest, ...]
     numbers: tuple[str, ...] = ()
     """Tensors that are one number within an item."""
@@ -79,6 +79,11 @@ class Phase:
     """Tensors that are rows in a buffer within an item."""
     lanes: Lanes | None = None
     """On a device, what a warp shares."""
+
+    @property
+    def runs_items(self) -> bool:
+        """Whether items along the innermost dim of `...` are computed side by side."""
+        return self.runs_batch and self.has_batch
 
 
 @dataclass(frozen=True, slots=True)

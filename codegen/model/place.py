@@ -28,6 +28,11 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchSize:
+    """How many elements the dims of `...` have together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """An argument of the operator that is a whole number."""
 
@@ -55,7 +60,7 @@ class Element:
     places: tuple[Place, ...]
 
 
-Atom: TypeAlias = Index | Size | Parameter | Function | Element
+Atom: TypeAlias = Index | Size | BatchSize | Parameter | Function | Element
 Monomial: TypeAlias = tuple[Atom, ...]
 FUNCTIONS = {
     "quotient": 2, "remainder": 2, "least": 2, "greatest": 2, "clamp": 2, "wrap": 2, "reflect": 2,
@@ -220,6 +225,8 @@ def spelled(atom: Atom) -> str:
     match atom:
         case Index(name) | Parameter(name):
             return name
+        case BatchSize():
+            return "size(...)"
         case Size(tensor, dim):
             return f"size({tensor}, {dim})"
         case Element(tensor, has_batch, places):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -16,6 +17,9 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
 Sizes = tuple[int, ...]
+BATCH_SIZE = "size(...)"
+"""The number of all that `...` stands for, among the whole numbers that launches take."""
+
 OUTPUT_MASK = "output_mask"
 """The argument that says which results are needed, of an operator that gives gradients."""
 
@@ -45,7 +49,8 @@ class Launch(NamedTuple):
     function: the loops. arrays: the tensors it takes; writes: those of them that it writes;
     extents, integers, numbers: what follows them. has_batch: whether each of all that `...` stands
     for is an item; items: the indices that make one; spread: where there is only one item, the
-    index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop.
+    index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop
+    of the function.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
     On a device: lanes: an index whose loop a warp can share, and whether neighbours along it lie
     side by side. scatter: the tensor into which the values go, and how they are combined there.
@@ -153,7 +158,7 @@ class IndexProgram:
         for name in self.measures:
             if measured[name] < 0 and name.isidentifier() and name not in self.integers:
                 raise RuntimeError(f"{self.name}: the extent of '{name}' is {measured[name]}")
-        return measured, batch
+        return {**measured, BATCH_SIZE: prod(batch)}, batch
 
     def sizes_of(self, form: TensorForm, extents: dict[str, int], batch: Sizes) -> Sizes:
         """The sizes of a result or of a tensor in between."""

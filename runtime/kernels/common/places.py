@@ -12,6 +12,11 @@ U = np.uint64
 
 BLOCK = 512
 """Elements of a fold along an index of the result that are kept together, in the cache."""
+WIDE = np.float64
+"""What runs of a sum are put together in."""
+
+RUN = 128
+"""Elements of such a run, where each goes to another element of a block."""
 lesser, greater = min, max
 
 

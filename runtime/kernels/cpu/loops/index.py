@@ -178,7 +178,8 @@ def _bind(
         parts += [step(stride) for stride in specs[name].strides[len(specs[name].strides) - rank :]]
     total = prod(batch)
     if launch.takes_batch:
-        parts += ["batch", str(dims) if dims < 2 else whole(dims), whole(total)]
+        parts += ["batch", str(dims) if dims < 2 else whole(dims)]
+        parts.append(whole(total // max(run_size, 1)))
     if launch.runs_batch:
         parts.append(whole(run_size))
     parts += [whole(extents[name]) for name in (*launch.extents, *launch.integers)]
@@ -291,7 +292,8 @@ def _text(
         used = used.replace(each, "")
     joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
-    header += f"{runs.PLACES}BLOCK = {places.BLOCK}\nU, T = np.uint64, np.{type_name}\n"
+    header += f"{runs.PLACES}BLOCK, RUN = {places.BLOCK}, {places.RUN}\n"
+    header += f"U, T, WIDE = np.uint64, np.{type_name}, np.float64\n"
     bits = 8 * np.dtype(type_name).itemsize
     header += f"BITS, SIGN = np.int{bits}, {bits - 1}"
     texts = [header, _inlined(library), _inlined(used)]
