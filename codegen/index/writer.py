@@ -21,7 +21,7 @@ from .text import statement_text
 _RESERVED = frozenset(
     (
         *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
-        *("batch", "dims", "batches", "batch_size", "run_size", "integers", "row_start"),
+        *("batch", "dims", "batches", "batch_size", "run_size", "plan", "last", "row_start"),
         *("U", "T", "BLOCK", "RUN", "WIDE", "kept"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Container, Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from torchgen_out._runtime.kernels.common.index import (
     Launch,
     TensorForm,
 )
-from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, refusing
 from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
@@ -83,18 +83,14 @@ class IndexKernel(PlannedKernel):
             for name, form in program.temporaries.items()
         }
         specs = {**results, **operands, **kept}
-        order = [*results, *operands]
-        mask = given.get(OUTPUT_MASK)
-        needs = list(program.results) if mask is not None else []
-        wanted = program.wanted(given)
-        bound = [
-            _bind(
-                *(program, launch, specs, extents, batch, given, compute),
-                *(list(operands), needs, wanted),
-            )
-            for launch in program.needed(program.launches, wanted)
-        ]
-        return LaunchPlan(_runner(program, bound, order, list(operands), kept), None)
+        wanted, names = program.wanted(given), tuple(operands)
+        call = _Call(program, specs, names, extents, batch, given, compute, wanted)
+        launches = program.needed(program.launches, wanted)
+        order = (*results, *operands)
+        if len(launches) == 1 and not kept:
+            return _launch_plan(program, call.bind(launches[0], order))
+        bound = [call.bind(each, each.arrays) for each in launches]
+        return LaunchPlan(_runner(program, bound, order, names, kept), None)
 
 
 def _compute_type(
@@ -120,105 +116,133 @@ def _made_spec(
 
 
 class Bound(NamedTuple):
-    """A launch for known geometries: what is called, and with which arguments."""
+    """A launch for known geometries.
+
+    entry(start, stop, *numbers, *arrays, *offsets, plan): offsets say where operands begin, plan
+    has the strides of `...` and, from its end, all other whole numbers.
+    """
 
     entry: Callable[..., Any]
     count: int
     work: int
     arrays: tuple[str, ...]
-    starts: tuple[str, ...]
-    """The arrays that begin somewhere in their memory."""
-    values: tuple[Any, ...]
+    offsets: tuple[str, ...]
+    numbers: tuple[float, ...]
+    plan: Array
+    may_refuse: bool
+    """Whether it answers False where an element of an integer tensor is no place."""
 
 
-def _bind(
-    program: IndexProgram,
-    launch: Launch,
-    specs: dict[str, TensorSpec],
-    extents: dict[str, int],
-    batch: tuple[int, ...],
-    given: dict[str, Any],
-    compute: Any,
-    operands: Sequence[str],
-    needs: Container[str],
-    needed: Container[str],
-) -> Bound:
-    forms = {**program.inputs, **program.results, **program.temporaries}
-    integers: list[int] = []
+class _Call(NamedTuple):
+    """What all launches of a call know: its tensors, extents and arguments."""
 
-    def whole(value: int) -> str:
-        integers.append(int(value))
-        return f"integers[{len(integers) - 1}]"
+    program: IndexProgram
+    specs: dict[str, TensorSpec]
+    operands: tuple[str, ...]
+    extents: dict[str, int]
+    batch: tuple[int, ...]
+    given: dict[str, Any]
+    compute: Any
+    wanted: Container[str]
 
-    def step(value: int) -> str:
-        return "1" if value == 1 else whole(value)
+    @property
+    def forms(self) -> dict[str, TensorForm]:
+        return {**self.program.inputs, **self.program.results, **self.program.temporaries}
 
-    batched = [name for name in launch.arrays if forms[name].has_batch]
-    rows = [_batch_strides(specs[name], forms[name], batch) for name in batched]
-    loop_sizes, loop_rows = collapse(batch, [*map(tuple, rows)], list(range(len(batch))))
-    if not batch or not batched:
-        loop_sizes, loop_rows = [], [[] for _ in rows]
-    if loop_sizes == [1]:
-        loop_sizes, loop_rows = [], [[] for _ in rows]
-    run_size, runs = 1, dict.fromkeys(batched, 0)
-    if launch.runs_batch and loop_sizes:
-        run_size = loop_sizes[-1]
-        runs = {name: row[-1] for name, row in zip(batched, loop_rows, strict=True)}
-        loop_sizes, loop_rows = loop_sizes[:-1], [row[:-1] for row in loop_rows]
-    dims = len(loop_sizes)
-    parts: list[str] = []
-    for name in launch.arrays:
-        parts.append(f"{name}_at" if name in operands else "0")
-        if forms[name].has_batch:
-            parts.append(str(dims * (1 + batched.index(name))))
-            if launch.runs_batch:
-                run = runs[name]
-                parts.append(str(run) if run in (0, 1) else whole(run))
-        rank = forms[name].rank
-        parts += [step(stride) for stride in specs[name].strides[len(specs[name].strides) - rank :]]
-    total = prod(batch)
-    if launch.takes_batch:
-        parts += ["batch", str(dims) if dims < 2 else whole(dims)]
-        parts.append(whole(total // max(run_size, 1)))
-    if launch.runs_batch:
-        parts.append(whole(run_size))
-    parts += [whole(extents[name]) for name in (*launch.extents, *launch.integers)]
-    numbers = [given[name] for name in launch.numbers]
-    names = [f"number{i}" for i in range(len(numbers))]
-    parts += [
-        f"T({name})" if type(n) is not bool else name
-        for name, n in zip(names, numbers, strict=True)
-    ]
-    parts += [str(name in needed) for name in launch.arrays if name in needs]
-    starts = tuple(name for name in launch.arrays if name in operands)
-    text = _text(launch.function, compute.name, tuple(parts), starts, dims)
-    types = [specs[name].dtype for name in launch.arrays]
-    signature = (
-        int, int, *types, *[int] * len(starts), INT64, INT64,
-        *[bool if type(each) is bool else float for each in numbers],
-    )  # fmt: skip
-    entry = build.entry_point(launch.function.__name__, text, signature)
-    count = 1
-    if launch.spread is not None:
-        count = extents[launch.spread]
-    else:
-        count = prod(extents[name] for name in launch.items)
-        count *= total // max(run_size, 1) if launch.has_batch and total else 1
-        if launch.has_batch and not total:
-            count = 0
-    each = sum(
-        prod(extents[name] for name in nest if name in extents and name != launch.spread)
-        * (total if launch.over_batch else 1)
-        for nest in launch.work
-    )
-    work = count * max(each, 1) * run_size * 4
-    geometry = np.array([*loop_sizes, *[s for row in loop_rows for s in row]] or [0], np.int64)
-    values = (
-        np.array(integers or [0], np.int64),
-        geometry,
-        *[each if type(each) is bool else float(each) for each in numbers],
-    )
-    return Bound(entry, count, work, launch.arrays, starts, values)
+    def bind(self, launch: Launch, arrays: tuple[str, ...]) -> Bound:
+        """A launch over arrays in this order, of which it may leave some out."""
+        integers: list[int] = []
+        loops, parts = self._parts(launch, integers)
+        numbers = [self.given[name] for name in launch.numbers]
+        parts += [
+            f"number{i}" if type(n) is bool else f"T(number{i})" for i, n in enumerate(numbers)
+        ]
+        if OUTPUT_MASK in self.given:
+            results = self.program.results
+            parts += [str(name in self.wanted) for name in launch.arrays if name in results]
+        offsets = tuple(name for name in arrays if name in self.operands)
+        text = _text(
+            *(launch.function, self.compute.name, tuple(parts), len(numbers), launch.arrays),
+            *(arrays, offsets, len(loops.sizes)),
+        )
+        signature = (
+            *(int, int, *[bool if type(each) is bool else float for each in numbers]),
+            *[self.specs[name].dtype for name in arrays],
+            *(*[int] * len(offsets), INT64),
+        )
+        entry = build.entry_point(launch.function.__name__, text, signature)
+        strides = [stride for row in loops.strides.values() for stride in row]
+        plan = np.array([*loops.sizes, *strides, *reversed(integers)] or [0], np.int64)
+        count, work = self._amounts(launch, loops.run_size)
+        values = tuple(each if type(each) is bool else float(each) for each in numbers)
+        may_refuse = "return fine" in text
+        return Bound(entry, count, work, arrays, offsets, values, plan, may_refuse)
+
+    def _parts(self, launch: Launch, integers: list[int]) -> tuple[_Loops, list[str]]:
+        """What the function's parameters behind the arrays are; whole numbers join integers."""
+        loops, parts = self._loops(launch), []
+
+        def whole(value: int) -> str:
+            integers.append(int(value))
+            return f"plan[last - {len(integers) - 1}]"
+
+        for name in launch.arrays:
+            spec, form = self.specs[name], self.forms[name]
+            parts.append(f"{name}_at" if name in self.operands else "0")
+            if form.has_batch:
+                place = list(loops.strides).index(name)
+                parts.append(str(len(loops.sizes) * (1 + place)))
+                if launch.runs_batch:
+                    run = loops.runs[name]
+                    parts.append(str(run) if run in (0, 1) else whole(run))
+            own = spec.strides[len(spec.strides) - form.rank :]
+            parts += ["1" if stride == 1 else whole(stride) for stride in own]
+        if launch.takes_batch:
+            dims = len(loops.sizes)
+            parts += ["plan", str(dims) if dims < 2 else whole(dims)]
+            parts.append(whole(prod(self.batch) // max(loops.run_size, 1)))
+        if launch.runs_batch:
+            parts.append(whole(loops.run_size))
+        parts += [whole(self.extents[name]) for name in (*launch.extents, *launch.integers)]
+        return loops, parts
+
+    def _loops(self, launch: Launch) -> _Loops:
+        """The loops over `...`, as few as will do."""
+        names = [name for name in launch.arrays if self.forms[name].has_batch]
+        rows = [_batch_strides(self.specs[each], self.forms[each], self.batch) for each in names]
+        sizes, strides = collapse(self.batch, rows, list(range(len(self.batch))))
+        if not self.batch or not names or sizes == [1]:
+            sizes, strides = [], [[] for _ in rows]
+        run_size, runs = 1, dict.fromkeys(names, 0)
+        if launch.runs_batch and sizes:
+            run_size, sizes = sizes[-1], sizes[:-1]
+            runs = {name: row[-1] for name, row in zip(names, strides, strict=True)}
+            strides = [row[:-1] for row in strides]
+        return _Loops(sizes, dict(zip(names, strides, strict=True)), run_size, runs)
+
+    def _amounts(self, launch: Launch, run_size: int) -> tuple[int, int]:
+        """How many items there are, and what all of them take."""
+        total, extents = prod(self.batch), self.extents
+        if launch.spread is not None:
+            count = extents[launch.spread]
+        else:
+            count = prod(extents[name] for name in launch.items)
+            count *= total // max(run_size, 1) if launch.has_batch else 1
+        each = sum(
+            prod(extents[name] for name in nest if name in extents and name != launch.spread)
+            * (total if launch.over_batch else 1)
+            for nest in launch.work
+        )
+        return count, count * max(each, 1) * run_size * 4
+
+
+class _Loops(NamedTuple):
+    """Loops over `...`: their sizes, each array's strides, and the run that is innermost."""
+
+    sizes: list[int]
+    strides: dict[str, list[int]]
+    run_size: int
+    runs: dict[str, int]
 
 
 def _batch_strides(spec: TensorSpec, form: TensorForm, batch: tuple[int, ...]) -> tuple[int, ...]:
@@ -229,6 +253,17 @@ def _batch_strides(spec: TensorSpec, form: TensorForm, batch: tuple[int, ...]) -
         0 if size == 1 else stride
         for size, stride in zip(spec.sizes[:own], spec.strides[:own], strict=True)
     )
+
+
+def _launch_plan(program: IndexProgram, bound: Bound) -> LaunchPlan:
+    """The plan of one launch over the results and operands: compiled code is all that is called."""
+    if bound.work < 2 * threads.GRAIN:
+        run = partial(bound.entry, 0, bound.count, *bound.numbers)
+    else:
+        first = bound.entry, bound.count, bound.work, *bound.numbers
+        run = partial(threads.run_ranges, *first)
+    plan = LaunchPlan(run, bound.plan)
+    return refusing(plan, lambda *_: program.refused()) if bound.may_refuse else plan
 
 
 def _runner(
@@ -245,19 +280,13 @@ def _runner(
     starts = {name: first + i for i, name in enumerate(operands)}
     calls = []
     for each in bound:
-        at = [places[name] for name in each.arrays] + [starts[name] for name in each.starts]
-        calls.append((each.entry, each.count, each.work, at, each.values))
+        at = [places[name] for name in each.arrays] + [starts[name] for name in each.offsets]
+        calls.append((_launch_plan(program, each), at))
 
     def run(*args: Any) -> None:
         args = (*args, *[np.empty(spec.numel, spec.dtype) for spec in kept.values()])
-        for entry, count, work, at, values in calls:
-            given = [args[i] for i in at]
-            if work < 2 * threads.GRAIN:
-                fine = entry(0, count, *given, *values)
-            else:
-                fine = threads.run_ranges(entry, count, work, *given, *values)
-            if not fine:
-                raise program.refused()
+        for (run, plan), at in calls:
+            run(*[args[i] for i in at], plan)
 
     return run
 
@@ -267,21 +296,27 @@ def _text(
     function: FunctionType,
     type_name: str,
     parts: tuple[str, ...],
-    starts: tuple[str, ...],
+    numbers: int,
+    own: tuple[str, ...],
+    arrays: tuple[str, ...],
+    offsets: tuple[str, ...],
     dims: int,
 ) -> str:
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
-    parts: what the parameters behind the arrays are; starts: the arrays that begin somewhere.
+    parts: what the parameters behind the function's own arrays are. numbers: how many it takes;
+    arrays, offsets: what else, in this order.
     """
     name = function.__name__
     parameters, body = _parts_of(function)
-    arrays = parameters[2 : len(parameters) - len(parts)]
     known = parameters[len(parameters) - len(parts) :]
-    given = [*parameters[:2], *arrays, *(f"{each}_at" for each in starts), "integers", "batch"]
-    given += [part[len("T(") : -1] for part in parts if part.startswith("T(number")]
-    given += [part for part in parts if part.startswith("number")]
-    lines = [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
+    taken = parameters[2 : len(parameters) - len(parts)]
+    called = dict(zip(own, taken, strict=True))
+    given = [*parameters[:2], *(f"number{i}" for i in range(numbers))]
+    given += [called.get(each, each) for each in arrays]
+    given += [*(f"{each}_at" for each in offsets), "plan"]
+    lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
+    lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _with_rows_spelled(body, dims)
     known_here = compose.definitions_in(_places()) | compose.definitions_in(ORDER)
     used = compose.compose_from(body, known_here)
