@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..formula.result import cost
 from ..model.index import Access
 from ..model.loops import Loop
-from ..model.place import Place
+from ..model.place import Element, Place
 from .loads import Loads
 from .writer import python_name
 
@@ -54,6 +54,24 @@ class LoopWriter(Loads):
     def guarded(self) -> None:
         for test in self.nest.guards:
             self.indent(f"if {self.test(test)}:")
+
+    # Places that an innermost loop does not change
+
+    def load_places(self, loop: Loop) -> None:
+        """Load the elements that are places and stay what they are in a loop.
+
+        LLVM loads them for every step, as the loop might write them, and then uses no vectors.
+        """
+        made = {each.target for each in self.nest.statements}
+        for statement in self.nest.statements:
+            for atom in [atom for place in statement.all_places for atom in place.atoms]:
+                if not isinstance(atom, Element) or atom in self.writer.loaded:
+                    continue
+                own = [place.index for place in atom.places]
+                if atom.tensor not in made and None not in own and loop.index not in own:
+                    variable = self.writer.fresh(f"{atom.tensor}_value")
+                    self.put(f"{variable} = {self.writer.atom(atom)}")
+                    self.writer.loaded[atom] = variable
 
     # Reads that are not dense
 

@@ -44,7 +44,9 @@ class NestWriter(FoldWriter):
         if writer.phase.runs_items:
             self.indent("for run in range(run_size):")
         staged = self.in_blocks()
-        for loop in nest.outer[: len(nest.outer) - staged]:
+        for number, loop in enumerate(nest.outer[: len(nest.outer) - staged]):
+            if number == len(nest.outer) - 1 and not nest.is_fold:
+                self.load_places(loop)
             self.loop(loop)
         if staged:
             self.blocks(nest.outer[-1])
@@ -58,6 +60,7 @@ class NestWriter(FoldWriter):
         else:
             self.scalar_fold()
         writer.depth = self.depth
+        writer.loaded = {}
 
     def elements(self) -> None:
         """Everything is loaded, then stored: what is stored could be what is loaded."""

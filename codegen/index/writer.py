@@ -100,6 +100,7 @@ class Writer(ABC):
         }
         self.numbers: dict[str, None] = {}
         self.over_batch: dict[str, str] = {}
+        self.loaded: dict[Element, str] = {}
 
     @property
     @abstractmethod
@@ -244,6 +245,8 @@ class Writer(ABC):
                 return python_name(name)
             case Parameter() | Size() | BatchSize():
                 return self.whole(atom)
+            case Element() if atom in self.loaded:
+                return self.loaded[atom]
             case Element(tensor, has_batch, inner):
                 return f"np.int64({self.element(Access(tensor, has_batch, inner))})"
             case Function("quotient", (first, second)) if _power_of_two(second):
@@ -267,8 +270,8 @@ class Writer(ABC):
     def whole(self, atom: Atom) -> str:
         """A size or a whole number among the arguments."""
         place = self.sizes.canonical(places.of(atom))
-        for name, extent in self.sizes.extent.items():
-            if extent == place:
+        for name in self.program.extent:
+            if self.sizes.extent[name] == place:
                 return self.extent(name)
         if isinstance(atom, Parameter):
             name = python_name(atom.name)
