@@ -20,6 +20,9 @@ from torchgen_out._runtime.kernels.worker_loops import CAN_MOVE
 GRAIN = 1 << 15
 """Elements of element-wise work below which one thread is as fast."""
 
+WAKING = 8
+"""Grains of work from which on a thread that sleeps is woken: that costs about as much as two."""
+
 CACHE_LINE = 64
 """Parts of flat arrays begin at multiples of so many elements: whatever their size, threads write
 to lines of their own."""
@@ -83,11 +86,12 @@ def run_flat(
     The first is an output. An array of one element is one that is used for all. work: how much
     more an element costs than moving it.
     """
-    parts = min(_threads, arrays[0].size * work // GRAIN)
+    grains = arrays[0].size * work // GRAIN
+    parts = min(_threads, grains)
     if parts <= 1:
         kernel(*arrays, *scalars)
     else:
-        _split(kernel, parts, arrays[0].size, CACHE_LINE, arrays, scalars)
+        _split(kernel, parts, arrays[0].size, CACHE_LINE, grains, arrays, scalars)
 
 
 def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) -> bool:
@@ -100,7 +104,7 @@ def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) ->
     parts = part_count(len(first), first.size * work)
     if parts == 1:
         return kernel(*arrays, *args) is not False
-    return _split(kernel, parts, len(first), 1, arrays, args)
+    return _split(kernel, parts, len(first), 1, first.size * work // GRAIN, arrays, args)
 
 
 def run_items(kernel: Any, arrays: tuple[Any, ...], count: int, *args: Any, work: int) -> bool:
@@ -111,16 +115,24 @@ def run_items(kernel: Any, arrays: tuple[Any, ...], count: int, *args: Any, work
     parts = part_count(count, work)
     if parts == 1:
         return kernel(*arrays, *args) is not False
-    return _split(kernel, parts, count, 1, arrays, args)
+    return _split(kernel, parts, count, 1, work // GRAIN, arrays, args)
 
 
 def _split(
-    kernel: Any, parts: int, count: int, unit: int, arrays: tuple[Any, ...], args: tuple[Any, ...]
+    kernel: Any,
+    parts: int,
+    count: int,
+    unit: int,
+    grains: int,
+    arrays: tuple[Any, ...],
+    args: tuple[Any, ...],
 ) -> bool:
     """Give each part a number of items that is a multiple of unit."""
     call = native.native_call(kernel, (*arrays, *args))
     if call is not None:
-        fine = workers.run_split(call, "split_rows", parts, count, unit, arrays, args)
+        fine = workers.run_split(
+            call, "split_rows", parts, count, unit, grains >= WAKING, arrays, args
+        )
         if fine is not None:
             return fine
     edges = [-(-count * part // parts // unit) * unit for part in range(parts)]
@@ -158,7 +170,7 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, parts: int = 0) -
     call = native.native_call(kernel, (*head, *args))
     if call is not None:
         how = "split_numbered" if numbered else "split_range"
-        fine = workers.run_split(call, how, parts, count, 1, (), args)
+        fine = workers.run_split(call, how, parts, count, 1, work >= WAKING * GRAIN, (), args)
         if fine is not None:
             return fine
     edges = pairwise(count * part // parts for part in range(parts + 1))
@@ -166,8 +178,8 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, parts: int = 0) -
     return _run_in_pool(kernel, calls if numbered else [call[1:] for call in calls])
 
 
-def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> bool:
-    """kernel(*call) for each of some calls, each on a thread of its own.
+def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]], work: int) -> bool:
+    """kernel(*call) for each of some calls that take so much work, each on a thread of its own.
 
     Returns whether no call answered False.
     """
@@ -175,7 +187,7 @@ def run_calls(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> bool:
         return kernel(*calls[0]) is not False
     call = native.native_call(kernel, *calls)
     if call is not None:
-        fine = workers.run_calls(call, calls)
+        fine = workers.run_calls(call, work >= WAKING * GRAIN, calls)
         if fine is not None:
             return fine
     return _run_in_pool(kernel, calls)

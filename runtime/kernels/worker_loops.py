@@ -4,11 +4,18 @@ A worker and its callers share a block of memory, words of 8 bytes: the worker's
 call of a kernel. All that happens between the interpreter's call and its return is compiled, for
 after an operator on large arrays the interpreter's own code is no longer in the caches, and a
 microsecond of Python takes ten.
+
+A worker that waits lets others have its processor, and learns from the clock whether it did. A
+thread that spins for a library of its own - OpenMP's do, for tens of milliseconds - is in nobody's
+way any more then: the worker sleeps, and who is woken comes first, while who yields comes last.
 """
 
 from __future__ import annotations
 
 import os
+import platform
+import sys
+import time
 from functools import cache
 from typing import Any
 
@@ -21,12 +28,27 @@ from torchgen_out._runtime.kernels.machine.call_text import MOST_WORDS
 AWAKE, READY, ASLEEP, STOPPED = range(4)
 """States of a worker. Whether a task is done is another word: it may sleep before anyone looks."""
 
-FAILED, DENIED, CROWDED, SLEEPING = 1, 2, 4, 8
+FAILED, DENIED, CROWDED, SLEEPING, WOKEN = 1, 2, 4, 8, 16
 """What may be said of a task, added together: a part raised an error; a part answered False; a
-worker was last seen on the processor of its caller; nothing was done, as a worker sleeps."""
+worker was last seen on the processor of its caller; nothing was done, as a worker sleeps; a worker
+slept and was woken."""
 
-STATE, STATUS, DONE, PROCESSOR = 0, 16, 24, 32
+STATE, STATUS, DONE, PROCESSOR, CLOCK = 0, 16, 24, 32, 40
 """Places in a block, in bytes, beside those of `worker_text`."""
+
+SPIN = 1_000_000
+"""Nanoseconds for which a worker waits awake after a task."""
+LONG = 100_000
+"""Nanoseconds after which a worker that let others go first knows that its processor is wanted."""
+FIRST_NAP, LAST_NAP = 20_000_000, 320_000_000
+"""Nanoseconds for which it goes to sleep after each task then, doubled while nothing changes."""
+
+FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine(), 0) if sys.platform == "linux" else 0
+"""The number of Linux's system call by which threads sleep and wake each other; 0 where there is
+none that is known here, and the interpreter's locks do it."""
+WAIT, WAKE = 128, 129  # what that call is asked for, among the threads of one process
+
+MONOTONIC = time.CLOCK_MONOTONIC if hasattr(time, "CLOCK_MONOTONIC") else 1
 
 BLOCK = worker_text.WORDS // 8 + MOST_WORDS
 """Words of 8 bytes in a block."""
@@ -90,6 +112,14 @@ def call(typingctx, function, argument):
 
 
 yield_now = types.ExternalFunction("sched_yield", types.int32())
+read_clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.int64))
+
+
+@inner
+def now(block):
+    """Nanoseconds of a clock that never goes back."""
+    read_clock(MONOTONIC, block + CLOCK)
+    return read(block + CLOCK) * 1_000_000_000 + read(block + CLOCK + 8)
 '''
 
 WHERE = """\
@@ -102,14 +132,46 @@ def processor():
     return -1
 """
 
+SLEEPING_HERE = '''\
+system = types.ExternalFunction(
+    "syscall", types.int64(*[types.int64] * 7)
+)
+
+
+@inner
+def sleep(block):
+    """Sleep while the block says so."""
+    while read(block) == ASLEEP:
+        system(FUTEX, block, WAIT, ASLEEP, 0, 0, 0)
+    return True
+
+
+@inner
+def wake(block):
+    system(FUTEX, block, WAKE, 1, 0, 0, 0)
+    return True
+'''
+
+SLEEPING_ELSEWHERE = """\
+@inner
+def sleep(block):
+    return False
+
+
+@inner
+def wake(block):
+    return False
+"""
+
 WAITING = '''\
 @entry
-def work(block, spins):
-    """Do tasks as they come, until the block says to stop or nothing has come for long.
+def work(block):
+    """Do tasks as they come, until the block says to stop; sleep when nothing comes for long.
 
-    Return why it ended: ASLEEP or STOPPED.
+    Return why it ended: STOPPED, or ASLEEP where it cannot sleep here.
     """
-    left = spins
+    nap, alone_from, tries = FIRST_NAP, 0, 0
+    until = now(block) + SPIN
     exchange(block + PROCESSOR, processor())
     while True:
         state = read(block)
@@ -118,16 +180,26 @@ def work(block, spins):
                 continue  # taken back
             do(block)
             exchange(block + DONE, 1)
-            left = spins
         elif state == STOPPED:
             return STOPPED
-        elif left > 0:
-            left -= 1
-            if left % 64 == 0:
-                yield_now()
-                exchange(block + PROCESSOR, processor())
-        elif replace(block, state, ASLEEP):
+        elif until:
+            tries += 1
+            if tries % 64 != 0:
+                continue
+            before = now(block)
+            yield_now()
+            after = now(block)
+            exchange(block + PROCESSOR, processor())
+            if after - before > LONG:
+                alone_from, nap = after + nap, min(2 * nap, LAST_NAP)
+                until = 0
+            elif after > until:
+                until, nap = 0, FIRST_NAP
+            continue
+        elif replace(block, state, ASLEEP) and not sleep(block):
             return ASLEEP
+        awake = now(block)
+        until = awake + SPIN if awake > alone_from else 0
 
 
 @entry
@@ -138,8 +210,8 @@ def rouse(block):
 
 @entry
 def stop(block):
-    """Say that the worker is to end; whether it sleeps."""
-    return exchange(block, STOPPED) == ASLEEP
+    """Say that the worker is to end; whether it sleeps, so that somebody must see to it."""
+    return exchange(block, STOPPED) == ASLEEP and not wake(block)
 
 
 @entry
@@ -156,22 +228,28 @@ def do(block):
 
 
 @entry
-def go(blocks, parts, answers):
+def go(blocks, parts, answers, wakes):
     """Make the calls of some blocks: the first here, the others by the blocks' workers.
 
     What a worker has not begun when the first is done - other programs have its core - is done
     here, too: on a busy machine nobody waits for a thread that does not run.
     """
     said = 0
-    for part in range(1, parts):
-        if read(blocks[part]) == ASLEEP:
-            return SLEEPING
+    if not wakes:
+        for part in range(1, parts):
+            if read(blocks[part]) == ASLEEP:
+                return SLEEPING
     for part in range(1, parts):
         block = blocks[part]
         if read(block + PROCESSOR) == processor():
             said |= CROWDED
         exchange(block + DONE, 0)
-        if not replace(block, AWAKE, READY):
+        if replace(block, AWAKE, READY):
+            continue
+        if wakes and replace(block, ASLEEP, READY):
+            wake(block)
+            said |= WOKEN
+        else:
             exchange(block + DONE, -1)  # it has just fallen asleep
     do(blocks[0])
     for part in range(1, parts):
@@ -196,19 +274,22 @@ def go(blocks, parts, answers):
 
 def _text(*parts: str) -> str:
     here = {**vars(worker_text), **globals()}
-    names = "AWAKE READY ASLEEP STOPPED FAILED DENIED CROWDED SLEEPING TASK STATUS DONE PROCESSOR "
-    names += "RESULT ERROR WORDS"
+    names = "AWAKE READY ASLEEP STOPPED FAILED DENIED CROWDED SLEEPING WOKEN TASK STATUS DONE "
+    names += (
+        "PROCESSOR RESULT ERROR WORDS CLOCK SPIN LONG FIRST_NAP LAST_NAP FUTEX WAIT WAKE MONOTONIC"
+    )
     constants = "\n".join(f"{name} = {here[name]}" for name in names.split())
     head = build.HEADER.format(title="Worker threads.")
     where = WHERE if CAN_MOVE else NOWHERE
-    return "\n\n".join([head, constants + "\n", ATOMICS, where, DOING, *parts])
+    sleeping = SLEEPING_HERE if FUTEX else SLEEPING_ELSEWHERE
+    return "\n\n".join([head, constants + "\n", ATOMICS, where, sleeping, DOING, *parts])
 
 
 class Loops:
     """What workers do, and what is done to them: `work`, `rouse`, `stop` and `here`."""
 
     def __init__(self) -> None:
-        self.work = self._entry("work", int, int)
+        self.work = self._entry("work", int)
         self.rouse = self._entry("rouse", int)
         self.stop = self._entry("stop", int)
         self.here = self._entry("here")
@@ -227,7 +308,7 @@ def waiting() -> Loops:
 @cache
 def go() -> Any:
     """`go`, which makes the calls that blocks hold."""
-    return build.entry_point("going", _text(), (np.dtype(np.int64), int, bool), "go")
+    return build.entry_point("going", _text(), (np.dtype(np.int64), int, bool, bool), "go")
 
 
 @cache

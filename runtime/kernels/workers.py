@@ -12,22 +12,25 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import worker_loops
-from torchgen_out._runtime.kernels.machine import callers, worker_text
+from torchgen_out._runtime.kernels.machine import worker_text
 from torchgen_out._runtime.kernels.machine.callers import Native
 from torchgen_out._runtime.kernels.worker_loops import (
     CAN_MOVE,
     CROWDED,
     DENIED,
     FAILED,
+    FUTEX,
     SLEEPING,
     STOPPED,
+    WOKEN,
 )
 
 HEADS = {
@@ -40,7 +43,11 @@ HEADS = {
 ALLOWED = os.sched_getaffinity(0) if CAN_MOVE else set()
 """The processors of the process when it began."""
 
-SPINS = 20_000  # pauses of some 10 to 40 ns before a worker sleeps
+PATIENCE = 8
+"""Short calls in a row that are made here alone while a worker sleeps: after so many, more will
+come, and it is woken."""
+
+_short_calls = 0
 
 
 def _block() -> tuple[Any, int]:
@@ -62,7 +69,7 @@ class Worker:
         self.move_away()
 
     def _live(self) -> None:
-        while self.loops.work(self.block, SPINS) != STOPPED:
+        while self.loops.work(self.block) != STOPPED:
             self.wake.acquire()
 
     def rouse(self) -> None:
@@ -124,67 +131,95 @@ atexit.register(stop)
 
 
 def run_split(
-    native: Native, how: str, parts: int, count: int, unit: int, split: Sequence[Any], shared: Any
+    native: Native,
+    how: str,
+    parts: int,
+    count: int,
+    unit: int,
+    is_long: bool,
+    split: Sequence[Any],
+    shared: Any,
 ) -> bool | None:
     """Call a kernel in parts, the first here, the others by workers.
 
-    how: a function of the callers' side, `split_rows`, `split_range` or `split_numbered`.
+    how: a function of the callers' side, `split_rows`, `split_range` or `split_numbered`. is_long:
+    whether that is worth waking a worker for.
     Returns whether no part answered False; None, having done nothing, if another thread has the
     workers or the arguments are too many.
     """
-    code, head = HEADS[how]
-    if not callers.fits_a_block(native.kinds):
-        return None
-    go, call = worker_loops.go_address(), native.split
-    about = code, parts, count, unit, len(split)
-    whole = (*head[1:], count) if head else ()
-
-    def begin() -> int:
-        said = call(*about, _blocks_at, go, native.answers, *head, *split, *shared)
-        if said < 0:
-            raise TypeError("a kernel was called with arguments of other types than it is for")
-        return said
-
-    return _run(parts, begin, lambda: native.entry(*whole, *split, *shared))
-
-
-def run_calls(native: Native, calls: Sequence[Sequence[Any]]) -> bool | None:
-    """As run_split, for calls with arguments of their own."""
-    if not callers.fits_a_block(native.kinds):
-        return None
-    go, parts = worker_loops.go(), len(calls)
-
-    def begin() -> int:
-        for block, call in zip(_blocks.tolist(), calls, strict=False):
-            native.lay(block, *call)
-        return int(go(_blocks, parts, native.answers))
-
-    def again() -> None:
-        for call in calls:
-            native.entry(*call)
-
-    return _run(parts, begin, again)
-
-
-def _run(parts: int, begin: Callable[[], int], again: Callable[[], Any]) -> bool | None:
-    """Begin what needs so many threads until none of them sleeps.
-
-    again: makes all the calls here, to raise what a part of them did elsewhere.
-    """
-    if not _lock.acquire(blocking=False):
+    if not native.fits_a_block or not _lock.acquire(blocking=False):
         return None
     try:
-        _start(parts - 1)
-        while (said := begin()) & SLEEPING:
-            for worker in _workers[: parts - 1]:
-                worker.rouse()
-        if said & CROWDED:
-            for worker in _workers[: parts - 1]:
-                worker.move_away()
+        if len(_workers) < parts - 1:
+            _start(parts - 1)
+        code, head = HEADS[how]
+        said = native.split(
+            *(code, parts, count, unit, len(split), _blocks_at, worker_loops.go_address()),
+            *(native.answers, _wakes(is_long), *head, *split, *shared),
+        )
+        if not said:
+            return True
+        calls = [(*each, *split, *shared) for each in _ranges(code, parts, count)]
+        return _conclude(said, parts, is_long, native, calls)
     finally:
         _lock.release()
-    if said & FAILED:
-        again()
+
+
+def _ranges(code: int, parts: int, count: int) -> list[tuple[int, ...]]:
+    """What the calls begin with that do here what was split.
+
+    One does it all, unless each part has a number, and memory of its own.
+    """
+    if code == worker_text.NUMBERED:
+        edges = pairwise(count * part // parts for part in range(parts + 1))
+        return [(part, *edge) for part, edge in enumerate(edges)]
+    return [(0, count) if code == worker_text.RANGE else ()]
+
+
+def run_calls(native: Native, is_long: bool, calls: Sequence[Sequence[Any]]) -> bool | None:
+    """As run_split, for calls with arguments of their own."""
+    if not native.fits_a_block or not _lock.acquire(blocking=False):
+        return None
+    try:
+        parts = len(calls)
+        if len(_workers) < parts - 1:
+            _start(parts - 1)
+        for block, call in zip(_blocks.tolist(), calls, strict=False):
+            native.lay(block, *call)
+        said = worker_loops.go()(_blocks, parts, native.answers, _wakes(is_long))
+        return not said or _conclude(said, parts, is_long, native, calls)
+    finally:
+        _lock.release()
+
+
+def _wakes(is_long: bool) -> bool:
+    """Whether workers that sleep are woken by compiled code."""
+    return FUTEX != 0 and (is_long or _short_calls >= PATIENCE)
+
+
+def _conclude(
+    said: int, parts: int, is_long: bool, native: Native, calls: Sequence[Sequence[Any]]
+) -> bool:
+    """See to what is said of a call, and make it here if nothing was done, or to raise its error.
+
+    calls: what is to be called here then. Returns whether no part answered False.
+    """
+    global _short_calls
+    if said < 0:
+        raise TypeError("a kernel was called with arguments of other types than it is for")
+    used = _workers[: parts - 1]
+    if said & CROWDED:
+        for worker in used:
+            worker.move_away()
+    if said & SLEEPING and (is_long or _short_calls >= PATIENCE):
+        for worker in used:
+            worker.rouse()
+        _short_calls = 0
+    elif said & (SLEEPING | WOKEN):
+        _short_calls = _short_calls + 1 if said & SLEEPING else 0
+    if said & (SLEEPING | FAILED):
+        answers = [native.entry(*call) is not False for call in calls]
+        return all(answers)
     return not said & DENIED
 
 

@@ -8,14 +8,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import torchgen_out as torch
 from torchgen_out._runtime.dispatch.tables import forget_calls
-from torchgen_out._runtime.kernels import openblas, threads, workers
+from torchgen_out._runtime.kernels import openblas, threads, worker_loops, workers
 from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.worker_loops import ASLEEP
 
 
 @pytest.fixture(autouse=True)
@@ -42,23 +44,46 @@ def test_workers_that_sleep_and_workers_that_wait() -> None:
 
 
 def test_what_no_worker_begins_is_done_by_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
-    check(0)
-    roused = []
-
-    def rouse_in_name_only(worker: workers.Worker) -> None:
-        if worker.loops.rouse(worker.block):
-            roused.append(worker)
-
+    workers.stop()
     with monkeypatch.context() as patch:
-        patch.setattr(workers.Worker, "rouse", rouse_in_name_only)
-        while len(roused) < 2:  # they fall asleep when they have spun for a while
-            time.sleep(0.01)
-            check(1)
+        patch.setattr(workers.Worker, "_live", lambda worker: None)
+        patch.setattr(workers.Worker, "move_away", lambda worker: None)
         for seed in range(3):
             check(seed)
-    for worker in roused:
-        worker.wake.release()
+        assert len(workers._workers) == 2
+        workers.stop()
     check(4)
+
+
+def test_who_sleeps_is_woken_for_long_work_and_for_short_calls_that_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    long, short = torch.ones(64 * threads.WAKING), torch.ones(64 * 3)
+    conclude, heard = workers._conclude, []
+
+    def listen(said: int, *args: Any) -> bool:
+        heard.append(said & (worker_loops.SLEEPING | worker_loops.WOKEN))
+        return conclude(said, *args)
+
+    def add_while_workers_sleep(x: Any) -> None:
+        while any(worker.memory[_first_word(worker)] != ASLEEP for worker in workers._workers):
+            time.sleep(0.001)
+        y = x + x
+        assert (y.numpy() == 2).all()
+
+    for x in (long, short):
+        x + x  # starts the workers and compiles
+    monkeypatch.setattr(workers, "_conclude", listen)
+    add_while_workers_sleep(long)
+    for _ in range(workers.PATIENCE + 1):
+        add_while_workers_sleep(short)
+    woken = worker_loops.WOKEN if worker_loops.FUTEX else worker_loops.SLEEPING
+    assert heard == [woken, *[worker_loops.SLEEPING] * workers.PATIENCE, woken]
+
+
+def _first_word(worker: workers.Worker) -> int:
+    """Where the worker's block begins in its memory."""
+    return int(worker.block - worker.memory.ctypes.data) // 8
 
 
 def test_no_part_is_done_twice() -> None:

@@ -74,7 +74,14 @@ def plan_loop(
     """
     if not plan.numel:
         return _nothing, None
-    if plan.numel >= kernels.serial_below:
+    if plan.numel >= kernels.serial_below and plan.flat:
+        flat = kernels.flat_kernel(plan.flat_form)
+        steps = (1,) * (outputs - 1) + plan.form
+        lengths = tuple(max(plan.numel * step, 1) for step in steps)
+        return partial(_run_flat_shared, flat, kernels.work, lengths), None
+    if (
+        plan.numel >= 2 * kernels.serial_below
+    ):  # the parts of a strided loop are laid out one by one
         return partial(_run_shared, kernels, plan, outputs), None
     if plan.flat:
         if is_update and not plan.flat_form:
@@ -100,19 +107,20 @@ def _run_counting(kernel: Any, loop: Any, dims: int, runs: int, *args: Any) -> N
     kernel(loop, np.zeros(dims, np.int64), runs, *args)
 
 
+def _run_flat_shared(kernel: Any, work: int, lengths: tuple[int, ...], *args: Any) -> None:
+    """The flat loop, shared among threads. lengths: of the memory that each tensor takes."""
+    count = len(lengths)
+    arrays = args[count : 2 * count]
+    if any(args[:count]) or tuple([each.size for each in arrays]) != lengths:
+        places = zip(arrays, args, lengths, strict=False)
+        arrays = tuple([flat[at : at + length] for flat, at, length in places])
+    threads.run_flat(kernel, arrays, args[2 * count :], work=work)
+
+
 def _run_shared(kernels: LoopKernels, plan: plans.PointwisePlan, outputs: int, *args: Any) -> None:
-    """The loop, shared among threads."""
+    """The strided loop, shared among threads."""
     count = outputs - 1 + len(plan.form)
     places, memory, scalars = args[:count], args[count : 2 * count], args[2 * count :]
-    if plan.flat:
-        lengths = [plan.numel * step for step in (1,) * (outputs - 1) + plan.form]
-        arrays = [
-            flat[at : at + max(length, 1)]
-            for flat, at, length in zip(memory, places, lengths, strict=True)
-        ]
-        kernel = kernels.flat_kernel(plan.flat_form)
-        threads.run_flat(kernel, tuple(arrays), scalars, work=kernels.work)
-        return
     form = plan.form[:1] * (outputs - 1) + plan.form
     kernel = kernels.strided_kernel(form, plan.tiled)
     parts = threads.part_count(int(plan.loop_sizes[0]), plan.numel * kernels.work)
@@ -123,7 +131,7 @@ def _run_shared(kernels: LoopKernels, plan: plans.PointwisePlan, outputs: int, *
         (loop, plan.counter(), runs, *map(add, places, steps), *memory, *scalars)
         for loop, runs, steps in split_loop(plan, outputs, parts)
     ]
-    threads.run_calls(kernel, calls)
+    threads.run_calls(kernel, calls, plan.numel * kernels.work)
 
 
 @lru_cache(maxsize=LAUNCHES_KEPT)

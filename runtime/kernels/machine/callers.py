@@ -28,15 +28,20 @@ class Native:
 
     entry: what Python calls, without a look at the arguments' types. answers: whether it returns a
     bool; anything else that it returns is dropped by those who call it on several threads.
+    fits_a_block: whether a call's words fit where callers and workers have room for them.
     """
 
-    __slots__ = ("_lay", "_split", "address", "answers", "description", "entry", "kinds", "returns")
+    __slots__ = (
+        *("_lay", "_split", "address", "answers", "description", "entry", "fits_a_block"),
+        *("kinds", "returns"),
+    )
 
     def __init__(self, kinds: tuple[Kind, ...], returns: Sequence[str], address: int) -> None:
         self.kinds = kinds
         self.returns = tuple(returns)
         self.address = address
         self.answers = self.returns == ("bool",)
+        self.fits_a_block = sum(kind.words for kind in kinds) <= call_text.MOST_WORDS - 8
         self.description = describe(self, is_checked=False)
         self.entry = function_of("kernel", "torchgen_call", [_refuse(kinds), self.description])
         self._lay: Any = None
@@ -51,7 +56,7 @@ class Native:
 
     @property
     def split(self) -> Callable[..., int]:
-        """split(how, parts, count, unit, arrays, blocks, go, answers, *arguments).
+        """split(how, parts, count, unit, arrays, blocks, go, answers, wakes, *arguments).
 
         It lays out the parts of a call and has them done; `worker_text` says more.
         """
@@ -69,11 +74,6 @@ def placed(entry: Entry) -> Native:
     _errors.update(entry.about["errors"])
     kinds = tuple(kind_of(each) for each in entry.about["kinds"])
     return Native(kinds, entry.about["returns"], addresses["torchgen_run"])
-
-
-def fits_a_block(kinds: Sequence[Kind]) -> bool:
-    """Whether a call's words fit where callers and workers have room for them."""
-    return sum(kind.words for kind in kinds) <= call_text.MOST_WORDS - 8
 
 
 def describe(native: Native, is_checked: bool) -> bytes:

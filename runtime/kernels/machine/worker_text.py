@@ -105,8 +105,9 @@ define internal i64 @argument(ptr %args, i64 %number) {
   ret i64 %value
 }
 
-; split(how, parts, count, unit, arrays, blocks, go, answers, *arguments): what is said of the parts
-; of a call when `go`, a kernel, has had them done; -1 if the arguments are not the kernel's.
+; split(how, parts, count, unit, arrays, blocks, go, answers, wakes, *arguments): what is said of
+; the parts of a call when `go`, a kernel, has had them done; -1 if the arguments are not the
+; kernel's.
 define ptr @torchgen_split(ptr %self, ptr %args, i64 %given) {
 start:
   %item = call ptr @PyList_GetItem(ptr %self, i64 1)
@@ -120,8 +121,9 @@ start:
   %blocks = inttoptr i64 %blocks_number to ptr
   %go_number = call i64 @argument(ptr %args, i64 6)
   %answers = call i64 @argument(ptr %args, i64 7)
-  %own_args = getelementptr i8, ptr %args, i64 64
-  %own_given = sub i64 %given, 8
+  %wakes = call i64 @argument(ptr %args, i64 8)
+  %own_args = getelementptr i8, ptr %args, i64 72
+  %own_given = sub i64 %given, 9
   %block_0 = load ptr, ptr %blocks
   %words_0 = getelementptr i8, ptr %block_0, i64 144
   %found = call i32 @fill(ptr %about, ptr %own_args, i64 %own_given, ptr %words_0)
@@ -193,7 +195,7 @@ sealed:
   br label %next
 end:
   %go = inttoptr i64 %go_number to ptr
-  %own_words = alloca [11 x i64], align 16
+  %own_words = alloca [12 x i64], align 16
   %result = alloca i64
   %error = alloca i64
   %result_number = ptrtoint ptr %result to i64
@@ -209,6 +211,7 @@ end:
   call void @put(ptr %own_words, i64 8, i64 8)
   call void @put(ptr %own_words, i64 9, i64 %parts)
   call void @put(ptr %own_words, i64 10, i64 %answers)
+  call void @put(ptr %own_words, i64 11, i64 %wakes)
   %state = call ptr @PyEval_SaveThread()
   %status = call i32 %go(ptr %own_words)
   call void @PyEval_RestoreThread(ptr %state)
