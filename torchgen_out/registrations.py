@@ -581,6 +581,7 @@ ops.alpha_dropout_ = composite.alpha_dropout_
 ops.feature_alpha_dropout = composite.feature_alpha_dropout
 ops.feature_alpha_dropout_ = composite.feature_alpha_dropout_
 ops._randperm = dispatch._randperm
+ops._draw = dispatch._draw
 ops.mm = dispatch.mm
 ops.bmm = dispatch.bmm
 ops.mv = dispatch.mv

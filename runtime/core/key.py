@@ -20,6 +20,9 @@ ZERO_DIM = 1 << 11
 GRAD = 1 << 12
 OVERRIDES = 1 << 13
 
+NOT_HERE = DEVICE_MASK << DEVICE_SHIFT | LAYOUT_MASK << LAYOUT_SHIFT
+"""Bits of tensors that are not strided ones in host memory."""
+
 
 def pack(dtype_index: int, device_index: int, layout_index: int, zero_dim: bool) -> int:
     """The key of a tensor outside autograd."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -282,13 +283,14 @@ class Tensor(_Methods):
         """`_flat`, found out and remembered if it was unknown; None if the tensor is not dense."""
         flat = self._flat
         if flat is None and _is_contiguous(self._sizes, self._strides):
-            buffer = self._storage.buffer
+            buffer = (self._shared or self._storage).buffer
             if buffer is None:
                 return None
-            storage_dtype = self.dtype.numpy
-            if buffer.dtype != storage_dtype:
-                buffer = buffer.view(storage_dtype)
-            flat = self._flat = buffer[self._offset : self._offset + self.numel()]
+            own = dtypes.BY_INDEX[self._key & keys.DTYPE_MASK].numpy
+            if buffer.dtype is not own:
+                buffer = buffer.view(own)
+            start, stop = self._offset, self._offset + prod(self._sizes)
+            flat = self._flat = buffer[start:stop] if start or stop != buffer.size else buffer
         return flat
 
     def _array(self) -> Any:

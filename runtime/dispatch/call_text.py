@@ -176,7 +176,7 @@ class _Form:
         for name in spec.names(Role.LIST):
             yield f"if {name}.__class__ is list:"
             yield f"    {name} = tuple({name})"
-        if spec.mode == WRITE and spec.dense:
+        if spec.mode == WRITE and spec.dense and len(self.operands) > 1:
             sizes = " == ".join(f"{name}._sizes" for name in self.operands)
             yield f"if {self.operands[1]} is {self.first} and {sizes}:"
             yield f"    return {self.hook('update')}({', '.join(self.arguments[1:])})"

@@ -450,7 +450,12 @@ class View(Operator):
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         tracked = self.record is not None
         call: Call = make_view_call(
-            self.function, signature[0], self.several, tracked, self.same_elements
+            self.function,
+            signature[0],
+            self.several,
+            tracked,
+            self.same_elements,
+            sized=len(self.operands) > 1,
         )
         return call
 

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size, make_size
@@ -20,7 +21,10 @@ from torchgen_out._runtime.dispatch.call_text import Lines, compiled, indented, 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_layout_only: set[Callable[..., Any]] = set()
+_follows: dict[Callable[..., Any], str] = {}
+"""What answers follow besides sizes, strides and arguments, as text."""
+OFFSET = "self._offset"
+"""Of functions that say nothing else."""
 
 ANSWERS_KEPT = 1024
 """How many answers each call remembers before it begins anew."""
@@ -31,38 +35,57 @@ def layout_only(function: Function) -> Function:
 
     The offset may enter its answer as a summand and in no other way.
     """
-    _layout_only.add(function)
+    _follows[function] = ""
+    return function
+
+
+def within_storage(function: Function) -> Function:
+    """Say of a view function that it looks at the storage's size, too."""
+    buffer = "(self._shared or self._storage).buffer"
+    _follows[function] = f"{OFFSET}, {buffer} is not None and {buffer}.nbytes"
     return function
 
 
 def make_view_call(
-    function: Any, key: int, several: bool, tracked: bool, same_elements: bool = False
+    function: Any,
+    key: int,
+    several: bool,
+    tracked: bool,
+    same_elements: bool = False,
+    sized: bool = False,
 ) -> Any:
     """The call of a view function for tensors of one key.
 
     tracked: whether the view knows its base, so that a write to either reaches the other's graph.
     same_elements: whether it shows all elements in their order, so that its flat array is theirs.
+    sized: whether the argument is a tensor, of which the function is given the sizes.
     """
     answers = Answers(function, key, several)
     spec = ViewSpec(
-        answers.arity, function in _layout_only, several, tracked, same_elements and not several
+        answers.arity,
+        _follows.get(function, OFFSET),
+        several,
+        tracked,
+        same_elements and not several,
+        sized,
     )
-    return maker_of(spec)(answers.get, answers.find, answers.work_out, *answers.defaults)
+    return maker_of(spec)(answers.get, answers.find, *answers.defaults)
 
 
 @dataclass(frozen=True)
 class ViewSpec:
     """The form of a view's call.
 
-    arity: arguments besides the tensor. is_remembered: whether answers are; else the function is
-    asked each time. several, tracked, same_elements: as for `make_view_call`.
+    arity: arguments besides the tensor. follows: what answers follow besides sizes, strides and
+    arguments, as text. several, tracked, same_elements, sized: as for `make_view_call`.
     """
 
     arity: int
-    is_remembered: bool
+    follows: str
     several: bool
     tracked: bool
     same_elements: bool
+    sized: bool
 
 
 @cache
@@ -76,13 +99,9 @@ def _lines_of(spec: ViewSpec) -> Lines:
     names = list("abcdefgh"[: spec.arity])
     defaults = "".join(f", default_{each}" for each in names)
     given = ", ".join(f"{each}=default_{each}" for each in names)
-    yield f"def make(get, find, work_out{defaults}):"
-    if not spec.is_remembered:
-        yield "    def call(self, *args):"
-        yield "        answer = work_out(self, args)"
-    else:
-        yield f"    def call(self, {given}):"
-        yield from indented(indented(_looked_up(names)))
+    yield f"def make(get, find{defaults}):"
+    yield f"    def call(self, {given}):"
+    yield from indented(indented(_looked_up(names, spec)))
     if spec.several:
         yield "        results = []"
         yield "        for key, sizes, strides, shift in answer:"
@@ -96,21 +115,28 @@ def _lines_of(spec: ViewSpec) -> Lines:
     yield "    return call"
 
 
-def _looked_up(names: list[str]) -> Lines:
+def _looked_up(names: list[str], spec: ViewSpec) -> Lines:
+    if spec.sized:
+        yield f"{names[0]} = {names[0]}._sizes"
     for each in names:
         yield f"kind_{each} = {each}.__class__"
+    follows = "()"
+    if spec.follows:
+        follows = "follows"
+        yield f"follows = {spec.follows}"
     yield "try:"
     for each in names:
         yield f"    if kind_{each} is list:"
         yield f"        {each}, kind_{each} = tuple({each}), tuple"
         yield f"    if kind_{each} is tuple:"
         yield f"        kind_{each} = sum({each}).__class__"
-    question = ["self._sizes", "self._strides", *names, *(f"kind_{each}" for each in names)]
+    kinds = [f"kind_{each}" for each in names]
+    question = ["self._sizes", "self._strides", *[follows] * bool(spec.follows), *names, *kinds]
     yield f"    answer = get(({', '.join(question)}))"
     yield "except TypeError:  # nothing that could be looked up"
     yield "    answer = None"
     yield "if answer is None:"
-    yield f"    answer = find(self, ({''.join(f'{each}, ' for each in names)}))"
+    yield f"    answer = find(self, ({''.join(f'{each}, ' for each in names)}), {follows})"
 
 
 def _result(spec: ViewSpec) -> Lines:
@@ -144,15 +170,18 @@ class Answers(dict[Any, Any]):
         self.base_key = key & ~(keys.GRAD | keys.ZERO_DIM)
         self.several = several
 
-    def find(self, self_: Tensor, given: tuple[Any, ...]) -> Any:
-        """The answer for arguments that were not found as they are: new ones, or with lists."""
+    def find(self, self_: Tensor, given: tuple[Any, ...], follows: Any) -> Any:
+        """The answer for arguments that were not found as they are: new ones, or with lists.
+
+        follows: what the answer follows besides, () if it is nothing.
+        """
         args = tuple([tuple(arg) if arg.__class__ is list else arg for arg in given])
         try:
             kinds = tuple([sum(a).__class__ if a.__class__ is tuple else a.__class__ for a in args])
         except TypeError:
             self._check_whole(args)
             raise
-        question = (self_._sizes, self_._strides, *args, *kinds)
+        question = (self_._sizes, self_._strides, *[follows] * (follows != ()), *args, *kinds)
         answer = self.get(question)
         if answer is None:
             own = args[: self.arity]
@@ -198,4 +227,4 @@ def _is_plain(arg: Any) -> bool:
     """Whether equality with an argument, and its kind, say everything: numbers, no tensors."""
     if isinstance(arg, tuple):
         return all(each.__class__ is int for each in arg)
-    return arg is None or arg.__class__ is int or arg.__class__ is bool
+    return arg is None or arg.__class__ in (int, bool, dtypes.dtype)

@@ -37,7 +37,7 @@ from torchgen_out._runtime.kernels.cpu.copy import shaping
 Number = bool | int | float | complex
 Options = Any
 
-_empty, _zeros = np.empty, np.zeros
+_empty, _zeros, _new = np.empty, np.zeros, object.__new__
 SHORT = pool.ALIGNED_BYTES // 8
 """Elements whose memory NumPy gives as well as anybody."""
 NUMBERS = (float, int, bool, complex)
@@ -106,19 +106,32 @@ def allocate(
     """Return a contiguous tensor of undefined elements, or of one value."""
     if on.type_index == devices.CPU:
         place = dense_layout(sizes)
-        if value is None:
-            numel = place.numel
-            buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
-        elif value.__class__ is int and not value:
-            buffer = _zeros(place.numel, dtype.numpy)
-        else:
-            numel = place.numel
-            buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
-            buffer.fill(bits_of(value, dtype))
-        key = dtype.index | place.zero_dim
-        return build(key, place.sizes, place.strides, 0, None, buffer)
+        return allocate_dense(place.numel, place.sizes, place.strides, dtype, value)
     made = backends.on(on).empty(sizes, dtype, on)
     return made if value is None else made.fill_(value)
+
+
+def allocate_dense(
+    numel: int, sizes: Size, strides: tuple[int, ...], dtype: dtype, value: Number | None
+) -> Tensor:
+    """Return a tensor of a dense geometry in memory of the CPU, undefined or of one value."""
+    if value.__class__ is int and not value:
+        buffer = _zeros(numel, dtype.numpy)
+    else:
+        buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
+        if value is not None:
+            buffer.fill(bits_of(value, dtype))
+    made = _new(Tensor)
+    made._key = dtype.index if sizes else dtype.index | keys.ZERO_DIM
+    made._sizes = sizes
+    made._strides = strides
+    made._offset = 0
+    made._shared = None
+    made._flat = buffer
+    made._base = None
+    made._edge = None
+    made._meta = None
+    return made
 
 
 def from_values(

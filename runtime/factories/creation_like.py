@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import number
@@ -32,6 +33,11 @@ def empty_like(
     value: creation.Number | None = None,
 ) -> Tensor:
     """A tensor of the sizes and the memory order of another, undefined or of one value."""
+    flat = self._flat
+    is_usual = layout is None and device is None and memory_format is None and not pin_memory
+    if is_usual and flat is not None and not self._key & keys.NOT_HERE:
+        own = self.dtype if dtype is None else creation.dtype_or(dtype, self.dtype)
+        return creation.allocate_dense(flat.size, self._sizes, self._strides, own, value)
     on = self.device if device is None else devices.device(device)
     if layout is not None or (self._flat is None and is_sparse(self)):
         wanted = self.layout if layout is None else layout

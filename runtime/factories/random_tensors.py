@@ -10,14 +10,13 @@ from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.bindings.arguments import ready_out
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.device import DeviceLike
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.layout import layout
-from torchgen_out._runtime.core.storage import Storage
+from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
@@ -28,31 +27,76 @@ Options = Any
 FEW = 1 << 14
 """Elements for which new memory costs less than to write where there are some."""
 
-
-_unseen = Storage(None)
-"""Counts the writes into tensors that nobody has seen, which are none to anybody."""
-
-
-def _fill(name: str, made: Tensor, *args: Any) -> Tensor:
-    """Draw into a tensor that nobody has seen: its values are not recorded, only what follows."""
-    draw = operators[name].calls[made._key & ~keys.GRAD]
-    if made._shared is not None or not made.is_cpu:  # a device's storage knows where it lies
-        drawn: Tensor = draw(made, *args)
-        return drawn
-    made._shared = _unseen  # its own would be made to count the write: 0.5 us
-    draw(made, *args)
-    made._shared = None
-    return made
+_KINDS = {"uniform_": "fc", "normal_": "fc", "random_.from": "ifb", "bernoulli_.float": "ifb"}
+"""Kinds of dtypes that are drawn at once."""
 
 
-def rand(size: Sequence[int], generator: Generator | None = None, *options: Options) -> Tensor:
+def _draw(
+    name: str,
+    numbers: tuple[creation.Number, ...],
+    size: Sequence[int],
+    generator: Generator | None,
+    dtype: dtype,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """A new tensor of the numbers with which the operator of a name fills one."""
+    on = devices.default_device() if device is None else devices.device(device)
+    own = creation.dtype_or(dtype, dtypes.float32)
+    if on.type_index or layout is not None or pin_memory or own.kind not in _KINDS[name]:
+        return _fill(name, numbers, creation.empty(size, own, layout, on, pin_memory), generator)
+    drawn: Tensor = operators["_draw"].calls[()](size, name, numbers, own, generator)
+    return drawn
+
+
+def _fill(
+    name: str, numbers: tuple[creation.Number, ...], made: Tensor, generator: Any = None
+) -> Tensor:
+    drawn: Tensor = operators[name].calls[made._key](made, *numbers, generator)
+    return drawn
+
+
+def _draw_like(
+    name: str,
+    numbers: tuple[creation.Number, ...],
+    self: Tensor,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool | None = None,
+    memory_format: memory_format | None = None,
+    generator: Generator | None = None,
+) -> Tensor:
+    """The same of the sizes and the memory order of another tensor."""
+    own = self.dtype if dtype is None else dtype
+    if self._flat is not None and memory_format is None:
+        on = self.device if device is None else device
+        return _draw(name, numbers, self._sizes, generator, own, layout, on, pin_memory)
+    made = creation_like.empty_like(self, own, layout, device, pin_memory, memory_format)
+    return _fill(name, numbers, made, generator)
+
+
+def rand(
+    size: Sequence[int],
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    *options: Options,
+) -> Tensor:
     """Uniform numbers in [0, 1)."""
-    return _fill("uniform_", creation.empty(size, *options), 0.0, 1.0, generator)
+    own = dtypes.default_dtype() if dtype is None else dtype
+    return _draw("uniform_", (0.0, 1.0), creation.sizes_of(size), generator, own, *options)
 
 
-def randn(size: Sequence[int], generator: Generator | None = None, *options: Options) -> Tensor:
+def randn(
+    size: Sequence[int],
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    *options: Options,
+) -> Tensor:
     """Normal numbers of mean 0 and variance 1."""
-    return _fill("normal_", creation.empty(size, *options), 0.0, 1.0, generator)
+    own = dtypes.default_dtype() if dtype is None else dtype
+    return _draw("normal_", (0.0, 1.0), creation.sizes_of(size), generator, own, *options)
 
 
 def randint_to(high: int, size: Sequence[int], *options: Options) -> Tensor:
@@ -69,13 +113,9 @@ def randint(
     *options: Options,
 ) -> Tensor:
     """Uniform integers in [low, high)."""
-    made = creation.empty(size, creation.dtype_or(dtype, dtypes.int64), *options)
-    return _draw_integers(made, low, high, generator)
-
-
-def _draw_integers(made: Tensor, low: int, high: int, generator: Generator | None = None) -> Tensor:
+    own = dtypes.int64 if dtype is None else dtype
     bounds = creation.number_of(low), creation.number_of(high)
-    return _fill("random_.from", made, *bounds, generator)
+    return _draw("random_.from", bounds, creation.sizes_of(size), generator, own, *options)
 
 
 def randperm(
@@ -101,27 +141,28 @@ def randperm(
 
 def rand_like(self: Tensor, *options: Options) -> Tensor:
     """Uniform numbers in [0, 1), of the sizes of a tensor."""
-    return _fill("uniform_", creation_like.empty_like(self, *options), 0.0, 1.0, None)
+    return _draw_like("uniform_", (0.0, 1.0), self, *options)
 
 
 def randn_like(self: Tensor, *options: Options) -> Tensor:
     """Normal numbers of mean 0 and variance 1, of the sizes of a tensor."""
-    return _fill("normal_", creation_like.empty_like(self, *options), 0.0, 1.0, None)
+    return _draw_like("normal_", (0.0, 1.0), self, *options)
 
 
 def randint_like_to(self: Tensor, high: int, *options: Options) -> Tensor:
     """Uniform integers in [0, high), of the sizes of a tensor."""
-    return _draw_integers(creation_like.empty_like(self, *options), 0, high)
+    return randint_like(self, 0, high, *options)
 
 
 def randint_like(self: Tensor, low: int, high: int, *options: Options) -> Tensor:
     """Uniform integers in [low, high), of the sizes of a tensor."""
-    return _draw_integers(creation_like.empty_like(self, *options), low, high)
+    bounds = creation.number_of(low), creation.number_of(high)
+    return _draw_like("random_.from", bounds, self, *options)
 
 
 def bernoulli(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:
     """Ones of probability p and zeros, of the sizes of a tensor."""
-    return _fill("bernoulli_.float", creation_like.empty_like(self), p, generator)
+    return _draw_like("bernoulli_.float", (p,), self, generator=generator)
 
 
 def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = None) -> Tensor:
@@ -135,8 +176,7 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     first, is_scaled = tensors[0], isinstance(std, Tensor)
     scale = 1.0 if is_scaled else float(std)
     if out is None:
-        made = creation.allocate(sizes, first.dtype, first.device)
-        made = _fill("normal_", made, 0.0, scale, generator)
+        made = _draw("normal_", (0.0, scale), sizes, generator, first.dtype, None, first.device)
         if first.dtype is tensors[-1].dtype and made.numel() <= FEW:
             drawn: Tensor = (made * std if is_scaled else made) + mean
             return drawn
@@ -159,8 +199,11 @@ def normal_of_size(
     std: float,
     size: Sequence[int],
     generator: Generator | None = None,
+    dtype: dtype | None = None,
     *options: Options,
 ) -> Tensor:
     """Normal numbers of one mean and standard deviation."""
     _check_std(std)
-    return _fill("normal_", creation.empty(size, *options), float(mean), float(std), generator)
+    own = dtypes.default_dtype() if dtype is None else dtype
+    numbers = float(mean), float(std)
+    return _draw("normal_", numbers, creation.sizes_of(size), generator, own, *options)

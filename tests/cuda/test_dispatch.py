@@ -73,6 +73,7 @@ OPERATORS = [each for each in harness.program().operators if _is_ours(each)]
 
 ON_THE_HOST = {
     "_randperm": "its steps follow each other: the host shuffles, and the numbers are equal",
+    "_draw": "a tensor is made on the device, and filled there",
     "_ldl_factor": "its composite brings the matrices to the host",
     "_ldl_solve": "its composite brings the factors to the host",
 }

@@ -3558,6 +3558,32 @@ def _randperm(n: int, *, generator: Generator | None = None) -> Tensor:
     return call(n, generator)
 
 
+__draw = operators._draw.calls
+
+
+def _draw(
+    size: Sequence[int],
+    distribution: str,
+    numbers: Sequence[Number],
+    dtype: dtype,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """_draw(SymInt[] size, str distribution, Scalar[] numbers, ScalarType dtype, *, Generator?
+    generator=None) -> Tensor
+
+    Returns random numbers, drawn as the operator of a name fills a tensor that there is.
+    """
+    size = as_ints(size, "_draw", "size", 1)
+    if dtype.__class__ is not Dtype:
+        dtype = as_dtype(dtype, "_draw", "dtype", 4)
+    try:
+        call = __draw[()]
+    except AttributeError:
+        return __draw.miss(size, distribution, numbers, dtype, generator)
+    return call(size, distribution, numbers, dtype, generator)
+
+
 _mm = operators.mm.calls
 _mm_out = operators.mm.out_calls
 

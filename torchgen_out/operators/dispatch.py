@@ -1958,6 +1958,25 @@ _randperm = Dispatch(
     meta=random_shapes.randperm,
 )
 
+_draw = Dispatch(
+    "_draw",
+    "_draw(SymInt[] size, str distribution, Scalar[] numbers, ScalarType dtype, *, Generator?"
+    " generator=None) -> Tensor",
+    {},
+    arguments={
+        "size": "raw",
+        "distribution": "raw",
+        "numbers": "raw",
+        "dtype": "raw",
+        "generator": "generator",
+    },
+    promotion="none",
+    promoted=(),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CPU": "random.filling.draw"},
+    meta=random_shapes.draw,
+)
+
 mm = Dispatch(
     "mm",
     "mm(Tensor self, Tensor mat2) -> Tensor",

@@ -58,7 +58,7 @@ view_as = View(
     "view_as",
     "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     {"self": "tensor", "other": "tensor"},
-    function=views.view_as,
+    function=views.view,
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_view_as,
@@ -189,7 +189,7 @@ expand_as = View(
     "expand_as",
     "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     {"self": "tensor", "other": "tensor"},
-    function=views.expand_as,
+    function=views.expand,
     differentiable=("self",),
     record=nodes.recording_expand_as,
 )

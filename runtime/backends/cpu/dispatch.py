@@ -35,11 +35,12 @@ from torchgen_out._runtime.dispatch.launch_cache import LaunchCache
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
 from torchgen_out._runtime.kernels.cpu.planned import (
+    FEW,
     ArrayKernel,
     Cast,
-    Elementwise,
+    Filling,
     PlannedKernel,
-    view_of,
+    viewer,
 )
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -77,9 +78,9 @@ class DispatchCall:
             for name, entry in entries.items()
             for key in signatures.tensor_keys([entry])
         ]
-        is_filling = isinstance(kernel, Elementwise) and not self.is_cast
-        self.takes_values = is_filling and self.roles.count(Role.TENSOR) == 1
-        if self.takes_values:  # numbers are the kernel's to take, for there is no end of them
+        is_alone = isinstance(kernel, Filling) and self.roles.count(Role.TENSOR) == 1
+        self.filling = kernel if is_alone else None
+        if self.filling:  # numbers are the kernel's to take, for there is no end of them
             self.roles = (Role.TENSOR, *[Role.RAW] * len(self.roles[1:]))
             self.kernel = on_elements(kernel)
 
@@ -109,7 +110,8 @@ class DispatchCall:
             mode=mode,
             members=self.members,
             at_places=self.is_cast,
-            is_checked=bool(apart) or self.takes_values,
+            dense=self.filling is not None and self.wanted[0] is self.own,
+            is_checked=bool(apart) or (self.filling is not None and operator.meta is not None),
             tells_shared=self.is_cast and mode == WRITE,
             is_wrapped=operator.outputs > 1 and operator.wrap is not None,
         )
@@ -121,8 +123,20 @@ class DispatchCall:
             memory_of=memory_of,
             source=source_of,
             wrap=partial(tuple.__new__, named) if spec.results else self.tensors_of,
-            check=operator.meta if self.takes_values else partial(check_apart, operator, apart),
+            check=operator.meta if self.filling else partial(check_apart, operator, apart),
+            **self.flat_hooks(),
         )
+
+    def flat_hooks(self) -> dict[str, Any]:
+        """How dense memory is filled."""
+        filling = self.filling
+        if filling is None:
+            return {}
+
+        def fill_much(few: Any, arrays: tuple[Any], values: tuple[Any, ...], work: None) -> None:
+            filling(*arrays, *values)
+
+        return {"load": lambda: filling.few, "small": FEW, "run_flat": fill_much, "work": None}
 
     def prepare(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The launch that makes new results."""
@@ -251,12 +265,14 @@ def _at_places(plan: LaunchPlan, at_out: int, at: int, out: Any, source: Any) ->
     plan.run(out[at_out:] if at_out else out, source, at, plan.params)
 
 
-def on_elements(kernel: Elementwise) -> PlannedKernel:
+def on_elements(kernel: Filling) -> PlannedKernel:
     """A kernel that sets elements, of any geometry, to what follows them."""
 
     def elements(out: TensorSpec) -> LaunchPlan:
+        view = viewer(out)
+
         def run(flat: Any, params: None, *values: Any) -> None:
-            kernel.kernel(flat if out.is_contiguous else view_of(flat, 0, out), *values)
+            kernel(view(flat, 0), *values)
 
         return LaunchPlan(run, None)
 

@@ -154,7 +154,7 @@ class ArrayKernel(PlannedKernel):
 
     def _on_views(self, args: Sequence[Any]) -> Callable[..., Any]:
         results, specs = self.results, list(specs_in(args))
-        views = [_viewer(spec) for spec in specs]
+        views = [viewer(spec) for spec in specs]
         first, behind = len(specs), 2 * len(specs) - results
 
         def run(*given: Any) -> Any:
@@ -236,18 +236,19 @@ def on_copies(
 
 def view_of(flat: Array, at: int, spec: TensorSpec) -> Array:
     """An operand's memory as an array of its sizes and strides."""
-    if not spec.numel:
-        return np.empty(spec.sizes, spec.dtype)
-    size = spec.dtype.itemsize
-    strides = [step * size for step in spec.strides]
-    return np.ndarray(spec.sizes, spec.dtype, flat, at * size, strides)
+    return viewer(spec)(flat, at)
 
 
-def _viewer(spec: TensorSpec) -> Callable[[Array, int], Array]:
+def viewer(spec: TensorSpec) -> Callable[[Array, int], Array]:
     """`view_of` for one operand, with what does not change worked out."""
-    sizes, numel = tuple(spec.sizes), spec.numel
-    if not spec.is_contiguous or not numel:
-        return lambda flat, at: view_of(flat, at, spec)
+    sizes, numel, dtype, size = tuple(spec.sizes), spec.numel, spec.dtype, spec.dtype.itemsize
+    if not numel:
+        return lambda flat, at: np.empty(sizes, dtype)
+    if not spec.is_contiguous:
+        strides = [step * size for step in spec.strides]
+        return lambda flat, at: np.ndarray(sizes, dtype, flat, at * size, strides)
+    if len(sizes) == 1:
+        return lambda flat, at: flat if flat.size == numel else flat[at : at + numel]
 
     def view(flat: Array, at: int) -> Array:
         return (flat if flat.size == numel else flat[at : at + numel]).reshape(sizes)
@@ -301,6 +302,21 @@ class Elementwise:
 
     def __call__(self, *args: Any) -> None:
         self.kernel(*args)
+
+
+class Filling(Elementwise):
+    """An element by element kernel that reads no tensor of more than one element.
+
+    few: the same for flat memory of few elements.
+    """
+
+    def __init__(self, kernel: Callable[..., None], few: Callable[..., Any] | None = None) -> None:
+        super().__init__(kernel)
+        self.few = few or kernel
+
+
+FEW = 1 << 14
+"""Elements up to which one thread fills memory at once."""
 
 
 class Cast(Elementwise):

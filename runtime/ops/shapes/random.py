@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
@@ -147,6 +148,24 @@ def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Answer, An
     return (input.shape, input.dtype), (input.shape, dtypes.bool)
 
 
+class _Undrawn(NamedTuple):
+    """What checks look at of a tensor."""
+
+    dtype: dtypes.dtype
+
+
+def draw(
+    size: Sequence[int],
+    distribution: str,
+    numbers: Sequence[Any],
+    dtype: dtypes.dtype,
+    generator: Any = None,
+) -> Answer:
+    """The sizes and the dtype asked for. Raises: what filling such a tensor would."""
+    _FILLING[distribution](_Undrawn(dtype), *numbers)
+    return tuple(size), dtype
+
+
 def randperm(n: int, generator: Any = None) -> Answer:
     """int64 of size n. Raises: RuntimeError if n is negative."""
     if n < 0:
@@ -165,3 +184,11 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Answer:
         names = [errors.scalar_type_name(each.dtype) for each in (prob, count)]
         raise RuntimeError(f"Found dtype {names[0]} but expected {names[1]}")
     return broadcast_shapes(count.shape, prob.shape), count.dtype
+
+
+_FILLING: dict[str, Callable[..., None]] = {
+    "uniform_": uniform_,
+    "normal_": normal_,
+    "random_.from": random_from_,
+    "bernoulli_.float": bernoulli_,
+}

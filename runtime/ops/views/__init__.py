@@ -32,14 +32,12 @@ from torchgen_out._runtime.ops.views.pieces import (
 from torchgen_out._runtime.ops.views.selection import diagonal, narrow, select, slice, unfold
 from torchgen_out._runtime.ops.views.sizes import (
     expand,
-    expand_as,
     squeeze,
     squeeze_dim,
     squeeze_dims,
     unflatten,
     unsqueeze,
     view,
-    view_as,
 )
 
 __all__ = [
@@ -48,7 +46,6 @@ __all__ = [
     "chunk",
     "diagonal",
     "expand",
-    "expand_as",
     "matrix_transpose",
     "movedim",
     "narrow",
@@ -70,7 +67,6 @@ __all__ = [
     "unfold",
     "unsqueeze",
     "view",
-    "view_as",
     "view_as_complex",
     "view_as_real",
     "view_dtype",

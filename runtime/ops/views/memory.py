@@ -11,16 +11,19 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size, make_size
 from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch.view_call import layout_only, within_storage
 
 Geometry: TypeAlias = tuple[Size, tuple[int, ...], int]
 TypedGeometry: TypeAlias = tuple[Size, tuple[int, ...], int, dtypes.dtype]
 
 
+@layout_only
 def alias(self: Tensor) -> Geometry:
     """The same elements in the same place."""
     return self._sizes, self._strides, self._offset
 
 
+@within_storage
 def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Geometry:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 from torchgen_out._runtime import errors
@@ -40,11 +39,6 @@ def view(self: Tensor, size: Sequence[int]) -> Geometry:
     if new_strides is None:
         raise errors.view_incompatible()
     return make_size(new_sizes), new_strides, self._offset
-
-
-def view_as(self: Tensor, other: Tensor) -> Geometry:
-    """See the elements as the sizes of `other`."""
-    return view(self, other._sizes)
 
 
 @layout_only
@@ -142,16 +136,6 @@ def _not_expandable(size: Sequence[int], sizes: Sequence[int]) -> RuntimeError:
         if size[position] not in (-1, own) and (own != 1 or size[position] < 0)
     )
     return errors.expand_mismatch(size[position], own, position, size, sizes)
-
-
-def expand_as(self: Tensor, other: Tensor) -> Geometry:
-    """Expand to the sizes of `other`."""
-    if len(other._sizes) < len(self._sizes):
-        raise _too_few_sizes(self, other._sizes)
-    return *_expanded_as(self._sizes, self._strides, other._sizes), self._offset
-
-
-_expanded_as = lru_cache(maxsize=1024)(_expanded)
 
 
 @layout_only

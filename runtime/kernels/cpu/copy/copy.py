@@ -6,6 +6,7 @@ blocks that stay in the cache.
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.copy import warn_of_discarding
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_flat
 from torchgen_out._runtime.kernels.cpu.folding import as_bits
-from torchgen_out._runtime.kernels.cpu.planned import Cast, Elementwise, planned, view_of
+from torchgen_out._runtime.kernels.cpu.planned import Cast, Filling, planned, view_of
 from torchgen_out._runtime.kernels.cpu.small import INT64
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -124,10 +125,11 @@ def to_copy(out: Array, self: Array, *options: Any) -> None:
     cast_into(out, self)
 
 
-@Elementwise
+@Filling
 def fill_(self: Array, value: Any) -> None:
     """Set all elements to one number or to the element of a 0-d array."""
-    if self.dtype.kind in "fc" and value.__class__ is float:
+    number = value.__class__
+    if (number is float and self.dtype.kind in "fc") or (number is int and self.dtype.kind == "i"):
         fill(self, value)
     else:
         element = np.empty((), self.dtype)
@@ -135,10 +137,12 @@ def fill_(self: Array, value: Any) -> None:
         fill(self, element[()])
 
 
-@Elementwise
-def zero_(self: Array) -> None:
+def _zero(self: Array) -> None:
     """Set all elements to zero."""
     fill(self, 0)
+
+
+zero_ = Filling(_zero, few=methodcaller("fill", 0))
 
 
 @kernel

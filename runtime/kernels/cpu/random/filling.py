@@ -13,7 +13,7 @@ from torchgen_out._runtime.core.generator import default_generator
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import Kernel
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
-from torchgen_out._runtime.kernels.cpu.planned import planned, view_of
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned, view_of
 from torchgen_out._runtime.kernels.cpu.random import distributions
 from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of, draw_words
 from torchgen_out._runtime.kernels.cpu.small import BOOL, SMALL
@@ -204,6 +204,19 @@ def _largest(dtype: Any) -> int:
 
 
 @planned()
+def draw(
+    result: TensorSpec,
+    size: Sequence[int],
+    distribution: str,
+    numbers: Sequence[float],
+    dtype: Any,
+    generator: Any,
+) -> LaunchPlan:
+    """Write what `distribution` fills with."""
+    return _FILLING[distribution].planner(result, *numbers, generator)
+
+
+@planned()
 def randperm(result: TensorSpec, n: int, generator: Any) -> LaunchPlan:
     """Write 0 .. n - 1 in random order."""
     if not n:
@@ -337,3 +350,11 @@ def _without_replacement(weights: Array, totals: Array, count: int, generator: A
     if count == 1:
         return clocks.argmin(axis=1)
     return np.argsort(clocks, axis=1)[:, :count]
+
+
+_FILLING: dict[str, PlannedKernel] = {
+    "uniform_": uniform_,
+    "normal_": normal_,
+    "random_.from": random_from_,
+    "bernoulli_.float": bernoulli_,
+}
