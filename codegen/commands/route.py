@@ -22,6 +22,7 @@ from . import definitions
 from .text import columns
 
 _STANDARD_BACKENDS = ("CPU", "CUDA")
+_ALL_BACKENDS = "CompositeExplicitAutograd"
 
 
 def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
@@ -78,7 +79,8 @@ def _loops(what: str, cpu: str, cuda: str) -> Iterator[tuple[str, str]]:
 def _dispatch(kind: Dispatch, named: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield "shapes", named.get("shapes", "depend on the data: the kernel allocates")
     backends = [backend for backend, _ in kind.backends]
-    for backend in dict.fromkeys((*backends, *_STANDARD_BACKENDS)):
+    standard = () if _ALL_BACKENDS in backends else _STANDARD_BACKENDS
+    for backend in dict.fromkeys((*backends, *standard)):
         yield backend, named.get(backend, "no kernel; add one to the entry's dispatch")
     yield "16-bit floats", "as they are stored" if kind.half_as_stored else "through float32"
 

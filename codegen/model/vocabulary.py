@@ -133,7 +133,8 @@ OUT_RULES: dict[str, str] = {
 AUTOCAST_RULES = ("lower", "float32", "float32_on_cuda", "widest")
 """What follows `autocast_` in a tag."""
 
-BACKENDS = ("CPU", "CUDA", "Meta")
+BACKENDS = ("CPU", "CUDA", "Meta", "CompositeExplicitAutograd")
+"""The last one stands for all that have no kernel of their own: a function over tensors."""
 
 LAYOUTS: dict[str, str] = {
     "Sparse": "entries by their indices (COO)",
@@ -172,6 +173,7 @@ FUNCTION_FOLDERS: dict[str, str] = {
     "views": f"{library.RUNTIME}.ops.views",
     "CPU": f"{library.RUNTIME}.kernels.cpu",
     "CUDA": f"{library.RUNTIME}.kernels.cuda",
+    "CompositeExplicitAutograd": f"{library.RUNTIME}.ops.composite",
 }
 """Where a hand-written function named without a package is: by what it is, or by backend."""
 

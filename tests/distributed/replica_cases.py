@@ -283,23 +283,30 @@ def differentiable(torch: Any, rank: int, size: int) -> Any:
     from importlib import import_module
 
     functional = import_module(f"{torch.__name__}.distributed.nn.functional")
+    coded = import_module(f"{torch.__name__}.distributed._functional_collectives")
+    group = torch.distributed.new_group(list(range(size)))
+    named = torch.ops._c10d_functional
     x = torch.arange(float(2 * size)).requires_grad_()
     found = []
     for call in (
         lambda: functional.all_reduce(x),
         lambda: functional.broadcast(x, 1),
-        lambda: functional.reduce(x, 0) * float(rank == 0),
+        lambda: functional.reduce(x, 0),
         lambda: torch.cat(functional.all_gather(x)),
         lambda: torch.cat(functional.gather(x, 0)),
         lambda: functional.scatter(list(x.chunk(size)), 1),
         lambda: functional.reduce_scatter(torch.empty(2), list(x.chunk(size))),
         lambda: functional.all_to_all_single(torch.empty_like(x), x),
         lambda: torch.cat(functional.all_to_all(list(x.chunk(size)), list(x.chunk(size)))),
+        lambda: coded.all_gather_tensor(x.view(2, size), 1, group),
+        lambda: coded.reduce_scatter_tensor(x.view(2, size).t(), "avg", 1, group),
+        lambda: named.all_reduce(x.view(2, size).t(), "avg", group.group_name),
+        lambda: coded.broadcast(x, 1, group),
     ):
         y = call()
         weights = torch.arange(float(y.numel())) + rank
-        (grad,) = torch.autograd.grad((y * weights).sum(), x, create_graph=True)
-        found.append((y.tolist(), grad.tolist()))
+        (grad,) = torch.autograd.grad((y.reshape(-1) * weights).sum(), x, create_graph=True)
+        found.append((y.reshape(-1).tolist(), grad.tolist()))
     return found
 
 

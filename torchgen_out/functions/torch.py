@@ -6,6 +6,14 @@
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 __all__ = [
+    "_c10d_all_gather_into_tensor",
+    "_c10d_all_reduce",
+    "_c10d_all_to_all_single",
+    "_c10d_broadcast",
+    "_c10d_gather",
+    "_c10d_reduce",
+    "_c10d_reduce_scatter_tensor",
+    "_c10d_scatter",
     "abs",
     "abs_",
     "absolute",
@@ -1174,3 +1182,11 @@ rnn_tanh_cell = composite.rnn_tanh_cell
 rnn_relu_cell = composite.rnn_relu_cell
 gru_cell = composite.gru_cell
 lstm_cell = composite.lstm_cell
+_c10d_all_reduce = dispatch._c10d_all_reduce
+_c10d_reduce = dispatch._c10d_reduce
+_c10d_broadcast = dispatch._c10d_broadcast
+_c10d_all_gather_into_tensor = dispatch._c10d_all_gather_into_tensor
+_c10d_reduce_scatter_tensor = dispatch._c10d_reduce_scatter_tensor
+_c10d_gather = dispatch._c10d_gather
+_c10d_scatter = dispatch._c10d_scatter
+_c10d_all_to_all_single = dispatch._c10d_all_to_all_single

@@ -8042,3 +8042,263 @@ def recording__rnn_layer_backward(
         return result
 
     return call
+
+
+class C10dAllReduceBackward0(Node):
+    """_c10d_all_reduce
+    input: all_reduce_backward(grad, reduce_op, group_name)
+    """
+
+    __slots__ = ("saved_group_name", "saved_reduce_op")
+
+    def apply(node, grad):
+        reduce_op = node.saved_reduce_op
+        group_name = node.saved_group_name
+        grad_input = formulas.all_reduce_backward(grad, reduce_op, group_name)
+        return (grad_input,)
+
+
+def recording__c10d_all_reduce(below, needs_input):
+    """Records C10dAllReduceBackward0 around `below`."""
+
+    def call(input, reduce_op, group_name):
+        result = below(input, reduce_op, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dAllReduceBackward0()
+        node.saved_reduce_op = reduce_op
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class C10dReduceBackward0(Node):
+    """_c10d_reduce
+    input: reduce_backward(grad, reduce_op, dst, group_name)
+    """
+
+    __slots__ = ("saved_dst", "saved_group_name", "saved_reduce_op")
+
+    def apply(node, grad):
+        reduce_op = node.saved_reduce_op
+        dst = node.saved_dst
+        group_name = node.saved_group_name
+        grad_input = formulas.reduce_backward(grad, reduce_op, dst, group_name)
+        return (grad_input,)
+
+
+def recording__c10d_reduce(below, needs_input):
+    """Records C10dReduceBackward0 around `below`."""
+
+    def call(input, reduce_op, dst, group_name):
+        result = below(input, reduce_op, dst, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dReduceBackward0()
+        node.saved_reduce_op = reduce_op
+        node.saved_dst = dst
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class C10dBroadcastBackward0(Node):
+    """_c10d_broadcast
+    input: _c10d_reduce(grad, 'sum', src, group_name)
+    """
+
+    __slots__ = ("saved_group_name", "saved_src")
+
+    def apply(node, grad):
+        src = node.saved_src
+        group_name = node.saved_group_name
+        grad_input = ops._c10d_reduce(grad, "sum", src, group_name)
+        return (grad_input,)
+
+
+def recording__c10d_broadcast(below, needs_input):
+    """Records C10dBroadcastBackward0 around `below`."""
+
+    def call(input, src, group_name):
+        result = below(input, src, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dBroadcastBackward0()
+        node.saved_src = src
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class C10dAllGatherIntoTensorBackward0(Node):
+    """_c10d_all_gather_into_tensor
+    input: _c10d_reduce_scatter_tensor(grad, 'sum', group_size, group_name).reshape(input.shape)
+    """
+
+    __slots__ = ("saved_group_name", "saved_group_size", "saved_input_sizes")
+
+    def apply(node, grad):
+        input_sizes = node.saved_input_sizes
+        group_size = node.saved_group_size
+        group_name = node.saved_group_name
+        grad_input = ops._c10d_reduce_scatter_tensor(grad, "sum", group_size, group_name).reshape(
+            input_sizes
+        )
+        return (grad_input,)
+
+
+def recording__c10d_all_gather_into_tensor(below, needs_input):
+    """Records C10dAllGatherIntoTensorBackward0 around `below`."""
+
+    def call(input, group_size, group_name):
+        result = below(input, group_size, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dAllGatherIntoTensorBackward0()
+        node.saved_input_sizes = input._sizes
+        node.saved_group_size = group_size
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class C10dReduceScatterTensorBackward0(Node):
+    """_c10d_reduce_scatter_tensor
+    input: reduce_scatter_tensor_backward(grad, reduce_op, group_size, group_name)
+    """
+
+    __slots__ = ("saved_group_name", "saved_group_size", "saved_reduce_op")
+
+    def apply(node, grad):
+        reduce_op = node.saved_reduce_op
+        group_size = node.saved_group_size
+        group_name = node.saved_group_name
+        grad_input = formulas.reduce_scatter_tensor_backward(
+            grad, reduce_op, group_size, group_name
+        )
+        return (grad_input,)
+
+
+def recording__c10d_reduce_scatter_tensor(below, needs_input):
+    """Records C10dReduceScatterTensorBackward0 around `below`."""
+
+    def call(input, reduce_op, group_size, group_name):
+        result = below(input, reduce_op, group_size, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dReduceScatterTensorBackward0()
+        node.saved_reduce_op = reduce_op
+        node.saved_group_size = group_size
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class C10dGatherBackward0(Node):
+    """_c10d_gather
+    input: _c10d_scatter(grad, dst, group_size, group_name).reshape(input.shape)
+    """
+
+    __slots__ = ("saved_dst", "saved_group_name", "saved_group_size", "saved_input_sizes")
+
+    def apply(node, grad):
+        input_sizes = node.saved_input_sizes
+        dst = node.saved_dst
+        group_size = node.saved_group_size
+        group_name = node.saved_group_name
+        grad_input = ops._c10d_scatter(grad, dst, group_size, group_name).reshape(input_sizes)
+        return (grad_input,)
+
+
+def recording__c10d_gather(below, needs_input):
+    """Records C10dGatherBackward0 around `below`."""
+
+    def call(input, dst, group_size, group_name):
+        result = below(input, dst, group_size, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dGatherBackward0()
+        node.saved_input_sizes = input._sizes
+        node.saved_dst = dst
+        node.saved_group_size = group_size
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class C10dScatterBackward0(Node):
+    """_c10d_scatter
+    input: _c10d_gather(grad, src, group_size, group_name)
+    """
+
+    __slots__ = ("saved_group_name", "saved_group_size", "saved_src")
+
+    def apply(node, grad):
+        src = node.saved_src
+        group_size = node.saved_group_size
+        group_name = node.saved_group_name
+        grad_input = ops._c10d_gather(grad, src, group_size, group_name)
+        return (grad_input,)
+
+
+def recording__c10d_scatter(below, needs_input):
+    """Records C10dScatterBackward0 around `below`."""
+
+    def call(input, src, group_size, group_name):
+        result = below(input, src, group_size, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dScatterBackward0()
+        node.saved_src = src
+        node.saved_group_size = group_size
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class C10dAllToAllSingleBackward0(Node):
+    """_c10d_all_to_all_single
+    input: _c10d_all_to_all_single(grad, input_split_sizes, output_split_sizes, group_name)
+    """
+
+    __slots__ = ("saved_group_name", "saved_input_split_sizes", "saved_output_split_sizes")
+
+    def apply(node, grad):
+        output_split_sizes = node.saved_output_split_sizes
+        input_split_sizes = node.saved_input_split_sizes
+        group_name = node.saved_group_name
+        grad_input = ops._c10d_all_to_all_single(
+            grad, input_split_sizes, output_split_sizes, group_name
+        )
+        return (grad_input,)
+
+
+def recording__c10d_all_to_all_single(below, needs_input):
+    """Records C10dAllToAllSingleBackward0 around `below`."""
+
+    def call(input, output_split_sizes, input_split_sizes, group_name):
+        result = below(input, output_split_sizes, input_split_sizes, group_name)
+        if not grad_mode.state.enabled:
+            return result
+        node = C10dAllToAllSingleBackward0()
+        node.saved_output_split_sizes = output_split_sizes
+        node.saved_input_split_sizes = input_split_sizes
+        node.saved_group_name = group_name
+        attach_unary(result, input, node)
+        return result
+
+    return call

@@ -6,6 +6,7 @@ A gradient may have the broadcast shape: the engine sums and casts.
 
 # ruff: noqa: F403
 from torchgen_out._runtime.autograd.formulas.attention import *
+from torchgen_out._runtime.autograd.formulas.collective import *
 from torchgen_out._runtime.autograd.formulas.conv import *
 from torchgen_out._runtime.autograd.formulas.copy import *
 from torchgen_out._runtime.autograd.formulas.embedding import *

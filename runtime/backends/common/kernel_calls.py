@@ -1,10 +1,11 @@
-"""Calls of kernels that are given tensors, as backends from outside have them.
+"""Calls of kernels that are given tensors: of backends from outside, or one for all backends.
 
 Shapes, dtypes and refusals are the Meta backend's; the kernel computes into results that are made.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -60,6 +61,34 @@ def make_kernel_call(
         return given_results.copy_below(self, call(self, *args))
 
     return call_inplace
+
+
+EXPLICIT = "CompositeExplicitAutograd"
+"""The word of native_functions.yaml for a kernel over tensors that serves all backends."""
+
+
+def explicit_kernel(operator: Operator) -> Kernel | None:
+    """The kernel over tensors that an entry names for all backends, if it does."""
+    name = getattr(operator, "kernel_names", {}).get(EXPLICIT)
+    if name is None:
+        return None
+    place = name if ":" in name else f"torchgen_out._runtime.ops.composite.{name}"
+    module, _, function = place.replace(":", ".").rpartition(".")
+    found: Kernel = getattr(importlib.import_module(module), function)
+    return found
+
+
+def make_explicit_call(
+    kernel: Kernel, operator: Operator, signature: tuple[Any, ...], variant: str
+) -> Call:
+    """The call of a kernel for all backends: results are made on the device of the arguments."""
+
+    def allocate(described: Tensor, args: Sequence[Any]) -> Tensor:
+        on = _tensors_in(args)[0].device
+        made: Tensor = backend_of(on.type_index).empty(described._sizes, described.dtype, on)
+        return made
+
+    return make_kernel_call(kernel, allocate, operator, signature, variant)
 
 
 def _make_out_call(operator: Operator, call: Call) -> Call:

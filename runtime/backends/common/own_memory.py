@@ -13,7 +13,11 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common import host_calls
 from torchgen_out._runtime.backends.common.buffer import DeviceBuffer
-from torchgen_out._runtime.backends.common.kernel_calls import Kernel, make_kernel_call
+from torchgen_out._runtime.backends.common.kernel_calls import (
+    Kernel,
+    explicit_kernel,
+    make_kernel_call,
+)
 from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
@@ -58,7 +62,7 @@ class OwnMemory(Backend):
 
         kernel(*results, *arguments) is given tensors. Which memory they see says `memory_of`.
         """
-        return operator.kernels.get(self.type_index)
+        return operator.kernels.get(self.type_index) or explicit_kernel(operator)
 
     # -- calls -------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.backends.common import pointwise_calls
+from torchgen_out._runtime.backends.common import kernel_calls, pointwise_calls
 from torchgen_out._runtime.backends.cpu import dispatch, memory, pointwise, reduction
 from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
@@ -31,6 +31,9 @@ class CPUBackend(Backend):
 
     def dispatch(self, operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
         """A hand-written kernel."""
+        explicit = kernel_calls.explicit_kernel(operator)
+        if explicit is not None:
+            return kernel_calls.make_explicit_call(explicit, operator, signature, variant)
         return dispatch.make_call(operator, signature, variant)
 
     def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:

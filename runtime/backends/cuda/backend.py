@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from torchgen_out._runtime.backends.common import kernel_calls
 from torchgen_out._runtime.backends.common.dispatch import find_kernel
 from torchgen_out._runtime.backends.cuda import (
     copying,
@@ -59,6 +60,9 @@ class CUDABackend(Backend):
 
         Raises: NotImplementedError if there is none for the operator.
         """
+        explicit = kernel_calls.explicit_kernel(operator)
+        if explicit is not None:
+            return kernel_calls.make_explicit_call(explicit, operator, signature, variant)
         kernel = find_kernel(
             operator, self.name, devices.CUDA, "torchgen_out._runtime.kernels.cuda"
         )

@@ -14,6 +14,9 @@ from torchgen_out._runtime.library.distributed.backend_names import (
     is_ucc_available,
     is_xccl_available,
 )
+from torchgen_out._runtime.library.distributed.carrying import (
+    name_of as _get_process_group_name,
+)
 from torchgen_out._runtime.library.distributed.collectives import (
     _all_gather_base,
     _reduce_scatter_base,
@@ -139,6 +142,9 @@ from torchgen_out._runtime.library.distributed.world import (
     shrink_group,
     split_group,
 )
+from torchgen_out._runtime.library.distributed.world import (
+    by_name as _resolve_process_group,
+)
 from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
@@ -181,7 +187,9 @@ __all__ = [
     "_broadcast_coalesced",
     "_compute_bucket_assignment_by_size",
     "_get_default_group",
+    "_get_process_group_name",
     "_reduce_scatter_base",
+    "_resolve_process_group",
     "_verify_params_across_processes",
     "all_gather",
     "all_gather_coalesced",

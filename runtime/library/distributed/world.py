@@ -172,6 +172,14 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     return int(found if found is not None else fallback_rank)  # type: ignore[arg-type]
 
 
+def by_name(name: str) -> Any:
+    """Return the group of a name. **Raises** ValueError if this process is in none."""
+    for each in _world.groups:
+        if each.group_name == name:
+            return each
+    raise ValueError(f"this process is in no process group '{name}'")
+
+
 def get_pg_count() -> int:
     """Return how many groups there are."""
     return len(_world.groups)

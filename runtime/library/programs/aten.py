@@ -1,7 +1,8 @@
 """`torch.ops`: operators by namespace, name and overload, `torch.ops.aten.add.Tensor(x, y)`.
 
-The library's operators are PyTorch's overloads under PyTorch's names: `aten` holds them all.
-Namespaces of extensions are empty, since what they register is compiled for PyTorch.
+The library's operators are PyTorch's overloads under PyTorch's names: `aten` holds them all, and
+`_c10d_functional` the collectives. Namespaces of extensions are empty, since what they register is
+compiled for PyTorch.
 """
 
 from __future__ import annotations
@@ -135,8 +136,9 @@ class OpNamespace:
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
         function = _defined.get((self.name, name))
-        if self.name == "aten":
-            function = getattr(operators, name, None) or _BELOW_METHODS.get(name)
+        if self.name in _PREFIXES:
+            own = getattr(operators, _PREFIXES[self.name] + name, None)
+            function = function or own or _BELOW_METHODS.get(name)
         if function is None or name.startswith("__"):
             raise AttributeError(
                 f"'_OpNamespace' '{self.name}' object has no attribute '{name}': operator "
@@ -174,6 +176,9 @@ _BELOW_METHODS: dict[str, Any] = {
     "_to_copy": _to_copy,
 }
 """Operators that PyTorch's methods call, and classes that answer for themselves name."""
+
+_PREFIXES = {"aten": "", "_c10d_functional": "_c10d_"}
+"""Namespaces of the library's operators, and how names begin that are theirs alone."""
 
 _namespaces: dict[str, OpNamespace] = {}
 _defined: dict[tuple[str, str], Any] = {}
