@@ -51,5 +51,5 @@ $(VENV)/gpu: $(VENV)/test
 
 $(VENV)/test: $(VENV)/base
 	$(BIN)/pip install --quiet --editable ".[parity]"
-	$(BIN)/pip install --quiet --editable ".[test,dev,demo]"
+	$(BIN)/pip install --quiet --editable ".[test,dev,demo,mpi]"
 	touch $@

@@ -9,14 +9,20 @@ from typing import Any
 
 import pytest
 
-from tests.distributed import jobs, replica_cases
+from tests.distributed import jobs, marks, replica_cases
 
 TWO = 2
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    return jobs.run(tmp_path_factory.mktemp("replicas"), replica_cases.run_all, TWO)
+@pytest.fixture(scope="module", params=["gloo", pytest.param("mpi", marks=marks.needs_mpi)])
+def results(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> list[dict[str, Any]]:
+    """What each rank has found, in processes that know each other by a file or by `mpiexec`."""
+    folder = tmp_path_factory.mktemp(f"replicas_{request.param}_")
+    if request.param == "gloo":
+        return jobs.run(folder, replica_cases.run_all, TWO)
+    return jobs.Job.of_mpi(folder, replica_cases.run_all, TWO).returned()
 
 
 EXPECTED: dict[str, Any] = {

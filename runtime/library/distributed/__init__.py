@@ -47,6 +47,10 @@ from torchgen_out._runtime.library.distributed.debug import (
     set_debug_level,
     set_debug_level_from_env,
 )
+from torchgen_out._runtime.library.distributed.device_mesh import (
+    DeviceMesh,
+    init_device_mesh,
+)
 from torchgen_out._runtime.library.distributed.errors import (
     DistBackendError,
     DistError,
@@ -145,11 +149,6 @@ from torchgen_out._runtime.library.distributed.world import (
 from torchgen_out._runtime.library.distributed.world import (
     by_name as _resolve_process_group,
 )
-from torchgen_out._runtime.library.programs import absent
-
-_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
-DeviceMesh = absent.kind("torch.distributed.DeviceMesh", _REMEDY)
-init_device_mesh = absent.function("torch.distributed.init_device_mesh", _REMEDY)
 
 __all__ = [
     "AllToAllOptions",
