@@ -900,6 +900,14 @@ ops.masked_prod = composite.masked_prod
 ops.masked_std = composite.masked_std
 ops.masked_var = composite.masked_var
 ops.masked_sum = composite.masked_sum
+ops._c10d_all_reduce = dispatch._c10d_all_reduce
+ops._c10d_reduce = dispatch._c10d_reduce
+ops._c10d_broadcast = dispatch._c10d_broadcast
+ops._c10d_all_gather_into_tensor = dispatch._c10d_all_gather_into_tensor
+ops._c10d_reduce_scatter_tensor = dispatch._c10d_reduce_scatter_tensor
+ops._c10d_gather = dispatch._c10d_gather
+ops._c10d_scatter = dispatch._c10d_scatter
+ops._c10d_all_to_all_single = dispatch._c10d_all_to_all_single
 synonyms.update(PARAMETERS)
 errors.refuse(
     "neg",

@@ -6469,3 +6469,160 @@ def _rnn_layer_backward(
     except AttributeError:
         return __rnn_layer_backward.miss(grad_output, output, weight_hh, hidden, relu, reverse)
     return call(grad_output, output, weight_hh, hidden, relu, reverse)
+
+
+__c10d_all_reduce = operators._c10d_all_reduce.calls
+
+
+def _c10d_all_reduce(input: Tensor, reduce_op: str, group_name: str) -> Tensor:
+    """_c10d_all_reduce(Tensor input, str reduce_op, str group_name) -> Tensor
+
+    Returns the reduction of all ranks' tensors: `sum`, `avg`, `product`, `min`, `max`, `band`,
+        `bor`, `bxor`.
+
+    The gradient of a sum, or of an average, is that of all ranks' gradients; others have none.
+    """
+    try:
+        call = __c10d_all_reduce[input._key]
+    except AttributeError:
+        return __c10d_all_reduce.miss(input, reduce_op, group_name)
+    return call(input, reduce_op, group_name)
+
+
+__c10d_reduce = operators._c10d_reduce.calls
+
+
+def _c10d_reduce(input: Tensor, reduce_op: str, dst: int, group_name: str) -> Tensor:
+    """_c10d_reduce(Tensor input, str reduce_op, int dst, str group_name) -> Tensor
+
+    Returns the reduction of all ranks' tensors on rank `dst`, zeros elsewhere.
+    """
+    if dst.__class__ is not int:
+        dst = as_int(dst, "_c10d_reduce", "dst", 3)
+    try:
+        call = __c10d_reduce[input._key]
+    except AttributeError:
+        return __c10d_reduce.miss(input, reduce_op, dst, group_name)
+    return call(input, reduce_op, dst, group_name)
+
+
+__c10d_broadcast = operators._c10d_broadcast.calls
+
+
+def _c10d_broadcast(input: Tensor, src: int, group_name: str) -> Tensor:
+    """_c10d_broadcast(Tensor input, int src, str group_name) -> Tensor
+
+    Returns the tensor of rank `src`. Its gradient is the sum of all ranks'.
+    """
+    if src.__class__ is not int:
+        src = as_int(src, "_c10d_broadcast", "src", 2)
+    try:
+        call = __c10d_broadcast[input._key]
+    except AttributeError:
+        return __c10d_broadcast.miss(input, src, group_name)
+    return call(input, src, group_name)
+
+
+__c10d_all_gather_into_tensor = operators._c10d_all_gather_into_tensor.calls
+
+
+def _c10d_all_gather_into_tensor(input: Tensor, group_size: int, group_name: str) -> Tensor:
+    """_c10d_all_gather_into_tensor(Tensor input, int group_size, str group_name) -> Tensor
+
+    Returns all ranks' tensors, one behind the other along dim 0.
+    """
+    if group_size.__class__ is not int:
+        group_size = as_int(group_size, "_c10d_all_gather_into_tensor", "group_size", 2)
+    try:
+        call = __c10d_all_gather_into_tensor[input._key]
+    except AttributeError:
+        return __c10d_all_gather_into_tensor.miss(input, group_size, group_name)
+    return call(input, group_size, group_name)
+
+
+__c10d_reduce_scatter_tensor = operators._c10d_reduce_scatter_tensor.calls
+
+
+def _c10d_reduce_scatter_tensor(
+    input: Tensor, reduce_op: str, group_size: int, group_name: str
+) -> Tensor:
+    """_c10d_reduce_scatter_tensor(Tensor input, str reduce_op, int group_size, str group_name) ->
+    Tensor
+
+    Returns this rank's part along dim 0, of as many as there are ranks, of all ranks' reduction.
+    """
+    if group_size.__class__ is not int:
+        group_size = as_int(group_size, "_c10d_reduce_scatter_tensor", "group_size", 3)
+    try:
+        call = __c10d_reduce_scatter_tensor[input._key]
+    except AttributeError:
+        return __c10d_reduce_scatter_tensor.miss(input, reduce_op, group_size, group_name)
+    return call(input, reduce_op, group_size, group_name)
+
+
+__c10d_gather = operators._c10d_gather.calls
+
+
+def _c10d_gather(input: Tensor, dst: int, group_size: int, group_name: str) -> Tensor:
+    """_c10d_gather(Tensor input, int dst, int group_size, str group_name) -> Tensor
+
+    Returns all ranks' tensors on rank `dst`, one behind the other along dim 0; zeros elsewhere.
+    """
+    if dst.__class__ is not int:
+        dst = as_int(dst, "_c10d_gather", "dst", 2)
+    if group_size.__class__ is not int:
+        group_size = as_int(group_size, "_c10d_gather", "group_size", 3)
+    try:
+        call = __c10d_gather[input._key]
+    except AttributeError:
+        return __c10d_gather.miss(input, dst, group_size, group_name)
+    return call(input, dst, group_size, group_name)
+
+
+__c10d_scatter = operators._c10d_scatter.calls
+
+
+def _c10d_scatter(input: Tensor, src: int, group_size: int, group_name: str) -> Tensor:
+    """_c10d_scatter(Tensor input, int src, int group_size, str group_name) -> Tensor
+
+    Returns this rank's part along dim 0 of the tensor of rank `src`.
+    """
+    if src.__class__ is not int:
+        src = as_int(src, "_c10d_scatter", "src", 2)
+    if group_size.__class__ is not int:
+        group_size = as_int(group_size, "_c10d_scatter", "group_size", 3)
+    try:
+        call = __c10d_scatter[input._key]
+    except AttributeError:
+        return __c10d_scatter.miss(input, src, group_size, group_name)
+    return call(input, src, group_size, group_name)
+
+
+__c10d_all_to_all_single = operators._c10d_all_to_all_single.calls
+
+
+def _c10d_all_to_all_single(
+    input: Tensor,
+    output_split_sizes: Sequence[int],
+    input_split_sizes: Sequence[int],
+    group_name: str,
+) -> Tensor:
+    """_c10d_all_to_all_single(Tensor input, int[] output_split_sizes, int[] input_split_sizes, str
+    group_name) -> Tensor
+
+    Returns the rows that all ranks have for this rank: dim 0 split into sizes, or evenly without
+        them.
+    """
+    output_split_sizes = as_ints(
+        output_split_sizes, "_c10d_all_to_all_single", "output_split_sizes", 2
+    )
+    input_split_sizes = as_ints(
+        input_split_sizes, "_c10d_all_to_all_single", "input_split_sizes", 3
+    )
+    try:
+        call = __c10d_all_to_all_single[input._key]
+    except AttributeError:
+        return __c10d_all_to_all_single.miss(
+            input, output_split_sizes, input_split_sizes, group_name
+        )
+    return call(input, output_split_sizes, input_split_sizes, group_name)

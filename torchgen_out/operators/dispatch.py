@@ -6,6 +6,7 @@
 from torchgen_out import dtype_sets, return_types
 from torchgen_out._runtime.dispatch.operator import Dispatch
 from torchgen_out._runtime.ops.shapes import attention as attention_shapes
+from torchgen_out._runtime.ops.shapes import collective as collective_shapes
 from torchgen_out._runtime.ops.shapes import conv as conv_shapes
 from torchgen_out._runtime.ops.shapes import copy as copy_shapes
 from torchgen_out._runtime.ops.shapes import embedding as embedding_shapes
@@ -3997,4 +3998,123 @@ _rnn_layer_backward = Dispatch(
     wrap=return_types._rnn_layer_backward,
     differentiable=("grad_output", "output", "weight_hh", "hidden"),
     record=nodes.recording__rnn_layer_backward,
+)
+
+_c10d_all_reduce = Dispatch(
+    "_c10d_all_reduce",
+    "_c10d_all_reduce(Tensor input, str reduce_op, str group_name) -> Tensor",
+    {"input": "tensor"},
+    arguments={"input": "operand", "reduce_op": "raw", "group_name": "raw"},
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.all_reduce"},
+    meta=collective_shapes.all_reduce,
+    differentiable=("input",),
+    record=nodes.recording__c10d_all_reduce,
+)
+
+_c10d_reduce = Dispatch(
+    "_c10d_reduce",
+    "_c10d_reduce(Tensor input, str reduce_op, int dst, str group_name) -> Tensor",
+    {"input": "tensor"},
+    arguments={"input": "operand", "reduce_op": "raw", "dst": "raw", "group_name": "raw"},
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.reduce"},
+    meta=collective_shapes.reduce,
+    differentiable=("input",),
+    record=nodes.recording__c10d_reduce,
+)
+
+_c10d_broadcast = Dispatch(
+    "_c10d_broadcast",
+    "_c10d_broadcast(Tensor input, int src, str group_name) -> Tensor",
+    {"input": "tensor"},
+    arguments={"input": "operand", "src": "raw", "group_name": "raw"},
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.broadcast"},
+    meta=collective_shapes.broadcast,
+    differentiable=("input",),
+    record=nodes.recording__c10d_broadcast,
+)
+
+_c10d_all_gather_into_tensor = Dispatch(
+    "_c10d_all_gather_into_tensor",
+    "_c10d_all_gather_into_tensor(Tensor input, int group_size, str group_name) -> Tensor",
+    {"input": "tensor"},
+    arguments={"input": "operand", "group_size": "raw", "group_name": "raw"},
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.all_gather_into_tensor"},
+    meta=collective_shapes.all_gather_into_tensor,
+    differentiable=("input",),
+    record=nodes.recording__c10d_all_gather_into_tensor,
+)
+
+_c10d_reduce_scatter_tensor = Dispatch(
+    "_c10d_reduce_scatter_tensor",
+    "_c10d_reduce_scatter_tensor(Tensor input, str reduce_op, int group_size, str group_name)"
+    " -> Tensor",
+    {"input": "tensor"},
+    arguments={"input": "operand", "reduce_op": "raw", "group_size": "raw", "group_name": "raw"},
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.reduce_scatter_tensor"},
+    meta=collective_shapes.reduce_scatter_tensor,
+    differentiable=("input",),
+    record=nodes.recording__c10d_reduce_scatter_tensor,
+)
+
+_c10d_gather = Dispatch(
+    "_c10d_gather",
+    "_c10d_gather(Tensor input, int dst, int group_size, str group_name) -> Tensor",
+    {"input": "tensor"},
+    arguments={"input": "operand", "dst": "raw", "group_size": "raw", "group_name": "raw"},
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.gather"},
+    meta=collective_shapes.gather,
+    differentiable=("input",),
+    record=nodes.recording__c10d_gather,
+)
+
+_c10d_scatter = Dispatch(
+    "_c10d_scatter",
+    "_c10d_scatter(Tensor input, int src, int group_size, str group_name) -> Tensor",
+    {"input": "tensor"},
+    arguments={"input": "operand", "src": "raw", "group_size": "raw", "group_name": "raw"},
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.scatter"},
+    meta=collective_shapes.scatter,
+    differentiable=("input",),
+    record=nodes.recording__c10d_scatter,
+)
+
+_c10d_all_to_all_single = Dispatch(
+    "_c10d_all_to_all_single",
+    "_c10d_all_to_all_single(Tensor input, int[] output_split_sizes, int[] input_split_sizes,"
+    " str group_name) -> Tensor",
+    {"input": "tensor"},
+    arguments={
+        "input": "operand",
+        "output_split_sizes": "raw",
+        "input_split_sizes": "raw",
+        "group_name": "raw",
+    },
+    promotion="none",
+    promoted=("input",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={"CompositeExplicitAutograd": "collective.all_to_all_single"},
+    meta=collective_shapes.all_to_all_single,
+    differentiable=("input",),
+    record=nodes.recording__c10d_all_to_all_single,
 )

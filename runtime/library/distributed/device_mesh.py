@@ -112,8 +112,7 @@ class DeviceMesh:
 
     def __getitem__(self, mesh_dim_names: str | tuple[str, ...]) -> DeviceMesh:
         """Return the part of the mesh along some dims, by their names, in which this process is."""
-        single = isinstance(mesh_dim_names, str)
-        names = (mesh_dim_names,) if single else tuple(mesh_dim_names)
+        names = (mesh_dim_names,) if isinstance(mesh_dim_names, str) else tuple(mesh_dim_names)
         dims, own = [self._place(each) for each in names], self.get_coordinate()
         if own is None:
             raise RuntimeError("DeviceMesh: this process is in no part of the mesh")
