@@ -474,6 +474,21 @@ _WRITTEN_IN = {
     "torchgen_out.distributed.elastic.multiprocessing": [
         "torchgen_out._runtime.library.distributed.launching.agent.SignalException",
     ],
+    "torchgen_out.distributed.fsdp": [
+        "torchgen_out._runtime.library.distributed.absent_sharding.BackwardPrefetch",
+        "torchgen_out._runtime.library.distributed.absent_sharding.CPUOffload",
+        "torchgen_out._runtime.library.distributed.absent_sharding.CPUOffloadPolicy",
+        "torchgen_out._runtime.library.distributed.absent_sharding.FullStateDictConfig",
+        "torchgen_out._runtime.library.distributed.absent_sharding.FullyShardedDataParallel",
+        "torchgen_out._runtime.library.distributed.absent_sharding.MixedPrecision",
+        "torchgen_out._runtime.library.distributed.absent_sharding.MixedPrecisionPolicy",
+        "torchgen_out._runtime.library.distributed.absent_sharding.OffloadPolicy",
+        "torchgen_out._runtime.library.distributed.absent_sharding.OptimStateKeyType",
+        "torchgen_out._runtime.library.distributed.absent_sharding.ShardingStrategy",
+        "torchgen_out._runtime.library.distributed.absent_sharding.StateDictType",
+        "torchgen_out._runtime.library.distributed.fully_sharded.FSDPModule",
+        "torchgen_out._runtime.library.distributed.fully_sharded.fully_shard",
+    ],
     "torchgen_out.nn.attention": [
         "torchgen_out._runtime.library.nn.attention_kernels.SDPBackend",
         "torchgen_out._runtime.library.nn.attention_kernels.sdpa_kernel",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import weakref
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 Case = Callable[[Any, int, int], Any]
@@ -218,6 +220,71 @@ def batch_norm(torch: Any, rank: int, size: int) -> Any:
     for p, q in zip(own.parameters(), whole.parameters(), strict=True):
         torch.distributed.all_reduce(p.grad)
         torch.testing.assert_close(p.grad, q.grad, rtol=1e-6, atol=1e-6)
+
+
+@case
+def fully_sharded(torch: Any, rank: int, size: int) -> Any:
+    """Two levels of modules: losses, gradients, clipping, steps and state are the whole model's."""
+    from importlib import import_module
+
+    shard = import_module(f"{torch.__name__}.distributed.fsdp").fully_shard
+    states = import_module(f"{torch.__name__}.distributed.checkpoint.state_dict")
+    saved = import_module(f"{torch.__name__}.distributed.checkpoint")
+    whole, own = blocks(torch), blocks(torch)
+    shard(own[1])
+    shard(own[2], reshard_after_forward=False)
+    shard(own)
+    kept: list[Any] = []
+    for layer in own[1:3]:
+        layer[0].register_forward_hook(
+            lambda layer, args, out: kept.append(weakref.ref(layer.weight._storage))
+        )
+    clip = torch.nn.utils.clip_grad_norm_
+    pair = [torch.optim.AdamW(each.parameters(), 1e-2) for each in (whole, own)]
+    for step in range(3):
+        for optimizer in pair:
+            optimizer.zero_grad()
+        expected = loss_of(torch, whole, *batch(torch, size, step))
+        loss = loss_of(torch, own, *part(torch, rank, size, step))
+        assert [each() is None for each in kept] == [True, False]
+        expected.backward()
+        loss.backward()
+        assert [each() is None for each in kept] == [True, True]
+        kept.clear()
+        norms = [clip(each.parameters(), 0.1, norm) for norm in (2.0, inf) for each in (whole, own)]
+        same(torch, norms[1::2], norms[::2])
+        same(torch, [p._shard.gather(p.grad) for p in own.parameters()], grads(whole))
+        for optimizer in pair:
+            optimizer.step()
+    assert own[1][0].weight.shape == whole[1][0].weight.chunk(size)[rank].shape
+    found, moments = states.get_state_dict(own, pair[1])
+    same(torch, list(found.values()), list(whole.state_dict().values()))
+    mean = moments["state"]["1.0.weight"]["exp_avg"]
+    same(torch, [mean], [pair[0].state[whole[1][0].weight]["exp_avg"]])
+    folder = os.environ["JOB_FOLDER"] + "/sharded"
+    saved.save({"model": found, "optimizer": moments["state"]}, checkpoint_id=folder)
+    other = shard(blocks(torch, seed=rank))
+    again = torch.optim.AdamW(other.parameters(), 1e-2)
+    states.set_state_dict(other, again, model_state_dict=found, optim_state_dict=moments)
+    x, y = part(torch, rank, size)
+    same(torch, [other(x)], [own(x)])
+    for network, optimizer in ((own, pair[1]), (other, again)):
+        optimizer.zero_grad()
+        loss_of(torch, network, x, y).backward()
+        optimizer.step()
+    same(torch, list(other.state_dict().values()), list(own.state_dict().values()))
+    try:
+        shard(own)
+    except ValueError as error:
+        return str(error)
+
+
+def blocks(torch: Any, seed: int = 0) -> Any:
+    """Two levels: layers, and two blocks of layers."""
+    layers = torch.nn
+    torch.manual_seed(seed)
+    block = [layers.Sequential(layers.Linear(6, 5), layers.Linear(5, 6)) for _ in range(2)]
+    return layers.Sequential(layers.Linear(6, 6), *block, layers.LayerNorm(6), layers.Linear(6, 3))
 
 
 @case

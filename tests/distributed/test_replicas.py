@@ -30,6 +30,7 @@ EXPECTED: dict[str, Any] = {
     "other_models": [True, True],
     "early_end": [2, 2],
     "sampler": [[0, 2, 4, 6], [1, 3, 5, 0]],
+    "fully_sharded": ["fully_shard: the module is sharded already"] * TWO,
     "checkpoint": [(8, True)] * TWO,
 }
 
@@ -76,8 +77,27 @@ def again(torch: Any, rank: int, size: int) -> None:
             path.write_bytes(whole)
 
 
+def whole_again(torch: Any, rank: int, size: int) -> None:
+    """One process, which shards nothing, goes on from what two have had in parts."""
+    saved = import_module(f"{torch.__name__}.distributed.checkpoint")
+    states = import_module(f"{torch.__name__}.distributed.checkpoint.state_dict")
+    network = replica_cases.blocks(torch, seed=1)
+    optimizer = torch.optim.AdamW(network.parameters())
+    replica_cases.loss_of(torch, network, *replica_cases.batch(torch, 1)).backward()
+    optimizer.step()
+    model, moments = states.get_state_dict(network, optimizer)
+    state = {"model": model, "optimizer": moments["state"]}
+    saved.load(state, checkpoint_id=os.environ["CHECKPOINT"])
+    states.set_state_dict(network, optimizer, model_state_dict=model, optim_state_dict=moments)
+    assert optimizer.state[network[1][0].weight]["step"] == 3
+    expected = replica_cases.blocks(torch).state_dict()
+    assert network[1][0].weight.shape == expected["1.0.weight"].shape
+    assert 0 < (network[1][0].weight - expected["1.0.weight"]).abs().max() < 0.1
+
+
 def test_a_checkpoint_of_two_ranks_is_loaded_by_one(
     results: list[dict[str, Any]], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     made = next(tmp_path_factory.getbasetemp().glob("replicas*/checkpoint"))
-    jobs.run(tmp_path, again, 1, CHECKPOINT=str(made))
+    jobs.run(tmp_path / "plain", again, 1, CHECKPOINT=str(made))
+    jobs.run(tmp_path / "sharded", whole_again, 1, CHECKPOINT=str(made.with_name("sharded")))

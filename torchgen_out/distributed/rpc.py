@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
+_REMEDY = "see nn.parallel.DistributedDataParallel and distributed.fsdp.fully_shard"
 
 init_rpc = absent.function("torch.distributed.rpc.init_rpc", _REMEDY)
 rpc_async = absent.function("torch.distributed.rpc.rpc_async", _REMEDY)

@@ -18,9 +18,10 @@ from torchgen_out._runtime.core import public
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.library.distributed import carrying, collectives, world
 from torchgen_out._runtime.library.distributed.device_mesh import DeviceMesh
+from torchgen_out._runtime.library.distributed.reduce_op import ReduceOp
 from torchgen_out._runtime.library.nn.module import Module
 
-__all__ = ["FSDPModule", "Shard", "fully_shard", "shards_of"]
+__all__ = ["FSDPModule", "fully_shard"]
 
 
 class Shard:
@@ -73,7 +74,7 @@ class Shard:
     def total_norm(self, norm: Any, norm_type: float) -> Any:
         """The norm of what all ranks have of which each knows its part's."""
         if norm_type == math.inf:
-            collectives.all_reduce(norm, collectives.ReduceOp.MAX, self.group)
+            collectives.all_reduce(norm, ReduceOp.MAX, self.group)
             return norm
         power = norm**norm_type
         collectives.all_reduce(power, group=self.group)
@@ -227,12 +228,6 @@ def fully_shard(
     module._register_state_dict_hook(unit.save)
     module._register_load_state_dict_pre_hook(unit.load)
     return module
-
-
-def shards_of(module: Any) -> dict[str, Shard]:
-    """The sharded parameters of a module and of all in it, by their names."""
-    named = module.named_parameters(remove_duplicate=False)
-    return {name: each._shard for name, each in named if hasattr(each, "_shard")}
 
 
 public.place("distributed.fsdp", FSDPModule)

@@ -55,6 +55,20 @@ def clip_grads_with_norm_(
         gradient.mul_(factor)
 
 
+def _norms_by_ranks(parameters: list[Any], norm_type: float) -> list[Any]:
+    """Tensors with the norm of all gradients: those of parameters that ranks share, as norms."""
+    own = [each for each in parameters if not hasattr(each, "_shard")]
+    dealt: dict[Any, list[Any]] = {}
+    for each in parameters:
+        if hasattr(each, "_shard"):
+            dealt.setdefault(each._shard.group, []).append(each)
+    norms = []
+    for among in dealt.values():
+        filled = [gradient for gradient in _gradients(among) if gradient.numel()]
+        norms.append(among[0]._shard.total_norm(get_total_norm(filled, norm_type), norm_type))
+    return _gradients(own) + norms
+
+
 def clip_grad_norm_(
     parameters: Any,
     max_norm: float,
@@ -64,12 +78,13 @@ def clip_grad_norm_(
 ) -> torch.Tensor:
     """Scale all gradients so that their norm as one vector is at most `max_norm`.
 
-    Returns the norm before. `foreach` is accepted and has no effect.
+    Returns the norm before. `foreach` is accepted and has no effect. What `fully_shard` has dealt
+    out counts on all ranks, which call it together.
     """
-    if not isinstance(parameters, torch.Tensor):
-        parameters = list(parameters)
+    parameters = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
     with torch.no_grad():
-        total = get_total_norm(_gradients(parameters), float(norm_type), error_if_nonfinite)
+        parts = _norms_by_ranks(parameters, float(norm_type))
+        total = get_total_norm(parts, float(norm_type), error_if_nonfinite)
         clip_grads_with_norm_(parameters, max_norm, total)
     return total
 

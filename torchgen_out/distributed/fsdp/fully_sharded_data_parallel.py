@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
+_REMEDY = "see nn.parallel.DistributedDataParallel and distributed.fsdp.fully_shard"
 
 BackwardPrefetch = absent.kind(
     "torch.distributed.fsdp.fully_sharded_data_parallel.BackwardPrefetch", _REMEDY

@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
+_REMEDY = "see nn.parallel.DistributedDataParallel and distributed.fsdp.fully_shard"
 
 ShardedGradScaler = absent.kind(
     "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", _REMEDY

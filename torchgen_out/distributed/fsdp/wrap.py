@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.library.programs import absent
 
-_REMEDY = "parameters are replicated, see nn.parallel.DistributedDataParallel"
+_REMEDY = "see nn.parallel.DistributedDataParallel and distributed.fsdp.fully_shard"
 
 ModuleWrapPolicy = absent.kind("torch.distributed.fsdp.wrap.ModuleWrapPolicy", _REMEDY)
 enable_wrap = absent.function("torch.distributed.fsdp.wrap.enable_wrap", _REMEDY)
