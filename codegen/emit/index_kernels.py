@@ -219,16 +219,15 @@ def _inside(program: IndexProgram, called: str, known: dict[str, str]) -> Iterat
                 linear = all(place.is_linear_in(index) for index in place.indices) and not any(
                     isinstance(atom, Element | Function) for atom in place.atoms
                 )
-                if sizes.is_inside(place, size) or not linear or tested & set(place.indices):
+                if sizes.is_inside(place, size) or tested & set(place.indices):
                     continue
-                least, most, rest = [], [], place
-                for index in place.indices:
-                    factor = _whole(place.coefficient(index))
-                    rest = rest.substitute({Index(index): Place()})
-                    least.append(f"min(0, ({factor}) * ({known[index]} - 1))")
-                    most.append(f"max(0, ({factor}) * ({known[index]} - 1))")
-                first = " + ".join([_whole(rest), *least])
-                last = " + ".join([_whole(rest), *most])
+                measured = sizes.measured_ends(place)
+                if not linear and measured is None:
+                    continue
+                if measured is None:
+                    first, last = _linear_ends(place, known)
+                else:
+                    first, last = map(_whole, measured)
                 text = access_text(access).replace('"', "'")
                 line = f'within("{called}", "{text}", {first}, {last}, {_whole(size)})'
                 ranges = [known[index] for index in place.indices]
@@ -240,3 +239,14 @@ def _inside(program: IndexProgram, called: str, known: dict[str, str]) -> Iterat
                         yield f"        {line}"
                     else:
                         yield f"    {line}"
+
+
+def _linear_ends(place: Place, known: dict[str, str]) -> tuple[str, str]:
+    """The least and the greatest of a sum of multiples of indices."""
+    least, most, rest = [], [], place
+    for index in place.indices:
+        factor = _whole(place.coefficient(index))
+        rest = rest.substitute({Index(index): Place()})
+        least.append(f"min(0, ({factor}) * ({known[index]} - 1))")
+        most.append(f"max(0, ({factor}) * ({known[index]} - 1))")
+    return " + ".join([_whole(rest), *least]), " + ".join([_whole(rest), *most])

@@ -90,7 +90,7 @@ class Loads:
                 continue
             if access.outside is not None:
                 conditions.append(self.is_inside(writer.place(place, 1), size, place))
-            elif _may_miss(place):
+            elif _may_miss(place) and not self.is_measured(place):
                 made[dim] = self.checked(place, size)
         element = writer.element(replace(access, places=tuple(made)))
         is_made = access.tensor not in writer.inputs and kind == "number"
@@ -103,6 +103,13 @@ class Loads:
         self.put(f"{known} = {' & '.join(conditions)}")
         literal = f"T({value.name})" if isinstance(value, Named) else f"T({value.value!r})"
         return f"{text} if {known} else {literal}"
+
+    def is_measured(self, place: Place) -> bool:
+        """Whether a call has looked at the ends of a place, before all loops."""
+        folds = [each.fold for each in self.nest.statements if each.fold is not None]
+        tested = {name for fold in folds for test in fold.where for name in test.place.indices}
+        is_known = self.writer.sizes.measured_ends(place) is not None
+        return is_known and not tested & set(place.indices)
 
     def checked(self, place: Place, size: Place) -> Place:
         """A place that is known to be inside, or 0 and then the launch has failed."""

@@ -108,13 +108,7 @@ class _Reverse:
         return self.trimmed(whole)
 
     def simplified(self, program: IndexProgram) -> IndexProgram:
-        sizes = Sizes(program)
-        statements = [solved(each, program, sizes) for each in program.statements]
-        program = merged(replace(program, statements=tuple(statements)))
-        program = inlined(program)
-        sizes = Sizes(program)
-        statements = [solved(each, program, sizes) for each in program.statements]
-        return replace(program, statements=tuple(statements))
+        return solved(inlined(merged(solved(program))))
 
     def trimmed(self, program: IndexProgram) -> IndexProgram:
         """Without inputs that nothing reads; those that tell sizes stay."""

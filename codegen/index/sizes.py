@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model import place as places
 from ..model.index import IndexProgram
-from ..model.place import Atom, BatchSize, Index, Place, Size
+from ..model.place import Atom, BatchSize, Element, Function, Index, Place, Size
 
 
 class Sizes:
@@ -35,21 +35,79 @@ class Sizes:
 
     def lowest(self, place: Place) -> Place:
         """A bound that a place does not go below, as far as indices are concerned."""
-        for name in place.indices:
-            factor = place.coefficient(name).constant
-            if factor is not None and place.is_linear_in(name) and name in self.extent:
-                end = places.number(0) if factor > 0 else self.extent[name] - places.number(1)
-                place = place.substitute({Index(name): end})
-        return self.canonical(place)
+        return self._end(place, True)
+
+    def _end(self, place: Place, is_low: bool) -> Place:
+        place, extent = self._by_residue(place)
+        total = Place()
+        for monomial, factor in place.terms:
+            term = Place(((monomial, factor),))
+            if len(monomial) == 1 and isinstance(monomial[0], Function):
+                end = self._end_of(monomial[0], is_low == (factor > 0))
+                term = term if end is None else end * places.number(factor)
+            total = total + term
+        for name in total.indices:
+            coefficient = total.coefficient(name).constant
+            if coefficient is not None and total.is_linear_in(name) and name in extent:
+                is_first = is_low == (coefficient > 0)
+                end = places.number(0) if is_first else extent[name] - places.number(1)
+                total = total.substitute({Index(name): end})
+        return self.canonical(total)
+
+    def _end_of(self, function: Function, is_low: bool) -> Place | None:
+        """The same of what no polynomial says."""
+        first, second = function.operands
+        match function.name:
+            case "quotient" if (second.constant or 0) > 0:
+                return places.apply("quotient", self._end(first, is_low), second)
+            case "remainder" | "wrap" | "clamp" | "reflect":
+                return places.number(0) if is_low else second - places.number(1)
+        return None
+
+    def _by_residue(self, place: Place) -> tuple[Place, dict[str, Place]]:
+        """A place over `i // c` and `i % c`, where it has these and `i`; the extents of all."""
+        extent = self.extent
+        for atom in place.atoms:
+            match atom:
+                case Function("quotient" | "remainder", (first, second)) if second.constant:
+                    name = first.index or ""
+                    if name not in extent or not place.coefficient(name).terms:
+                        continue
+                    block, rest = places.index(f"{name} // "), places.index(f"{name} % ")
+                    values: dict[Atom, Place] = {
+                        Index(name): block * second + rest,
+                        Function("quotient", (first, second)): block,
+                        Function("remainder", (first, second)): rest,
+                    }
+                    place = place.substitute(values)
+                    count = extent[name] + second - places.number(1)
+                    extent = {**extent, f"{name} % ": second}
+                    extent[f"{name} // "] = places.apply("quotient", count, second)
+        return place, extent
+
+    def measured_ends(self, place: Place) -> tuple[Place, Place] | None:
+        """The least and the greatest place of a quotient of a sum of indices."""
+        moving = [monomial for monomial, _ in place.terms if Place(((monomial, 1),)).indices]
+        match moving:
+            case [(Function("quotient", (first, second)),)] if (second.constant or 0) > 0:
+                polynomial = not any(isinstance(a, Function | Element) for a in first.atoms)
+                factors = [first.coefficient(name).constant for name in first.indices]
+                if polynomial and None not in factors:
+                    return self._end(place, True), self._end(place, False)
+        return None
 
     def is_never_negative(self, place: Place) -> bool:
         """Whether a place is at least 0 for certain, where there are elements at all."""
         for monomial, factor in self.lowest(self.canonical(place)).terms:
-            if factor < 0 or not all(
-                isinstance(each, Size | BatchSize | Index) for each in monomial
-            ):
+            if factor < 0 or not all(map(self._is_natural, monomial)):
                 return False
         return True
+
+    def _is_natural(self, atom: Atom) -> bool:
+        if isinstance(atom, Function) and atom.name == "quotient":
+            first, second = atom.operands
+            return (second.constant or 0) > 0 and self.is_never_negative(first)
+        return isinstance(atom, Size | BatchSize | Index)
 
     def is_inside(self, place: Place, size: Place) -> bool:
         """Whether a place is in a dim for certain."""

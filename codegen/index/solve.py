@@ -14,6 +14,7 @@ from ..model.formula import Argument, Call, Expression, Select
 from ..model.index import MAX, MIN, PROD, SUM, Access, IndexProgram, Read, Source, Statement, Test
 from ..model.place import Atom, Element, Index, Place, Size
 from .folds import nothing
+from .invert import inverted
 from .rewrite import map_places, with_formula
 from .sizes import Sizes, size_of
 
@@ -21,18 +22,32 @@ SINGLE = (SUM, PROD, MAX, MIN)
 """Folds that give their only element back."""
 
 
-def solved(statement: Statement, program: IndexProgram, sizes: Sizes) -> Statement:
-    """The statement with equations solved for indices of its fold, and nothing tested in vain.
+def solved(program: IndexProgram) -> IndexProgram:
+    """The program with equations solved for indices of folds, and nothing tested in vain."""
+    sizes = Sizes(program)
+    taken = {*program.tensors, *program.numbers, *program.extent}
+    statements = tuple(_solved(each, program, sizes, taken) for each in program.statements)
+    new = [(name, size) for name, size in sizes.extent.items() if name not in program.extent]
+    return replace(program, statements=statements, extents=(*program.extents, *new))
 
-    `program` knows all tensors that it reads.
-    """
+
+def _solved(
+    statement: Statement, program: IndexProgram, sizes: Sizes, taken: set[str]
+) -> Statement:
     fold = statement.fold
     if fold is None:
         return statement
     if fold.kind == SUM:
         statement = _without_outside(statement, program, sizes)
-    while (found := _solution(statement, sizes)) is not None:
-        statement = _eliminated(statement, *found)
+    while True:
+        found = _solution(statement, sizes)
+        if found is not None:
+            statement = _eliminated(statement, *found)
+            continue
+        divided = inverted(statement, sizes, taken)
+        if divided is None:
+            break
+        statement = divided
     fold = statement.fold
     assert fold is not None
     tests = tuple(

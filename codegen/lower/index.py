@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from ..index.folds import without_logsumexp, without_means
 from ..index.inline import inlined
-from ..index.sizes import Sizes
 from ..index.solve import solved
 from ..model import place as places
 from ..model.index import IndexProgram, Statement, Test
@@ -17,10 +16,7 @@ from ..model.place import Element, Index, Place, Size
 
 def plan(program: IndexProgram) -> LoopProgram:
     """The launches of a program."""
-    program = without_logsumexp(without_means(program))
-    sizes = Sizes(program)
-    statements = tuple(solved(each, program, sizes) for each in program.statements)
-    program = inlined(replace(program, statements=statements))
+    program = inlined(solved(without_logsumexp(without_means(program))))
     groups = _groups(program)
     phases = tuple(_phase(group, program) for group in groups)
     local = {name for phase in phases for name in (*phase.numbers, *phase.rows)}
@@ -293,18 +289,19 @@ def _bounds(
         is_bound = (
             test.relation == ">="
             and name in bounded
-            and factor in (1, -1)
+            and factor
             and name is not None
             and test.place.is_linear_in(name)
         )
-        if not is_bound or name is None:
+        if not is_bound or name is None or factor is None:
             guards.append(test)
             continue
-        rest = test.place - places.index(name) * places.number(factor or 1)
-        if factor == 1:
-            lower[name].append(-rest)
+        rest = test.place - places.index(name) * places.number(factor)
+        turns = places.apply("quotient", rest, places.number(abs(factor)))
+        if factor > 0:
+            lower[name].append(-turns)
         else:
-            upper[name].append(rest + places.number(1))
+            upper[name].append(turns + places.number(1))
     return {name: (tuple(lower[name]), tuple(upper[name])) for name in order}, guards
 
 
@@ -349,10 +346,7 @@ def device_plan(program: IndexProgram) -> LoopProgram:
     scatter is cut in two: its items tell where each value goes, and the runtime combines the values
     of each place in their order.
     """
-    program = without_logsumexp(without_means(program))
-    sizes = Sizes(program)
-    statements = tuple(solved(each, program, sizes) for each in program.statements)
-    program = inlined(replace(program, statements=statements))
+    program = inlined(solved(without_logsumexp(without_means(program))))
     phases = tuple(_device_phase(group, program) for group in _device_groups(program))
     local = {name for phase in phases for name in phase.numbers}
     kept = tuple(

@@ -217,7 +217,42 @@ def apply(name: str, *operands: Place) -> Place:
             return number(min(one, other) if name == "least" else max(one, other))
     if name in ("least", "greatest") and first == second:
         return first
+    if name == "remainder" and (second.constant or 0) > 1:
+        return _remainder(first, second.constant or 0)
+    if name == "quotient" and (second.constant or 0) > 1:
+        return _quotient(first, second.constant or 0)
     return of(Function(name, operands))
+
+
+def _remainder(place: Place, by: int) -> Place:
+    """`place % by`, of which multiples of `by` are no part."""
+    rest = Place(tuple((m, factor % by) for m, factor in place.terms if factor % by))
+    if rest.constant is not None:
+        return rest
+    if by == 2 and any(not monomial for monomial, _ in rest.terms):
+        return number(1) - _remainder(rest - number(1), by)
+    return of(Function("remainder", (rest, number(by))))
+
+
+def _quotient(place: Place, by: int) -> Place:
+    """`place // by`, without what is divided for certain: `(i - i % 2) // 2` is `i // 2`."""
+    for monomial, factor in place.terms:
+        match monomial:
+            case (Function("remainder", (first, second)) as atom,) if second.constant == by:
+                whole = place + number(-factor) * of(atom) - first
+                if factor % by == by - 1 and all(f % by == 0 for _, f in whole.terms):
+                    turns = number((factor + 1) // by) * of(atom)
+                    return turns + _divided(whole, by) + _quotient(first, by)
+    rest = Place(tuple((monomial, f) for monomial, f in place.terms if f % by))
+    outer = _divided(place - rest, by)
+    if rest.constant is not None:
+        return outer + number(rest.constant // by)
+    return outer + of(Function("quotient", (rest, number(by))))
+
+
+def _divided(place: Place, by: int) -> Place:
+    """What is a multiple, divided."""
+    return Place(tuple((monomial, factor // by) for monomial, factor in place.terms))
 
 
 def spelled(atom: Atom) -> str:

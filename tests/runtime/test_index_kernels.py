@@ -12,14 +12,25 @@ import pytest
 
 import torchgen_out as torch
 from codegen.__main__ import main
-from torchgen_out._runtime.autograd.gradcheck import gradcheck
+from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
 
 TEXTS = {
     "rows_sum": ("x", "out[i] = sum(j: x[i, j])"),
     "columns_mean": ("x", "out[j] = mean(i: x[i, j])"),
     "whole_mean": ("x", "out[] = mean(...: x[...])"),
+    "by_pairs": ("x", "out[i, j : 2 * size(x, -1)] = x[i, j // 2] * x[i, j // 2]"),
+    "taken_twice": ("x", "out[i : 2 * size(x, -1)] = x[i // 2] * (i % 2 + 1) * x[i // 2]"),
+    "swapped": ("x", "out[i : size(x, -1)] = x[i + 1 - 2 * (i % 2)] ** 2 * (i // 2 + 1)"),
+    "swapped_of_odd": ("x", "out[i : size(x, -1)] = x[i + 1 - 2 * (i % 2) else 0] ** 2"),
+    "unshuffled": ("x", "out[i : size(x, -1)] = x[i // 2 + size(x, -1) // 2 * (i % 2)] ** 2"),
+    "repeated": ("x", "out[i : 3 * size(x, -1)] = x[i % size(x, -1)] ** 2"),
+    "repeated_in_part": ("x", "out[i : 2 * size(x, -1) + 1] = x[i % size(x, -1)] ** 2"),
+    "rolled": ("x", "out[i : size(x, -1)] = x[wrap(i - 2)] ** 2"),
+    "wrapped": ("x", "out[i : size(x, -1) + 4] = x[wrap(i - 2)] ** 2"),
+    "each_third": ("x", "out[i : size(x, -1) // 3 + 1] = x[3 * i else 0] ** 2"),
 }
 """Operators: their tensors, and their text."""
+SAMPLES = {name: "4" for name in TEXTS if name not in ("rows_sum", "columns_mean", "by_pairs")}
 ENTRY = """
 - func: {name}({arguments}) -> Tensor
   variants: function
@@ -45,7 +56,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     for name, (names, text) in TEXTS.items():
         tensors = names.split(", ")
         arguments = ", ".join(f"Tensor {each}" for each in tensors)
-        samples = ", ".join(f'{each}: "randn(3, 3)"' for each in tensors)
+        samples = ", ".join(f'{each}: "randn({SAMPLES.get(name, "3, 3")})"' for each in tensors)
         text = text.replace("\n", "\n    ")
         entries += ENTRY.format(name=name, arguments=arguments, text=text, samples=samples)
         derivatives += DERIVATIVE.format(name=name, names=names)
@@ -90,3 +101,29 @@ def test_sums_of_a_million_elements_are_exact(ops: Any, name: str) -> None:
 def test_gradients_of_folds_over_all_dims_have_their_sizes(ops: Any) -> None:
     """The gradient of a number alone does not tell how far `...` goes."""
     assert gradcheck(ops.whole_mean, [torch.randn(2, 3, dtype=torch.float64, requires_grad=True)])
+
+
+GATHERED = {
+    "by_pairs": (4, 5),
+    "taken_twice": (3,),
+    "swapped": (6,),
+    "swapped_of_odd": (5,),
+    "unshuffled": (6,),
+    "repeated": (3,),
+    "repeated_in_part": (3,),
+    "rolled": (5,),
+    "wrapped": (4,),
+    "each_third": (8,),
+}
+
+
+@pytest.mark.parametrize("name", GATHERED)
+def test_adjoints_of_maps_that_can_be_inverted_are_gathers(ops: Any, name: str) -> None:
+    """Quotients, remainders, swaps and turns: right to the second order, and without a scatter."""
+    operator = getattr(ops, name)
+    x = torch.randn(*GATHERED[name], dtype=torch.float64, requires_grad=True)
+    assert gradcheck(operator, [x])
+    assert gradgradcheck(operator, [x])
+    kernels = importlib.import_module("index_kernels.kernels.index")
+    programs = [getattr(kernels, f"_{name}_backward")]
+    assert not any(launch.scatter for each in programs for launch in each.on_device)
