@@ -249,20 +249,22 @@ def _attach(plan: NodePlan, local: Mapping[str, str]) -> str:
 def _documented(derivative: Derivative, cases: tuple[BackwardCase, ...] = ()) -> Iterator[str]:
     """The mathematics of each gradient; of an automatic one the symbolic result, if it is short."""
     for gradient in derivative.gradients:
+        if gradient.kind is GradientKind.AUTO:
+            for each in gradient.inputs:
+                yield f"{each}: {_symbolic(each, cases)}"
+            continue
         name = ", ".join(gradient.inputs)
         if gradient.kind is GradientKind.FORMULA:
             assert gradient.expression is not None
             text = translate.docstring(" ".join(gradient.expression.text.split()))
-        elif gradient.kind is GradientKind.AUTO:
-            text = _symbolic(gradient.inputs, cases)
         else:
             text = gradient.kind.value
         yield f"{name}: {text}"
 
 
-def _symbolic(inputs: tuple[str, ...], cases: tuple[BackwardCase, ...]) -> str:
+def _symbolic(name: str, cases: tuple[BackwardCase, ...]) -> str:
     """The automatic gradient of one input over public operators."""
-    case = next((c for c in cases if c.needs == inputs and not c.absent), None)
+    case = next((c for c in cases if c.needs == (name,) and not c.absent), None)
     if case is None or written_size(case.formula.outputs[0]) > LONGEST_FORMULA:
         return "auto"
     (text,) = formulas.tensor_expressions(case.formula)

@@ -1,6 +1,7 @@
 """The formula language: a small compiler from one line of scalar arithmetic to what needs it.
 
-    parse_formula(text, where, arguments) -> Formula             CodegenError lists all mistakes
+    parse_formula(text, where, arguments, functions) -> Formula  CodegenError lists all mistakes
+    functions_of(operators) -> {name: function}                  what it may call of operators
     specialize(formula, absent={"min"}) -> Formula               decides `x is None`, simplifies
     with_scalars(formula, {"other"}) -> Formula                  a Tensor|Scalar given as a number
     simplify(formula) -> Formula
@@ -38,6 +39,7 @@ operator's scalars, all of kind "tensor" or "scalar".
 """
 
 from .differentiate import backward, is_identically_zero, partial
+from .functions import functions_of
 from .latex import latex
 from .parse import parse_formula
 from .printer import parameter_name
@@ -48,6 +50,7 @@ from .tensor_expression import tensor_expressions, tensor_function
 
 __all__ = [
     "backward",
+    "functions_of",
     "is_identically_zero",
     "latex",
     "parameter_name",

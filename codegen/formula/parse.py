@@ -20,6 +20,7 @@ from ..model.formula import (
 from . import python_text
 from .expressions import ZERO, as_condition, call, select
 from .fold import exceeds, is_too_large
+from .functions import Functions
 from .primitives import CONSTANTS, FUNCTIONS, PRIMITIVES
 
 _BINARY = {
@@ -73,16 +74,21 @@ MOST = 1_000
 TOO_LARGE = f"this stands for more than {MOST} operations, or more than {DEEPEST} in a row"
 _DIVIDE = "a composite may call several operators"
 _NOWHERE = SourceLocation("<formula>", 1, 1)
+NONE: Functions = {}
 
 
 def parse_formula(
-    text: str, where: SourceLocation = _NOWHERE, arguments: Sequence[Argument] = ()
+    text: str,
+    where: SourceLocation = _NOWHERE,
+    arguments: Sequence[Argument] = (),
+    functions: Functions = NONE,
 ) -> Formula:
     """Parse an expression, or lines `name = expression` that end in one.
 
+    functions: what it may call besides the primitives.
     Raises: CodegenError with every mistake of the formula, each at its own column.
     """
-    parser = _Parser(text, where, arguments)
+    parser = _Parser(text, where, arguments, functions)
     output = parser.parse()
     if parser.diagnostics:
         raise CodegenError(parser.diagnostics)
@@ -93,9 +99,16 @@ def parse_formula(
 class _Parser:
     """One formula. A mistake is recorded, and 0 stands for what could not be read."""
 
-    def __init__(self, text: str, where: SourceLocation, arguments: Sequence[Argument]) -> None:
+    def __init__(
+        self,
+        text: str,
+        where: SourceLocation,
+        arguments: Sequence[Argument],
+        functions: Functions,
+    ) -> None:
         self.text = text
         self.where = where
+        self.functions = functions
         self.arguments = {argument.name: argument for argument in arguments}
         self.names: dict[str, Expression] = {}
         self.targets: dict[str, ast.Name] = {}
@@ -297,13 +310,19 @@ class _Parser:
             hint = f"primitives are called by name: {written}(x), not x.{written}()"
             return self.error("E701", node.func, "only primitives may be called", hint)
         name = node.func.id
-        if name not in FUNCTIONS:
-            close = did_you_mean(name, FUNCTIONS)
-            others = "a formula calls primitives alone; a composite calls operators"
+        own = self.functions.get(name)
+        if name not in FUNCTIONS and own is None:
+            close = did_you_mean(name, [*FUNCTIONS, *self.functions])
+            others = "a formula calls primitives and the pointwise operators above it"
             hint = f"{close} {others}" if close else others
             return self.error("E708", node.func, f"unknown function '{name}'", hint)
         if node.keywords:
             return self.error("E709", node, f"'{name}' takes no keyword arguments")
+        if own:
+            if own.takes(len(operands)):
+                return own(operands)
+            message = f"'{name}' takes {own.arity}, got {len(operands)}"
+            return self.error("E709", node, message)
         arity = 3 if name == "where" else PRIMITIVES[name].arity
         if len(operands) != arity:
             count = f"{arity} argument" + ("s" if arity > 1 else "")

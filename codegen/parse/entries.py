@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..errors import CodegenError, did_you_mean
+from ..formula.functions import UNREADABLE, Functions, functions_of
 from ..model.operator import FUNCTION, METHOD, Index, Kind, Operator, Promotion
 from ..model.schema import Schema
 from .copies import copy_of, has_copy
@@ -26,37 +28,42 @@ _KIND_OF = {
 
 
 def read_operators(
-    nodes: list[AnyNode], report: Report
+    nodes: list[AnyNode], report: Report, base: Iterable[Operator] = ()
 ) -> tuple[tuple[Operator, ...], frozenset[str]]:
-    """Read all entries.
+    """Read all entries. base: operators of the library, for a package outside the tree.
+
+    Formulas may call the pointwise operators of the library, and those above them.
 
     Returns the operators, and the base names of entries too broken to become one: nobody should
     be told that these do not exist.
     """
     operators: list[Operator] = []
     broken: list[str] = []
+    functions = functions_of(base)
     for node in nodes:
         if not isinstance(node, Mapping):
             report.add("E105", node.where, f"an entry must be a mapping, got {described(node)}")
             continue
-        operator = _read_operator(node, report)
+        operator = _read_operator(node, functions, report)
         if operator:
+            functions |= functions_of([operator])
             operators.append(operator)
             operators += [copy_of(operator)] if has_copy(operator) else []
         else:
             func = text_of(node.get("func"), "'func'", Report())
             broken.append(base_name_of(func.text).split(".")[0] if func else "")
+            functions[broken[-1]] = UNREADABLE
     broken += [name for text in report.unreadable for name in _FUNC.findall(text)]
     return tuple(operators), frozenset(broken)
 
 
-def _read_operator(node: Mapping, report: Report) -> Operator | None:
+def _read_operator(node: Mapping, functions: Functions, report: Report) -> Operator | None:
     check_keys(node, OPERATOR_KEYS, "the entry", report)
     kind_name = _kind_name(node, report)
     schema = _schema(node, report)
     if schema is None or kind_name is None:
         return None
-    kind = read_kind(kind_name, node, schema, report)
+    kind = read_kind(kind_name, node, schema, functions, report)
     if kind is None:
         return None
     reference = text_of(node.get("reference"), "'reference'", report)

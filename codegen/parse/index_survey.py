@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ..errors import Diagnostic, Related, SourceLocation
 from ..formula.expressions import ZERO
+from ..formula.functions import Functions
 from ..formula.primitives import CONSTANTS, FUNCTIONS
 from ..model import index as ir
 from ..model import place as places
@@ -32,6 +33,8 @@ class Owner:
     results: tuple[str, ...]
     """Names of the results in the schema; empty where they have none."""
     result_count: int = 1
+    functions: Functions = field(default_factory=dict)
+    """What it may call besides the primitives and functions of its own."""
 
 
 @dataclass(slots=True)

@@ -154,8 +154,11 @@ class Values(Folds):
         if name in ir.FOLDS and name not in FUNCTIONS:
             hint = f"write {name}(j: ...), with the indices that it goes over"
             return self.error("E760", node.span, f"'{name}' is a fold", hint)
+        if name in self.owner.functions:
+            return self.operator(node, scope, integers)
         if name not in FUNCTIONS:
-            close = did_you_mean(name, [*FUNCTIONS, *self.functions, *ir.FOLDS])
+            known = [*FUNCTIONS, *self.functions, *ir.FOLDS, *self.owner.functions]
+            close = did_you_mean(name, known)
             return self.error("E708", node.function.span, f"unknown function '{name}'", close)
         arity = 3 if name == "where" else PRIMITIVES[name].arity
         if len(node.operands) != arity:
@@ -168,6 +171,16 @@ class Values(Folds):
             return places.apply(least, *values)  # type: ignore[arg-type]
         operands = [self.expression(value, scope) for value in values]
         return select(*operands) if name == "where" else call(name, *operands)
+
+    def operator(self, node: syntax.CallOf, scope: Scope, integers: bool) -> Value:
+        """A pointwise operator: its formula with the operands."""
+        name, count = node.function.text, len(node.operands)
+        function = self.owner.functions[name]
+        if not function.takes(count):
+            message = f"'{name}' takes {function.arity}, got {count}"
+            return self.error("E709", node.span, message)
+        values = [self.value(each, scope, integers) for each in node.operands]
+        return function([self.expression(value, scope) for value in values])
 
     def own_function(self, node: syntax.CallOf, scope: Scope) -> Value:
         function = self.functions[node.function.text]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ..errors import CodegenError, Related, SourceLocation
-from ..formula.parse import parse_formula
+from ..formula.functions import Functions
+from ..formula.parse import NONE, parse_formula
 from ..model import formula as ir
 from ..model.expression import Expression
 from ..model.formula import Formula
@@ -41,16 +42,22 @@ _FORMULA_KINDS: dict[str, ir.Kind] = {
 _EMPTY = Formula((), ())
 
 
-def read_kind(name: str, entry: Mapping, schema: Schema, report: Report) -> Kind | None:
-    """Read the value of the key `name`; None if it cannot be read."""
+def read_kind(
+    name: str, entry: Mapping, schema: Schema, functions: Functions, report: Report
+) -> Kind | None:
+    """Read the value of the key `name`; None if it cannot be read.
+
+    functions: what formulas may call besides the primitives.
+    """
     node = entry.values[name]
     if name == "pointwise":
         check = function_reference(entry.get("check"), "check", report)
-        return Pointwise(_formula(node, name, formula_arguments(schema), report), check)
+        formula = _formula(node, name, formula_arguments(schema), report, functions)
+        return Pointwise(formula, check)
     if name == "reduction":
         return _reduction(node, schema, report)
     if name == "index":
-        return _index(node, schema, report)
+        return _index(node, schema, functions, report)
     if name == "view":
         function = function_reference(node, name, report)
         return View(function) if function else None
@@ -75,14 +82,18 @@ def _formula_kind(argument: Argument) -> ir.Kind | None:
 
 
 def _formula(
-    node: AnyNode | None, what: str, arguments: tuple[ir.Argument, ...], report: Report
+    node: AnyNode | None,
+    what: str,
+    arguments: tuple[ir.Argument, ...],
+    report: Report,
+    functions: Functions = NONE,
 ) -> Formula:
     """Parse a formula; a stand-in if it is wrong, so that other checks go on."""
     scalar = text_of(node, f"'{what}'", report)
     if scalar is None:
         return _EMPTY
     try:
-        return parse_formula(scalar.text, scalar.where, arguments)
+        return parse_formula(scalar.text, scalar.where, arguments, functions)
     except CodegenError as error:
         report.extend(error.diagnostics)
         return _EMPTY
@@ -113,12 +124,12 @@ def _reduction(node: AnyNode, schema: Schema, report: Report) -> Reduction | Non
     )
 
 
-def _index(node: AnyNode, schema: Schema, report: Report) -> Index | None:
+def _index(node: AnyNode, schema: Schema, functions: Functions, report: Report) -> Index | None:
     scalar = text_of(node, "'index'", report)
     if scalar is None:
         return None
     names = tuple(result.name for result in schema.returns if result.name)
-    owner = Owner(formula_arguments(schema), names, len(schema.returns))
+    owner = Owner(formula_arguments(schema), names, len(schema.returns), functions)
     try:
         return Index(parse_index(scalar.text, scalar.where, owner))
     except CodegenError as error:

@@ -81,7 +81,8 @@ def _parse(inputs: Inputs) -> Parsed:
     own = read_functions(own_code.formulas) if own_code else {}
     shared = read_functions(inputs.formulas)
     functions = {**shared, **own}
-    operators, broken = read_operators(nodes, report)
+    base = inputs.empty.base
+    operators, broken = read_operators(nodes, report, base.operators if base else ())
     program = replace(inputs.empty, operators=operators, formulas=tuple(shared))
     if inputs.surface:
         program = replace(program, surface=_surface(inputs.surface, report))

@@ -123,7 +123,10 @@ def _nests_too_deeply(source: Source, report: Report) -> bool:
 
 
 _SYNTAX_HINTS = (
-    ("mapping values are not allowed", "quote a text that contains ': '"),
+    (
+        "mapping values are not allowed",
+        "quote a text that contains ': ', or write it in lines below `|`",
+    ),
     ("could not find expected ':'", "a key needs ': ' after it; quote a text of several lines"),
     ("found character '%'", "quote a text that begins with '%'"),
     ("found character '`'", "quote a text that begins with '`'"),

@@ -1,6 +1,7 @@
 """YAML entries become the model: keys, kinds, samples, derivatives, saved values, places."""
 
 import json
+import re
 import time
 
 import jsonschema
@@ -8,7 +9,10 @@ import pytest
 import yaml
 from small_program import DERIVATIVES, FORMULAS, FUNCTIONS, read_pair, write_pair
 
+from codegen.emit import nodes as nodes_emitter
 from codegen.errors import CodegenError, SourceLocation
+from codegen.formula import python_function, simplify
+from codegen.lower import lower
 from codegen.model.derivative import GradientKind, TangentKind
 from codegen.model.expression import Save, SavedValue
 from codegen.model.operator import (
@@ -114,6 +118,90 @@ def test_a_package_outside_the_tree_calls_base_operators(tmp_path):
     write_pair(tmp_path, functions.replace("twice", "mm"), "[]")
     with pytest.raises(CodegenError, match=r"E505.*base package"):
         read_pair(tmp_path, base)
+
+
+POINTWISE = """
+- func: {name}(Tensor self{more}) -> Tensor
+  pointwise: "{formula}"
+  samples: {{self: [-2, 2]}}
+  doc: D.
+"""
+
+
+def pointwise_entry(name, formula, more=""):
+    return POINTWISE.format(name=name, formula=formula, more=more)
+
+
+def write_entries(folder, functions):
+    names = re.findall(r"func: (\w+)\((.*?)\)", functions)
+    inputs = {name: ", ".join(re.findall(r"Tensor (\w+)", schema)) for name, schema in names}
+    auto = "".join(f"- name: {name}\n  {tensors}: auto\n" for name, tensors in inputs.items())
+    write_pair(folder, functions, auto)
+
+
+def test_formulas_call_pointwise_operators(tmp_path):
+    leaky = pointwise_entry(
+        "leaky", "self * (slope if slope is not None else 0.5)", ", Scalar? slope=None"
+    )
+    scaled = pointwise_entry("scaled", "self * by + self", ", Scalar by=2")
+    write_entries(tmp_path, leaky + scaled)
+    base = read_pair(tmp_path)
+    calls = {
+        "leaky(self + 1) - leaky(self, self)": "(self + 1) * 0.5 - self * self",
+        "scaled(scaled(self), self)": "(self * 2 + self) * self + (self * 2 + self)",
+    }
+    for number, (called, written) in enumerate(calls.items()):
+        texts = []
+        for formula in (called, written):
+            write_entries(tmp_path, pointwise_entry(f"own{number}", formula))
+            (operator,) = read_pair(tmp_path, base).operators
+            texts.append(python_function(simplify(operator.kind.formula), "f").splitlines())
+        assert texts[0][2:] == texts[1][2:]  # behind the formula as it was written
+    indexed = (
+        scaled
+        + """
+- func: own(Tensor self, Tensor w) -> Tensor
+  dtypes: floating
+  index: |
+    out[i] = scaled(sum(j: self[i, j] * w[j]), 3)
+  samples: [{self: "randn(2, 3)", w: "randn(3)"}]
+  doc: D.
+"""
+    )
+    write_entries(tmp_path, indexed)
+    assert read_pair(tmp_path).operator("own").kind.program.statements
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("scalde(self)", r"E708.*unknown function 'scalde'\n.*did you mean 'scaled'"),
+        ("later(self)", "E708.*unknown function 'later'"),
+        ("scaled()", "E709.*'scaled' takes 1 to 2 arguments, got 0"),
+        ("scaled(self, 1, 2)", "E709.*'scaled' takes 1 to 2 arguments, got 3"),
+        ("wrong(self, 1)", "E707.*unknown name 'nowhere'"),
+        ("unreadable(self)", "E202"),
+    ],
+)
+def test_mistakes_in_calls_of_pointwise_operators(tmp_path, formula, said):
+    before = pointwise_entry("scaled", "self * by", ", Scalar by=2")
+    if "wrong" in formula:
+        before += pointwise_entry("wrong", "nowhere * self")
+    if "unreadable" in formula:
+        before += pointwise_entry("unreadable", "self", ", Tenor x")
+    after = pointwise_entry("later", "self + 1")
+    write_entries(tmp_path, before + pointwise_entry("own", formula) + after)
+    with pytest.raises(CodegenError) as caught:
+        read_pair(tmp_path)
+    text = str(caught.value)
+    assert re.search(said, text, re.DOTALL) and text.count("error[") == 1
+
+
+def test_one_line_says_how_several_inputs_of_a_short_formula_differentiate(tmp_path):
+    entry = pointwise_entry("shorter", "self * other", ", Tensor other")
+    write_entries(tmp_path, entry)
+    nodes = "".join(file.text for file in nodes_emitter.emit(lower(read_pair(tmp_path))))
+    assert "    self: grad * other.conj() (auto)\n    other: grad * self.conj() (auto)\n" in nodes
 
 
 # YAML
