@@ -84,12 +84,9 @@ def _marked(seconds: float, goal: float) -> str:
     return f"{seconds:.2f}" if seconds <= goal else f"**{seconds:.2f}**"
 
 
-def _in_process(what: str) -> dict[str, float]:
+def _in_process(what: str, bytecode: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        environment = {
-            **timing.environment(Path(folder) / "bytecode"),
-            "TORCHGEN_CACHE_DIR": str(Path(folder) / "cache"),
-        }
+        environment = {**timing.environment(bytecode), "TORCHGEN_CACHE_DIR": folder}
         command = [sys.executable, "-m", "benchmarks.cold", what]
         run = subprocess.run(command, env=environment, check=True, capture_output=True)
     found: dict[str, float] = json.loads(run.stdout)

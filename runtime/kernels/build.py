@@ -8,8 +8,7 @@ compiles them, in a process of its own, and is imported nowhere else.
 
 from __future__ import annotations
 
-import ast
-import inspect
+import linecache
 import textwrap
 from collections.abc import Callable
 from functools import cache
@@ -21,6 +20,7 @@ from torchgen_out._runtime.kernels.machine import callers, library
 from torchgen_out._runtime.kernels.machine.host import fuses_multiply_add as fuses_multiply_add
 from torchgen_out._runtime.kernels.machine.signatures import spell
 from torchgen_out._runtime.kernels.native import Overloads
+from torchgen_out._runtime.kernels.vecmath import compose
 
 DECORATORS = """\
 inner = njit(forceinline=True, no_cpython_wrapper=True, **options)
@@ -156,14 +156,35 @@ def _collect(function: FunctionType, helpers: dict[str, str]) -> str:
 
 @cache
 def plain_source(function: FunctionType) -> str:
-    """The source of a function without its decorators."""
-    lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
+    """The source of a function without its decorators.
+
+    Told by lines alone: `inspect` reads it word by word, and that was most of what a process did
+    that found its kernels compiled.
+    """
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)[code.co_firstlineno - 1 :]
+    last = max(line or 0 for _, _, line in code.co_lines()) - code.co_firstlineno
+    lines = textwrap.dedent("".join(_definition(lines, last))).splitlines(keepends=True)
     start = next(i for i, line in enumerate(lines) if line.startswith("def "))
     return "".join(lines[start:])
+
+
+def _definition(lines: list[str], last: int) -> list[str]:
+    """Those of some lines that define a function: up to what is indented as little as the first.
+
+    last: where its last statement begins.
+    """
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    end = last + 1
+    for i, line in enumerate(lines[end:], end):
+        if line.strip() and len(line) - len(line.lstrip()) <= margin:
+            break
+        if line.strip():
+            end = i + 1
+    return lines[:end]
 
 
 @cache
 def names_used(source: str) -> tuple[str, ...]:
     """The global names that a function's source may mean, in order of appearance."""
-    names = (node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
-    return tuple(dict.fromkeys(names))
+    return compose.names_in(source)

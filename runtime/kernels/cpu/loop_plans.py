@@ -9,7 +9,7 @@ makes the shapes. A planner says which loop, and what becomes of each of its arg
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -87,9 +87,9 @@ def plan_ranges(
     parts, by the arrays of the call; each is given its number first.
     """
     bounds = ("part", "start", "stop") if parts else ("start", "stop")
-    if work < 2 * threads.GRAIN:
-        return plan_loop(loop, outs, operands, *(0, 0, count)[-len(bounds) :], *arguments)
     entry, numbers = _compiled(bounds, loop, outs, operands, arguments)
+    if work < 2 * threads.GRAIN:
+        return LaunchPlan(partial(entry, *(0, 0, count)[-len(bounds) :]), numbers)
 
     def run(*args: Any) -> bool:
         return threads.run_ranges(entry, count, work, *args, parts=parts(*args) if parts else 0)

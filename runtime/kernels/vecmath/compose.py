@@ -94,9 +94,14 @@ def compose_from(text: str, index: Mapping[str, Definition]) -> str:
         del order[name]
         order[name] = definition.source
 
-    for name in _NAME.findall(_NOT_CODE.sub("", text)):
+    for name in names_in(text):
         visit(name)
     return "".join(order.values())
+
+
+def names_in(source: str) -> tuple[str, ...]:
+    """The names in a source that are nobody's attributes, in order of appearance."""
+    return tuple(dict.fromkeys(_NAME.findall(_NOT_CODE.sub("", source))))
 
 
 def definitions_for(type_name: str) -> dict[str, Definition]:
@@ -121,8 +126,8 @@ def definitions_in(source: str) -> dict[str, Definition]:
         match = _DEFINITION.match(chunk.lstrip())
         assert match is not None
         name = match.group(1)
-        uses = dict.fromkeys(_NAME.findall(_NOT_CODE.sub("", chunk)))
-        found[name] = Definition(chunk, tuple(used for used in uses if used != name))
+        uses = tuple(used for used in names_in(chunk) if used != name)
+        found[name] = Definition(chunk, uses)
     return found
 
 
