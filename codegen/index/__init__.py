@@ -12,6 +12,7 @@ writer.py      prints a launch as a function: its items, places and elements
 loads.py       prints what a formula reads, and where its value goes
 loop_texts.py  prints loops over indices
 fold_texts.py  prints folds
+scatter_texts.py  prints scatters
 python.py      all launches of a program for the host
 device.py      all launches of a program for devices
 """

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..model import place as places
-from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Access, Statement
-from ..model.loops import Loop
-from ..model.place import Atom, Index, Place, Size
+from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Statement
+from ..model.place import Size
 from .loop_texts import LoopWriter
-from .rewrite import map_places
-from .writer import own_places, python_name
+from .writer import python_name
 
 
 class FoldWriter(LoopWriter):
@@ -47,7 +44,7 @@ class FoldWriter(LoopWriter):
         """What a fold has before its first element."""
         if self.is_ordered(statement):
             return "ordered(T(-inf))"
-        return "WIDE(0)" if self.is_wide(statement) else _identity(statement)
+        return "WIDE(0)" if self.is_wide(statement) else identity(statement)
 
     def result(self, statement: Statement, total: str) -> str:
         """What a fold has come to, as an element."""
@@ -127,7 +124,7 @@ class FoldWriter(LoopWriter):
         if function and is_dense:
             self.put(f"{total} = {function}({total}, {item})")
         else:
-            self.put(f"{total} = {_combined(kind, total, item)}")
+            self.put(f"{total} = {combined(kind, total, item)}")
 
     def vector_fold(self) -> None:
         """Accumulators are blocks along an index of the statement, which is innermost."""
@@ -146,7 +143,7 @@ class FoldWriter(LoopWriter):
         self.indent(f"for {name} in range(begin, end):")
         totals = self.wide_blocks()
         for statement, block in zip(self.nest.statements, blocks, strict=True):
-            self.put(f"{block}[U({name} - begin)] = {_identity(statement)}")
+            self.put(f"{block}[U({name} - begin)] = {identity(statement)}")
         for total in totals.values():
             self.put(f"{total}[U({name} - begin)] = WIDE(0)")
         writer.depth -= 1
@@ -172,7 +169,7 @@ class FoldWriter(LoopWriter):
             self.put(f"{item} = {self.value(statement)}")
             self.put(f"at = U({name} - begin)")
             self.put(f"before = {block}[at]")
-            self.put(f"{block}[at] = {_combined(statement.fold.kind, 'before', item)}")
+            self.put(f"{block}[at] = {combined(statement.fold.kind, 'before', item)}")
         writer.depth = within
         writer.over_batch = {}
         self.indent(f"for {name} in range(begin, end):")
@@ -208,49 +205,6 @@ class FoldWriter(LoopWriter):
         writer.depth = depth
         self.put("kept = kept + 1")
 
-    def scatter(self) -> None:
-        """Every element of the fold goes where its condition says, if that is in the result."""
-        writer, nest = self.writer, self.nest
-        (statement,) = nest.statements
-        assert nest.scattered is not None and statement.fold is not None
-        start = writer.depth
-        target = Access(statement.target, statement.has_batch, own_places(statement))
-        free = [Loop(name) for name in nest.scattered]
-        for loop in (*free, *([nest.vector] if nest.vector else [])):
-            self.loop(replace(loop, lower=(), upper=()))
-        self.put(f"{writer.memory(target)} = {_identity(statement)}")
-        writer.depth = start
-        self.fold_loops()
-        moved: dict[Atom, Place] = {}
-        for name, place in nest.scattered.items():
-            variable = writer.fresh(f"{name}_place")
-            if nest.vector is not None and nest.vector.index in place.indices:
-                continue
-            moved[Index(name)] = places.of(Index(variable))
-            writer.sizes.extent[variable] = writer.sizes.extent[name]
-            self.put(f"{variable} = {writer.place(place)}")
-            self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
-        if nest.vector is not None:
-            self.loop(nest.vector)
-        for name, place in nest.scattered.items():
-            if Index(name) not in moved:
-                variable = writer.fresh(f"{name}_place")
-                moved[Index(name)] = places.of(Index(variable))
-                writer.sizes.extent[variable] = writer.sizes.extent[name]
-                self.put(f"{variable} = {writer.place(place)}")
-                self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
-        self.guarded()
-        at = map_places(statement, lambda place: place.substitute(moved))
-        own = tuple(place.substitute(moved) for place in target.places)
-        item = writer.fresh(f"{statement.target}_item")
-        self.put(f"{item} = {self.value(at)}")
-        self.put(f"at = U({writer.offset(replace(target, places=own))})")
-        element = f"{python_name(statement.target)}[at]"
-        self.put(f"before = {element}")
-        self.put(f"{element} = {_combined(statement.fold.kind, 'before', item)}")
-        writer.over_batch = {}
-        writer.depth = start
-
 
 def is_argument(statement: Statement) -> bool:
     return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
@@ -260,7 +214,7 @@ def _is_sum(statement: Statement) -> bool:
     return statement.fold is not None and statement.fold.kind == SUM
 
 
-def _identity(statement: Statement) -> str:
+def identity(statement: Statement) -> str:
     assert statement.fold is not None
     kinds = {
         PROD: "T(1)", MAX: "T(-inf)", ARGMAX: "T(-inf)", MIN: "T(inf)", ARGMIN: "T(inf)",
@@ -274,7 +228,7 @@ def _signed(statement: Statement) -> str:
     return "-" if statement.fold is not None and statement.fold.kind == MIN else ""
 
 
-def _combined(kind: str, total: str, value: str) -> str:
+def combined(kind: str, total: str, value: str) -> str:
     operators = {PROD: "*", ANY: "|", ALL: "&"}
     if kind in (MAX, MIN):
         symbol = ">" if kind == MAX else "<"

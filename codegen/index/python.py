@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from ..model.loops import LoopProgram
-from .fold_texts import FoldWriter
+from .scatter_texts import ScatterWriter
 from .writer import LaunchText, Writer
 
 
@@ -36,7 +36,7 @@ class HostWriter(Writer):
         return NestWriter
 
 
-class NestWriter(FoldWriter):
+class NestWriter(ScatterWriter):
     """One nest of a launch."""
 
     def write(self) -> None:

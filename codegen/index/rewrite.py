@@ -51,7 +51,7 @@ def with_formula(
     Equal sources become one argument, named after what it reads.
     """
     arguments = [n for n in walk((outcome,)) if isinstance(n, Argument)]
-    sources = _without_twins({n.name: sources[n.name] for n in arguments if n.name in sources})
+    sources = without_twins({n.name: sources[n.name] for n in arguments if n.name in sources})
     taken = {each.name for each in arguments if each.name not in sources}
     first: dict[Source, Argument] = {}
     same: dict[Expression, Expression] = {}
@@ -73,7 +73,7 @@ def with_formula(
     return replace(statement, formula=replace(formula, arguments=kept), reads=reads)
 
 
-def _without_twins(sources: dict[str, Source]) -> dict[str, Source]:
+def without_twins(sources: dict[str, Source]) -> dict[str, Source]:
     """Without values outside for elements that are read without one, too: those are inside."""
     plain = {each for each in sources.values() if isinstance(each, Access) and each.outside is None}
     found = dict(sources)

@@ -18,6 +18,10 @@ TEXTS = {
     "rows_sum": ("x", "out[i] = sum(j: x[i, j])"),
     "columns_mean": ("x", "out[j] = mean(i: x[i, j])"),
     "whole_mean": ("x", "out[] = mean(...: x[...])"),
+    "scattered_exp": (
+        "x, y",
+        "out[s : 4] = sum(i where int(y[i]) == s: exp(x[i]) * sin(x[i]))",
+    ),
     "by_pairs": ("x", "out[i, j : 2 * size(x, -1)] = x[i, j // 2] * x[i, j // 2]"),
     "taken_twice": ("x", "out[i : 2 * size(x, -1)] = x[i // 2] * (i % 2 + 1) * x[i // 2]"),
     "swapped": ("x", "out[i : size(x, -1)] = x[i + 1 - 2 * (i % 2)] ** 2 * (i // 2 + 1)"),
@@ -30,7 +34,7 @@ TEXTS = {
     "each_third": ("x", "out[i : size(x, -1) // 3 + 1] = x[3 * i else 0] ** 2"),
 }
 """Operators: their tensors, and their text."""
-SAMPLES = {name: "4" for name in TEXTS if name not in ("rows_sum", "columns_mean", "by_pairs")}
+SAMPLES = dict.fromkeys(("rows_sum", "columns_mean", "by_pairs"), "3, 3")
 ENTRY = """
 - func: {name}({arguments}) -> Tensor
   variants: function
@@ -56,7 +60,7 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     for name, (names, text) in TEXTS.items():
         tensors = names.split(", ")
         arguments = ", ".join(f"Tensor {each}" for each in tensors)
-        samples = ", ".join(f'{each}: "randn({SAMPLES.get(name, "3, 3")})"' for each in tensors)
+        samples = ", ".join(f'{each}: "randn({SAMPLES.get(name, 4)})"' for each in tensors)
         text = text.replace("\n", "\n    ")
         entries += ENTRY.format(name=name, arguments=arguments, text=text, samples=samples)
         derivatives += DERIVATIVE.format(name=name, names=names)
@@ -101,6 +105,16 @@ def test_sums_of_a_million_elements_are_exact(ops: Any, name: str) -> None:
 def test_gradients_of_folds_over_all_dims_have_their_sizes(ops: Any) -> None:
     """The gradient of a number alone does not tell how far `...` goes."""
     assert gradcheck(ops.whole_mean, [torch.randn(2, 3, dtype=torch.float64, requires_grad=True)])
+
+
+def test_scatters_are_computed_in_blocks_and_added_in_order(ops: Any) -> None:
+    """More values than a block holds; those that go nowhere are left out."""
+    x = torch.randn(1200, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    place = torch.arange(1200) * 7 % 6
+    found = ops.scattered_exp(x, place.to(torch.float64))
+    item = np.exp(x.numpy()) * np.sin(x.numpy())
+    wanted = np.bincount(place.numpy(), item, 6)[:4]
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12)
 
 
 GATHERED = {

@@ -39,7 +39,8 @@ def turned(bits):
 
 def ordered(value):
     """As an integer, of which LLVM vectorises the largest; of floats it may not. NaN is above."""
-    return turned(T(value).view(BITS)) if value == value else BITS((1 << SIGN) - 1)
+    key = turned(T(value).view(BITS))  # before the choice: in one of its arms it is a branch
+    return key if value == value else BITS((1 << SIGN) - 1)
 
 
 def unordered(key):
