@@ -35,7 +35,7 @@ def inlined(program: IndexProgram) -> IndexProgram:
 
 def _may_inline(each: Statement, program: IndexProgram) -> bool:
     """Whether an element is read once, by a statement that goes over its indices alone."""
-    if each.fold is not None or each.type == "int":
+    if each.fold is not None or each.type == "int" or each.is_detached:
         return False
     if any(access.tensor == each.target for access in each.accesses):
         return False
@@ -175,7 +175,7 @@ def without_copies(program: IndexProgram) -> IndexProgram:
 
 def _copied(statement: Statement) -> str | None:
     """The tensor whose elements a statement gives as they are."""
-    if statement.fold is not None or len(statement.reads) != 1:
+    if statement.fold is not None or statement.is_detached or len(statement.reads) != 1:
         return None
     (read,) = statement.reads
     source, outcome = read.source, statement.formula.outputs[0]

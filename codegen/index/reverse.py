@@ -83,7 +83,7 @@ class _Reverse:
         """The tensors through which a gradient goes."""
         found = set(self.needs)
         for each in self.forward.statements:
-            is_number = each.type == "number"
+            is_number = each.type == "number" and not each.is_detached
             if is_number and any(access.tensor in found for access in each.accesses):
                 found.add(each.target)
         return found

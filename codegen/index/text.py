@@ -35,6 +35,8 @@ def statement_text(
     value = printer.text(statement.formula.outputs[0], 0)
     if statement.type == "int" and statement.fold is None:
         value = f"int({value})"
+    if statement.is_detached:
+        value = f"detach({value})"
     fold = statement.fold
     if fold is not None:
         over = ", ".join([*["..."] * fold.has_batch, *map(binder, fold.indices)])

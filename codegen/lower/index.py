@@ -16,7 +16,7 @@ from ..model.place import Element, Index, Place, Size
 
 def plan(program: IndexProgram) -> LoopProgram:
     """The launches of a program."""
-    program = inlined(solved(without_logsumexp(without_means(program))))
+    program = _prepared(program)
     groups = _groups(program)
     phases = tuple(_phase(group, program) for group in groups)
     local = {name for phase in phases for name in (*phase.numbers, *phase.rows)}
@@ -26,6 +26,13 @@ def plan(program: IndexProgram) -> LoopProgram:
         if each.target not in local and each.target not in program.results
     )
     return LoopProgram(program, phases, kept, _dense(phases))
+
+
+def _prepared(program: IndexProgram) -> IndexProgram:
+    """The program as loops compute it: folds by definition, conditions solved, terms put in."""
+    program = solved(without_logsumexp(without_means(program)))
+    statements = tuple(replace(each, is_detached=False) for each in program.statements)
+    return inlined(replace(program, statements=statements))
 
 
 def _dense(phases: Sequence[Phase]) -> dict[str, str]:
@@ -346,7 +353,7 @@ def device_plan(program: IndexProgram) -> LoopProgram:
     scatter is cut in two: its items tell where each value goes, and the runtime combines the values
     of each place in their order.
     """
-    program = inlined(solved(without_logsumexp(without_means(program))))
+    program = _prepared(program)
     phases = tuple(_device_phase(group, program) for group in _device_groups(program))
     local = {name for phase in phases for name in phase.numbers}
     kept = tuple(

@@ -95,6 +95,8 @@ class Statement:
     """Of one output; its arguments are the reads, and numbers among the operator's arguments."""
     reads: tuple[Read, ...]
     type: Type = "number"
+    is_detached: bool = False
+    """Whether it is a constant to all derivatives."""
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property

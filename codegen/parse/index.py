@@ -38,6 +38,7 @@ class _Reader(Values):
         self.check_names()
         for equation in self.tree.equations:
             self.survey(equation)
+        self.find_labels()
         for equation in self.tree.equations:
             self.resolve_extents(equation)
         for equation in self.tree.equations:

@@ -37,13 +37,13 @@ class Accesses(Survey, ABC):
         used = {node.name for node in walk(formula.outputs) if isinstance(node, Argument)}
         return tuple(
             ir.Read(argument.name, source)
-            for source, argument in scope.reads.items()
+            for source, argument in scope.all_reads().items()
             if argument.name in used
         )
 
     def read(self, source: ir.Source, scope: Scope) -> Expression:
         """The argument of the formula that is bound to a source."""
-        known = scope.reads.get(source)
+        known = scope.all_reads().get(source)
         if known is not None:
             return known
         match source:
@@ -53,7 +53,7 @@ class Accesses(Survey, ABC):
                 name, kind = "test", "bool"
             case _:
                 name, kind = "place", "scalar"
-        number = len(scope.reads)
+        number = scope.first + len(scope.reads)
         argument = Argument(f"{name}_{number}", kind)  # type: ignore[arg-type]
         scope.reads[source] = argument
         return argument

@@ -8,12 +8,15 @@ from ..errors import did_you_mean
 from ..formula.expressions import ONE, ZERO, as_number, call, select
 from ..model import index as ir
 from ..model import place as places
-from ..model.formula import Constant, Expression, Named, type_of
+from ..model.formula import Argument, Constant, Expression, Named, type_of
 from ..model.place import Place
 from . import index_syntax as syntax
 from .index_accesses import Accesses
 from .index_survey import Scope, Value, conjuncts
-from .index_syntax import FoldOf, Node
+from .index_syntax import FoldOf, Node, Span
+
+MOST_STEPS = 64
+"""Steps of a loop with a fixed count, each of which is a statement."""
 
 
 class Folds(Accesses):
@@ -60,7 +63,7 @@ class Folds(Accesses):
         fold = ir.Fold(kind, over_batch, own, tests)
         reads = self.reads_of(inner, formula)
         where = self.where.at(node.span.start)
-        return ir.Statement(target, has_batch, indices, fold, formula, reads, type_, where)
+        return ir.Statement(target, has_batch, indices, fold, formula, reads, type_, where=where)
 
     def nested_fold(self, node: FoldOf, scope: Scope) -> Expression:
         """A fold inside an expression: a statement of those indices that it depends on."""
@@ -83,22 +86,68 @@ class Folds(Accesses):
         """`int(expression)`: a whole number that is computed, a statement of its own."""
         if len(node.operands) != 1:
             return self.error("E709", node.span, "'int' takes 1 argument")
-        inner = Scope(scope.indices, scope.has_batch, scope.target, values=scope.values)
+        inner = scope.inner((), False)
         value = self.value(node.operands[0], inner)
         if isinstance(value, Place):
             return value
-        name = self.fresh(f"{scope.target}_int")
-        formula = self.formula(as_number(value), inner)
-        reads = self.reads_of(inner, formula)
-        found = ir.Statement(name, scope.has_batch, scope.indices, None, formula, reads, "int")
+        access = self.own_statement(as_number(value), inner, "int", node.span, "int")
+        return places.of(places.Element(access.tensor, access.has_batch, access.places))
+
+    def detached(self, node: syntax.CallOf, scope: Scope) -> Value:
+        """`detach(expression)`: a number that is a constant to all derivatives."""
+        if len(node.operands) != 1:
+            return self.error("E709", node.span, "'detach' takes 1 argument")
+        inner = scope.inner((), False)
+        value = self.value(node.operands[0], inner)
+        if isinstance(value, Place | Constant | Named):
+            return value
+        access = self.own_statement(as_number(value), inner, "detached", node.span)
+        self.statements[-1] = replace(self.statements[-1], is_detached=True)
+        return self.read(access, scope)
+
+    def repeated(self, node: syntax.Repeat, scope: Scope) -> Value:
+        """`repeat(8, t = start: next)`: statements one after the other, in each the next values."""
+        count = self.value(node.count, scope)
+        times = count.constant if isinstance(count, Place) else None
+        if times is None or not 1 <= times <= MOST_STEPS:
+            message = f"a loop has a count from 1 to {MOST_STEPS}"
+            return self.error("E772", node.count.span, message, "write it as a number")
+        before = scope.values
+        names = [name.text for name, _ in node.states]
+        values = [
+            self.kept(self.value(each, scope), scope, name.text, node) for name, each in node.states
+        ]
+        for step in range(times):
+            index = {} if node.index is None else {node.index.text: places.number(step)}
+            scope.values = {**before, **index, **dict(zip(names, values, strict=True))}
+            values = [self.value(each, scope) for each in node.bodies]
+            if step < times - 1:
+                pairs = zip(names, values, strict=True)
+                values = [self.kept(value, scope, name, node) for name, value in pairs]
+        scope.values = before
+        return values[0]
+
+    def kept(self, value: Value, scope: Scope, name: str, node: syntax.Repeat) -> Value:
+        """A value that may be read often, as a statement if it is more than a name."""
+        if isinstance(value, Place | Argument | Constant | Named):
+            return value
+        return self.read(self.own_statement(value, scope, name, node.span), scope)
+
+    def own_statement(
+        self, value: Expression, scope: Scope, word: str, span: Span, type_: ir.Type = "number"
+    ) -> ir.Access:
+        """A part of an expression as a statement of those indices that it depends on."""
+        name = self.fresh(f"{scope.target}_{word}")
+        formula = self.formula(value, scope)
+        reads = self.reads_of(scope, formula)
+        found = ir.Statement(name, scope.has_batch, scope.indices, None, formula, reads, type_)
         used = {index for place in found.all_places for index in place.indices}
         kept = tuple(index for index in scope.indices if index in used)
         has_batch = scope.has_batch and any(access.has_batch for access in found.accesses)
-        where = self.where.at(node.span.start)
+        where = self.where.at(span.start)
         self.add(replace(found, indices=kept, has_batch=has_batch, where=where))
         self.targets[name] = (has_batch, kept)
-        element = places.Element(name, has_batch, tuple(map(places.index, kept)))
-        return places.of(element)
+        return ir.Access(name, has_batch, tuple(map(places.index, kept)))
 
     def tests(self, node: Node, scope: Scope) -> tuple[tuple[ir.Test, ...], Expression | None]:
         """Conditions on whole numbers, and what else there is."""
@@ -106,7 +155,7 @@ class Folds(Accesses):
         others: list[Expression] = []
         for part in conjuncts(node):
             value = self.value(part, scope, integers=True)
-            source = next((s for s, a in scope.reads.items() if a == value), None)
+            source = next((s for s, a in scope.all_reads().items() if a == value), None)
             if isinstance(source, ir.Test):
                 tests.append(source)
             else:

@@ -22,7 +22,7 @@ Value: TypeAlias = Place | Expression
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 PLACE_FUNCTIONS = ("clamp", "wrap", "reflect")
 """Rules for a place that may be outside its tensor."""
-_OWN_FUNCTIONS = (*PLACE_FUNCTIONS, "size", "int")
+_OWN_FUNCTIONS = (*PLACE_FUNCTIONS, "size", "int", "detach", "repeat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,20 @@ class Scope:
     reads: dict[ir.Source, Argument] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     """What the parameters of a function of the text stand for."""
+    outer: Scope | None = None
+    """That around a fold: what is read there may be part of a parameter's value."""
+    first: int = 0
+    """The number of its first read; those of the scopes around it have smaller ones."""
 
     def inner(self, indices: Sequence[str], has_batch: bool) -> Scope:
         own = (*self.indices, *indices)
-        return Scope(own, self.has_batch or has_batch, self.target, values=self.values)
+        first = self.first + len(self.reads)
+        whole = self.has_batch or has_batch
+        return Scope(own, whole, self.target, values=self.values, outer=self, first=first)
+
+    def all_reads(self) -> dict[ir.Source, Argument]:
+        """What is read here and around it."""
+        return {**(self.outer.all_reads() if self.outer else {}), **self.reads}
 
 
 class Survey:
@@ -73,6 +83,7 @@ class Survey:
         self.targets: dict[str, tuple[bool, tuple[str, ...]]] = {}
         self.ranks: dict[str, tuple[bool, int, Span]] = {}
         self.integers: set[str] = set()
+        self.compared: list[tuple[str, str]] = []
         self.extents: dict[str, Place] = {}
         self.bound: dict[str, Span] = {}
         self.requirements: list[ir.Requirement] = []
@@ -126,6 +137,7 @@ class Survey:
             if isinstance(node, FoldOf) and node.condition is not None:
                 for test in walk_tree(node.condition):
                     self.survey_test(test)
+                self.survey_equations(node)
 
     def all_binders(self, equation: Equation) -> Iterator[Binder]:
         yield from equation.binders
@@ -167,6 +179,30 @@ class Survey:
                 is_index = isinstance(other, syntax.Name) and other.text in self.bound
                 if isinstance(one, Subscript) and is_index:
                     self.integers.add(one.tensor.text)
+
+    def survey_equations(self, node: FoldOf) -> None:
+        """Elements of arguments that are only compared with each other, if they are equal, are
+        whole numbers: labels."""
+        assert node.condition is not None
+        for part in conjuncts(node.condition):
+            if isinstance(part, syntax.Operation) and part.symbol in ("==", "!="):
+                names = [each.tensor.text for each in part.operands if isinstance(each, Subscript)]
+                if len(names) == 2 and not self.equations.keys() & set(names):
+                    self.compared.append((names[0], names[1]))
+
+    def find_labels(self) -> None:
+        """Settle which of the arguments that are compared with each other are whole numbers."""
+        read: dict[str, int] = {}
+        for equation in self.tree.equations:
+            for node in walk_tree(equation.value):
+                if isinstance(node, Subscript):
+                    read[node.tensor.text] = read.get(node.tensor.text, 0) + 1
+        for pair in self.compared:
+            for name in pair:
+                read[name] -= 1
+        for pair in self.compared:
+            if all(not read[name] or name in self.integers for name in pair):
+                self.integers.update(pair)
 
     def note_extents(self, node: Subscript) -> None:
         for number, inner in enumerate(node.places):
@@ -218,6 +254,8 @@ def walk_tree(node: Node) -> Iterator[Node]:
         case FoldOf():
             extents = tuple(each.extent for each in node.binders)
             below = (*extents, node.condition, node.body)
+        case syntax.Repeat():
+            below = (node.count, *(each for _, each in node.states), *node.bodies)
         case Subscript():
             below = (*node.places, node.outside)
         case _:

@@ -6,6 +6,8 @@
     place      = "..." | NAME [ ":" expression ]             on the left: an index and its extent
     fold       = NAME "(" binder {"," binder} ["where" expression] ":" expression ")"
     binder     = "..." | NAME [ ":" expression ]
+    repeat     = "repeat" "(" [NAME ":"] NUMBER {"," NAME "=" expression} ":"
+                 expression {"," expression} ")"
     access     = NAME "[" ["..." ","] expression {"," expression} ["else" expression] "]"
 
 Expressions are Python's: numbers, names, calls, arithmetic, comparisons, `a if c else b`.
@@ -120,7 +122,18 @@ class IsMissing:
     span: Span
 
 
-Node: TypeAlias = Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`repeat(k : 8, t = start: next)`: a loop with a fixed count."""
+
+    index: Name | None
+    count: Node
+    states: tuple[tuple[Name, Node], ...]
+    bodies: tuple[Node, ...]
+    span: Span
+
+
+Node: TypeAlias = Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +440,8 @@ class _Parser:
 
     def application(self, function: Name) -> Node:
         self.take()
+        if function.text == "repeat":
+            return self.repeat(function)
         if self.colons():
             return self.fold(function)
         operands = []
@@ -437,6 +452,27 @@ class _Parser:
         closing = self.take()
         span = Span(function.span.start, closing.span.stop)
         return CallOf(function, tuple(operands), span)
+
+    def repeat(self, function: Name) -> Repeat:
+        index = None
+        if self.colons() > 1:
+            index = self.name("the number of the step")
+            self.expect(":", "before how many steps there are")
+        count = self.expression()
+        states: list[tuple[Name, Node]] = []
+        while self.is_at(",") or not states:
+            self.expect(",", "before what a loop begins with, `name = value`")
+            name = self.name("a value's name")
+            self.expect("=", "before what the loop begins with")
+            states.append((name, self.expression()))
+        self.expect(":", "before the next values")
+        bodies = [self.expression()]
+        while len(bodies) < len(states):
+            self.expect(",", "before the next value of each that the loop begins with")
+            bodies.append(self.expression())
+        closing = self.expect(")", "to close the loop")
+        span = Span(function.span.start, closing.span.stop)
+        return Repeat(index, count, tuple(states), tuple(bodies), span)
 
     def fold(self, function: Name) -> FoldOf:
         binders = self.binders(":", "where")

@@ -39,6 +39,8 @@ class Values(Folds):
                 return self.missing(node)
             case FoldOf():
                 return self.nested_fold(node, scope)
+            case syntax.Repeat():
+                return self.repeated(node, scope)
             case syntax.CallOf():
                 return self.call(node, scope, integers)
             case Subscript():
@@ -146,6 +148,8 @@ class Values(Folds):
             return self.size(node, scope)
         if name == "int":
             return self.truncated(node, scope)
+        if name == "detach":
+            return self.detached(node, scope)
         if name in PLACE_FUNCTIONS:
             message = f"'{name}' says what a place does that may be outside a tensor"
             return self.error(
