@@ -221,6 +221,7 @@ def numbers_of(program: IndexProgram) -> Sequence[str]:
     for place in (
         *(extent for _, extent in program.extents),
         *(each.extent for each in program.requirements),
+        *(size for draw in program.draws for size in draw.sizes),
     ):
         used |= {atom.name for atom in place.atoms if isinstance(atom, Parameter)}
     return [name for name in program.numbers if name in used]

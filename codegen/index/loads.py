@@ -81,6 +81,8 @@ class Loads:
     def load(self, access: Access) -> str:
         """The element, of the compute type; checked, or what stands outside."""
         writer = self.writer
+        if access.tensor in writer.program.drawn:
+            return writer.drawn(access)
         kind = writer.tensors[access.tensor].type
         conditions: list[str] = []
         made = list(access.places)

@@ -15,6 +15,7 @@ from ..formula.expressions import ONE, ZERO, call, select, substitute
 from ..model import place as places
 from ..model.formula import Argument, Expression, Formula, Named, type_of
 from ..model.index import (
+    DRAW_KEY,
     LOGSUMEXP,
     MAX,
     MIN,
@@ -114,9 +115,12 @@ class _Reverse:
         """Without inputs that nothing reads; those that tell sizes stay."""
         read = {access.tensor for each in program.statements for access in each.accesses}
         told = [extent for _, extent in program.extents]
+        draws = tuple(draw for draw in program.draws if draw.name in read)
+        told += [size for draw in draws for size in draw.sizes]
         sized = {atom.tensor for place in told for atom in place.atoms if isinstance(atom, Size)}
         if not any(t.has_batch for t in program.inputs if t.name in self.grads):
             sized |= {tensor.name for tensor in program.inputs if tensor.has_batch}
+        read |= {DRAW_KEY} if draws else set()
         kept = tuple(t for t in program.inputs if t.name in read or t.name in sized)
         names = {each.name for each in kept}
         requirements = tuple(
@@ -124,7 +128,7 @@ class _Reverse:
             for each in program.requirements
             if all(a.tensor in names for a in each.extent.atoms if isinstance(a, Size))
         )
-        program = replace(program, inputs=kept, requirements=requirements)
+        program = replace(program, inputs=kept, requirements=requirements, draws=draws)
         numbers = tuple(numbers_of(program))
         integers = tuple(name for name in program.integers if name in numbers)
         return replace(program, numbers=numbers, integers=integers)

@@ -123,4 +123,6 @@ def size_of(program: IndexProgram, tensor: str, dim: int) -> Place:
     known = program.tensors[tensor]
     if any(each.name == tensor for each in program.inputs):
         return places.of(Size(tensor, dim - known.rank))
+    if tensor in program.drawn:
+        return program.drawn[tensor].sizes[dim]
     return program.extent[program.statement(tensor).indices[dim]]

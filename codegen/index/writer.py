@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ..formula.printer import LINE_LENGTH, parameter_name
 from ..model import place as places
-from ..model.index import Access, IndexProgram, Statement
+from ..model.index import DRAW_KEY, Access, Draw, IndexProgram, Statement
 from ..model.loops import LoopProgram, Nest, Phase
 from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
 from .rewrite import fresh
@@ -25,7 +25,7 @@ _RESERVED = frozenset(
         *("U", "T", "BLOCK", "RUN", "WIDE", "kept"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
-        *("larger", "ordered", "unordered"),
+        *("larger", "ordered", "unordered", "drawn", "IS_DOUBLE"),
         *dir(builtins),
     )
 )
@@ -219,7 +219,8 @@ class Writer(ABC):
         for nest in self.phase.nests:
             for each in nest.statements:
                 for access in (*each.accesses, Access(each.target, each.has_batch, ())):
-                    if access.has_batch and access.tensor not in self.local:
+                    is_made = access.tensor in self.local or access.tensor in self.program.drawn
+                    if access.has_batch and not is_made:
                         found.setdefault(access.tensor)
         return list(found)
 
@@ -322,6 +323,28 @@ class Writer(ABC):
         if self.phase.runs_batch and access.has_batch:
             parts.append(f"run * {name}_run")
         return " + ".join(parts)
+
+    def drawn(self, access: Access) -> str:
+        """A random number: a function of the key and of the number of its element."""
+        draw = self.program.drawn[access.tensor]
+        key = Access(DRAW_KEY, False, (places.number(0),))
+        return f"drawn({self.memory(key)}, {self.number_of(access, draw)}, {draw.number})"
+
+    def number_of(self, access: Access, draw: Draw) -> str:
+        """Which element of a random tensor it is, the last dim fastest."""
+        text = self.batch_number() if draw.has_batch else ""
+        for size, place in zip(draw.sizes, access.places, strict=True):
+            text = f"({text}) * {self.place(size, 1)} + {self.place(place)}" if text else (
+                self.place(place)
+            )
+        return text or "0"
+
+    def batch_number(self) -> str:
+        """Which of all that `...` stands for is at hand."""
+        if self.over_batch:
+            return "row"
+        number = "rest" if self.phase.items else "item"
+        return f"{number} * run_size + run" if self.phase.runs_batch else number
 
     def start_of(self, access: Access) -> str:
         if not access.has_batch:

@@ -159,6 +159,25 @@ class Tensor:
     optional: bool = False
 
 
+DRAW_KEY = "draw_key"
+"""The argument that all random numbers of a call are a function of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A tensor of random numbers, evenly from [0, 1): no memory, each is a function of its place.
+
+    The function is that of a counter: a call takes one key from its generator, and whoever has the
+    key draws the same numbers again.
+    """
+
+    name: str
+    number: int
+    """Which of the call's draws it is."""
+    has_batch: bool
+    sizes: tuple[Place, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """Two extents that must agree, or one that must reach another, which a call checks."""
@@ -187,7 +206,14 @@ class IndexProgram:
     results: tuple[str, ...]
     """The tensors that are returned."""
     text: str = ""
+    draws: tuple[Draw, ...] = ()
+    """The random tensors that the statements read."""
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def drawn(self) -> dict[str, Draw]:
+        """The draws by name."""
+        return {draw.name: draw for draw in self.draws}
 
     @property
     def extent(self) -> dict[str, Place]:
@@ -198,6 +224,8 @@ class IndexProgram:
     def tensors(self) -> dict[str, Tensor]:
         """All tensors, by name."""
         found = {tensor.name: tensor for tensor in self.inputs}
+        for draw in self.draws:
+            found[draw.name] = Tensor(draw.name, draw.has_batch, len(draw.sizes))
         for each in self.statements:
             found[each.target] = Tensor(each.target, each.has_batch, len(each.indices), each.type)
         return found

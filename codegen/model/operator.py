@@ -454,6 +454,11 @@ def adjoint_name(base_name: str) -> str:
     return f"_{base_name.removeprefix('_')}_backward"
 
 
+def drawn_name(name: str) -> str:
+    """What the operator is called that is a function of the key of its random numbers."""
+    return f"_{name}_drawn"
+
+
 def public_name(base_name: str, python_module: str) -> str:
     """Strip the prefix that an operator of a submodule carries: `linalg_inv` is `linalg.inv`."""
     prefix = SCHEMA_PREFIXES.get(python_module, "")

@@ -54,6 +54,8 @@ class _Reader(Values):
             for each in self.owner.arguments
             if each.kind == "tensor" and each.name in self.ranks
         )
+        if self.draws:
+            inputs = (*inputs, ir.Tensor(ir.DRAW_KEY, False, 1, "int"))
         self.check_unused(results)
         numbers = tuple(a.name for a in self.owner.arguments if a.name in self.read_numbers)
         return ir.IndexProgram(
@@ -65,7 +67,8 @@ class _Reader(Values):
             tuple(self.requirements),
             results,
             self.text.strip("\n"),
-            self.where,
+            tuple(self.draws),
+            where=self.where,
         )
 
     def results(self) -> tuple[str, ...]:

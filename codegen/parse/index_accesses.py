@@ -97,6 +97,19 @@ class Accesses(Survey, ABC):
             return places.of(places.Element(name, has_batch, tuple(found)))
         return self.read(ir.Access(name, has_batch, tuple(found), outside), scope)
 
+    def draw(self, node: syntax.CallOf, scope: Scope) -> Expression:
+        """A random number from [0, 1): one for each value of the indices that are bound here."""
+        if not self.owner.draws or node.operands:
+            hint = "write `uniform()`, and `*, Generator? generator=None` in the schema"
+            message = "a draw takes its key from the operator's generator, and no arguments"
+            return self.error("E774", node.span, message, hint)
+        number = len(self.draws)
+        sizes = tuple(self.extents[index] for index in scope.indices)
+        found = ir.Draw(f"random_{number}", number, scope.has_batch, sizes)
+        self.draws.append(found)
+        own = tuple(map(places.index, scope.indices))
+        return self.read(ir.Access(found.name, scope.has_batch, own), scope)
+
     def is_tensor(self, node: Subscript) -> bool:
         argument = self.arguments.get(node.tensor.text)
         return node.tensor.text in self.equations or (

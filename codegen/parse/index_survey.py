@@ -22,7 +22,7 @@ Value: TypeAlias = Place | Expression
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 PLACE_FUNCTIONS = ("clamp", "wrap", "reflect")
 """Rules for a place that may be outside its tensor."""
-_OWN_FUNCTIONS = (*PLACE_FUNCTIONS, "size", "int", "detach", "repeat")
+_OWN_FUNCTIONS = (*PLACE_FUNCTIONS, "size", "int", "detach", "repeat", "uniform", "normal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Owner:
     result_count: int = 1
     functions: Functions = field(default_factory=dict)
     """What it may call besides the primitives and functions of its own."""
+    draws: bool = False
+    """Whether a generator is among the arguments."""
 
 
 @dataclass(slots=True)
@@ -83,6 +85,7 @@ class Survey:
         self.targets: dict[str, tuple[bool, tuple[str, ...]]] = {}
         self.ranks: dict[str, tuple[bool, int, Span]] = {}
         self.integers: set[str] = set()
+        self.draws: list[ir.Draw] = []
         self.compared: list[tuple[str, str]] = []
         self.extents: dict[str, Place] = {}
         self.bound: dict[str, Span] = {}

@@ -7,7 +7,7 @@ from ..formula.expressions import call, select
 from ..formula.primitives import CONSTANTS, FUNCTIONS, PRIMITIVES
 from ..model import index as ir
 from ..model import place as places
-from ..model.formula import Constant, IsNone, Named, type_of
+from ..model.formula import Constant, Expression, IsNone, Named, type_of
 from ..model.place import Place
 from . import index_syntax as syntax
 from .index_folds import Folds
@@ -148,6 +148,10 @@ class Values(Folds):
             return self.size(node, scope)
         if name == "int":
             return self.truncated(node, scope)
+        if name == "uniform":
+            return self.draw(node, scope)
+        if name == "normal":
+            return normal(self.draw(node, scope), self.draw(node, scope))
         if name == "detach":
             return self.detached(node, scope)
         if name in PLACE_FUNCTIONS:
@@ -221,3 +225,10 @@ class Values(Folds):
             return self.error("E764", node.operands[1].span, message, "count from the last: -1")
         message = "size takes an index, or a tensor and a dim"
         return self.error("E764", node.span, message, "size(i), or size(x, -1)")
+
+
+def normal(one: Expression, other: Expression) -> Expression:
+    """A normal number of two even ones. Source: G. E. P. Box and M. E. Muller (1958)."""
+    radius = call("sqrt", call("mul", Constant(-2), call("log1p", call("neg", one))))
+    turn = call("mul", call("mul", Constant(2), Named("pi")), other)
+    return call("mul", radius, call("cos", turn))

@@ -129,7 +129,8 @@ def _index(node: AnyNode, schema: Schema, functions: Functions, report: Report) 
     if scalar is None:
         return None
     names = tuple(result.name for result in schema.returns if result.name)
-    owner = Owner(formula_arguments(schema), names, len(schema.returns), functions)
+    draws = any(argument.type.base == "Generator" for argument in schema.arguments)
+    owner = Owner(formula_arguments(schema), names, len(schema.returns), functions, draws)
     try:
         return Index(parse_index(scalar.text, scalar.where, owner))
     except CodegenError as error:

@@ -15,6 +15,7 @@ from ..model.signature import Signature
 from ..model.surface import Surface
 from .adjoints import with_adjoints
 from .derivatives import read_derivatives
+from .draws import with_draws
 from .entries import read_operators
 from .functions import read_functions
 from .implementations import Implementations
@@ -94,7 +95,8 @@ def _parse(inputs: Inputs) -> Parsed:
             formulas_module=f"{own_code.package}.{own_code.formulas.stem}",
         )
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
-    program = with_adjoints(replace(program, derivatives=derivatives), functions, report)
+    program = with_draws(replace(program, derivatives=derivatives))
+    program = with_adjoints(program, functions, report)
     return Parsed(program, functions, broken, unread, inputs.roots, report)
 
 

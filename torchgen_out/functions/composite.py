@@ -4980,6 +4980,20 @@ def bernoulli__p(
     return random_tensors_bodies.bernoulli(input, p, generator)
 
 
+def _draw_key(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """_draw_key(Tensor self, Generator? generator=None) -> Tensor
+
+    Draw the key that all random numbers of one call are a function of: 64 bits, on the tensor's
+        device.
+    """
+    if input.__class__ not in TENSORS:
+        _answer = overridden(_draw_key, locals())
+        if _answer is not NotImplemented:
+            return _answer
+        check_tensors("_draw_key", ("self", 0, "tensor", input))
+    return random_bodies.draw_key(input, generator)
+
+
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """dropout(Tensor input, float p, bool train) -> Tensor
 

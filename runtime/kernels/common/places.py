@@ -10,6 +10,9 @@ import numpy as np
 U = np.uint64
 """The type of a position in memory: one that is not negative needs no test."""
 
+T, IS_DOUBLE = np.float64, True
+"""The compute type."""
+
 BLOCK = 512
 """Elements of a fold along an index of the result that are kept together, in the cache."""
 WIDE = np.float64
@@ -44,6 +47,31 @@ def reflected(place, size):
     period = greater(2 * size - 2, 1)
     place = place % period
     return lesser(place, period - place) if size > 1 else 0
+
+
+def drawn(key, element, number):
+    """A random number from [0, 1): of a key, an element, and which of a formula's draws it is.
+
+    Two words of Philox4x32-10, whose counter is the element and the draw. Source: J. K. Salmon et
+    al., "Parallel random numbers: as easy as 1, 2, 3" (2011). A float32 takes 24 bits, a float64 53.
+    """
+    low, half = U(0xFFFFFFFF), U(32)
+    c0, c1 = U(element) & low, U(element) >> half
+    c2, c3 = U(number // 2), U(0)
+    k0, k1 = U(key) & low, U(key) >> half
+    for _ in range(10):
+        p0 = c0 * U(0xD2511F53)
+        p1 = c2 * U(0xCD9E8D57)
+        c0 = (p1 >> half) ^ c1 ^ k0
+        c2 = (p0 >> half) ^ c3 ^ k1
+        c1 = p1 & low
+        c3 = p0 & low
+        k0 = (k0 + U(0x9E3779B9)) & low
+        k1 = (k1 + U(0xBB67AE85)) & low
+    first, second = (c0, c1) if number % 2 == 0 else (c2, c3)
+    if IS_DOUBLE:
+        return T((first << U(21)) ^ (second >> U(11))) * T(2.0**-53)
+    return T(first >> U(8)) * T(2.0**-24)
 
 
 def plus(total, value):

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.dtype import int64
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -22,6 +23,11 @@ def dropout_(self: Any, p: float, train: bool) -> Any:
     """The same in place."""
     dropped = dropout(self, p, train)
     return self if dropped is self else self.copy_(dropped)
+
+
+def draw_key(self: Any, generator: Any = None) -> Any:
+    """A word of 64 bits, on the device of `self`: an int64 tensor of shape (1)."""
+    return self.new_empty((1,), dtype=int64).random_(-(2**63), None, generator=generator)
 
 
 _SELU_FLOOR = -1.7580993408473766

@@ -331,7 +331,7 @@ def _text(
     header += f"{runs.PLACES}BLOCK, RUN = {places.BLOCK}, {places.RUN}\n"
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.float64\n"
     bits = 8 * np.dtype(type_name).itemsize
-    header += f"BITS, SIGN = np.int{bits}, {bits - 1}"
+    header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
     texts = [header, _inlined(library), _inlined(used)]
     return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
 

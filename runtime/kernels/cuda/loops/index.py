@@ -322,7 +322,8 @@ def _source(
     )
     own = inlined("\n\n".join([_places(), build.plain_source(launch.function)]))
     joins = JOINS if beside else ""
-    text = typed.text_of(name, compute, "\n\n".join([own, joins, body]), note=note, LANES=lanes)
+    given = {"LANES": lanes, "IS_DOUBLE": compute is dtypes.float64}
+    text = typed.text_of(name, compute, "\n\n".join([own, joins, body]), note=note, **given)
     types = (
         *pointers, "int64*", "int64", *["int64"] * (wholes + geometry), *[compute.name] * numbers,
     )  # fmt: skip
