@@ -568,6 +568,7 @@ ops.log_normal_ = dispatch.log_normal_
 ops.multinomial = dispatch.multinomial
 ops.poisson = dispatch.poisson
 ops.binomial = dispatch.binomial
+ops._draw_key = composite._draw_key
 ops.native_dropout = dispatch.native_dropout
 ops.native_dropout_backward = pointwise.native_dropout_backward
 ops.dropout = composite.dropout

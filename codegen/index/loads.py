@@ -26,6 +26,7 @@ class Loads:
         self.depth = writer.depth
         self.values: dict[Source, str] = {}
         self.made: dict[str, str] = {}
+        writer.at_hand = self.made
         self.run_depth = 0
 
     def put(self, line: str) -> None:

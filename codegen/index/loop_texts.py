@@ -84,6 +84,9 @@ class LoopWriter(Loads):
                 source = read.source
                 if not isinstance(source, Access) or source.tensor in made:
                     continue
+                atoms = {atom for place in source.places for atom in place.atoms}
+                if any(isinstance(atom, Element) and atom.tensor in made for atom in atoms):
+                    continue
                 is_number = self.writer.tensors[source.tensor].type == "number"
                 if is_number and any(_is_uneven(place, index) for place in source.places):
                     found.setdefault(source)

@@ -23,9 +23,10 @@ class _Part:
 
 def merged(program: IndexProgram) -> IndexProgram:
     """The program with one fold in the place of several whose sum is taken."""
+    sizes = Sizes(program)
     for each in program.statements:
         groups: dict[object, list[_Part]] = {}
-        for part in _parts(each, program) if each.fold is None else ():
+        for part in _parts(each, program, sizes) if each.fold is None else ():
             groups.setdefault(part.key, []).append(part)
         found = next((parts for parts in groups.values() if len(parts) > 1), None)
         if found is not None:
@@ -41,11 +42,10 @@ def _terms(outcome: Expression) -> Iterator[Expression]:
         yield outcome
 
 
-def _parts(statement: Statement, program: IndexProgram) -> Iterator[_Part]:
+def _parts(statement: Statement, program: IndexProgram, sizes: Sizes) -> Iterator[_Part]:
     """The folds that a statement adds up, which nothing else reads."""
     sources = {read.name: read.source for read in statement.reads}
     made = {each.target: each for each in program.statements}
-    sizes = Sizes(program)
     for term in _terms(statement.formula.outputs[0]):
         source = sources.get(term.name) if isinstance(term, Argument) else None
         if not isinstance(term, Argument) or not isinstance(source, Access):

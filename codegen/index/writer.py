@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -30,11 +31,14 @@ _RESERVED = frozenset(
     )
 )
 """Names that loops use themselves."""
+_OF_TENSOR = re.compile(r"_(at|row|run|p|b|s\d+)$|^(n|needs)_")
+"""What names end or begin with that loops make of those of tensors and indices."""
 
 
 def python_name(name: str) -> str:
     """What an index or a tensor is called in the text."""
-    return f"{name}_" if name in _RESERVED else parameter_name(name)
+    is_taken = name in _RESERVED or _OF_TENSOR.search(name) is not None
+    return f"{name}_" if is_taken else parameter_name(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,8 @@ class Writer(ABC):
             and nest.scattered is None
             and not self.phase.runs_items
         }
+        self.at_hand: dict[str, str] = {}
+        """Elements of the nest's own statements, which are variables before they are stored."""
         self.numbers: dict[str, None] = {}
         self.over_batch: dict[str, str] = {}
         self.loaded: dict[Element, str] = {}
@@ -289,7 +295,7 @@ class Writer(ABC):
         """An element in memory, or a number or part of a row within the item."""
         if access.tensor in self.held:
             return self.held_name(access.tensor)
-        return self.memory(access)
+        return self.at_hand.get(access.tensor) or self.memory(access)
 
     def held_name(self, tensor: str) -> str:
         """What the number within the item is called."""
@@ -334,8 +340,10 @@ class Writer(ABC):
         """Which element of a random tensor it is, the last dim fastest."""
         text = self.batch_number() if draw.has_batch else ""
         for size, place in zip(draw.sizes, access.places, strict=True):
-            text = f"({text}) * {self.place(size, 1)} + {self.place(place)}" if text else (
-                self.place(place)
+            text = (
+                f"({text}) * {self.place(size, 1)} + {self.place(place)}"
+                if text
+                else (self.place(place))
             )
         return text or "0"
 

@@ -157,6 +157,8 @@ class Place:
 
     def substitute(self, values: Mapping[Atom, Place]) -> Place:
         """Put places in the place of atoms."""
+        if not any(atom in values for atom in self._atoms()):
+            return self
         return self.map(values.get)
 
     def __str__(self) -> str:

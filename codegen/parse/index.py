@@ -6,14 +6,15 @@ an element it is a number of the compute type. Mistakes are collected, each at i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import CodegenError, SourceLocation
 from ..model import index as ir
 from ..model import place as places
 from ..model.place import Place
-from .index_survey import Owner, Scope, walk_tree
-from .index_syntax import Equation, FoldOf, Subscript, parse_syntax
+from .index_survey import Owner, Scope, binders_of, walk_tree
+from .index_syntax import Binder, Equation, FoldOf, Node, Subscript, parse_syntax
 from .index_values import Values
 
 
@@ -38,9 +39,10 @@ class _Reader(Values):
         self.check_names()
         for equation in self.tree.equations:
             self.survey(equation)
+        for function in self.tree.definitions:
+            self.survey_value(function.body)
         self.find_labels()
-        for equation in self.tree.equations:
-            self.resolve_extents(equation)
+        self.resolve_extents()
         for equation in self.tree.equations:
             self.equation(equation)
         results = self.results()
@@ -84,27 +86,39 @@ class _Reader(Values):
                 self.error("E752", span, f"no statement defines the result '{name}'")
         return tuple(names)
 
-    def resolve_extents(self, equation: Equation) -> None:
-        for binder in self.all_binders(equation):
-            if binder.is_batch or binder.extent is None:
-                continue
-            scope = Scope((), False, "extent")
-            value = self.value(binder.extent, scope)
-            constant = value.constant if isinstance(value, Place) else None
-            if constant is not None and constant < 1:
-                message = f"the extent of '{binder.name}' is {constant}"
-                self.error("E771", binder.extent.span, message, "an index has a first value, 0")
-            if not isinstance(value, Place):
-                self.error("E756", binder.extent.span, "an extent is a whole number")
-            elif binder.name not in self.extents:
-                self.extents[binder.name] = value
-            elif self.extents[binder.name] != value:
-                message = f"'{binder.name}' has the extent {self.extents[binder.name]} elsewhere"
-                self.error("E757", binder.extent.span, message, "use another index")
+    def resolve_extents(self) -> None:
+        """Find how far each index goes: as it is written, else as what it stands in."""
+        for equation in self.tree.equations:
+            for binder in (*equation.binders, *binders_of(equation.value)):
+                self.resolve_extent(binder)
+            self.note_all(equation.value, ())
+        for function in self.tree.definitions:
+            for binder in binders_of(function.body):
+                self.resolve_extent(binder)
+            self.note_all(function.body, tuple(each.text for each in function.parameters))
+
+    def resolve_extent(self, binder: Binder) -> None:
+        if binder.is_batch or binder.extent is None:
+            return
+        value = self.value(binder.extent, Scope((), False, "extent"))
+        constant = value.constant if isinstance(value, Place) else None
+        if constant is not None and constant < 1:
+            message = f"the extent of '{binder.name}' is {constant}"
+            self.error("E771", binder.extent.span, message, "an index has a first value, 0")
+        if not isinstance(value, Place):
+            self.error("E756", binder.extent.span, "an extent is a whole number")
+        elif binder.name not in self.extents:
+            self.extents[binder.name] = value
+        elif self.extents[binder.name] != value:
+            message = f"'{binder.name}' has the extent {self.extents[binder.name]} elsewhere"
+            self.error("E757", binder.extent.span, message, "use another index")
+
+    def note_all(self, value: Node, parameters: Sequence[str]) -> None:
+        """Note extents: of arguments first, which a call tells."""
         for own in (True, False):
-            for node in walk_tree(equation.value):
+            for node in walk_tree(value):
                 if isinstance(node, Subscript) and (node.tensor.text in self.ranks) is own:
-                    self.note_extents(node)
+                    self.note_extents(node, parameters)
 
     def check_unused(self, results: tuple[str, ...]) -> None:
         read = {access.tensor for each in self.statements for access in each.accesses}

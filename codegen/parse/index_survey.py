@@ -132,9 +132,15 @@ class Survey:
         indices = tuple(each.name for each in equation.binders if not each.is_batch)
         has_batch = any(each.is_batch for each in equation.binders)
         self.targets[equation.target.text] = (has_batch, indices)
-        for binder in self.all_binders(equation):
+        for binder in equation.binders:
             self.bind(binder)
-        for node in walk_tree(equation.value):
+        self.survey_value(equation.value)
+
+    def survey_value(self, value: Node) -> None:
+        """Note what an expression says of tensors and indices."""
+        for binder in binders_of(value):
+            self.bind(binder)
+        for node in walk_tree(value):
             if isinstance(node, Subscript):
                 self.survey_access(node)
             if isinstance(node, FoldOf) and node.condition is not None:
@@ -142,11 +148,12 @@ class Survey:
                     self.survey_test(test)
                 self.survey_equations(node)
 
-    def all_binders(self, equation: Equation) -> Iterator[Binder]:
-        yield from equation.binders
-        for node in walk_tree(equation.value):
-            if isinstance(node, FoldOf):
-                yield from node.binders
+    def values(self) -> Iterator[tuple[Node, tuple[str, ...]]]:
+        """The right sides of all equations and functions, with the functions' parameters."""
+        for equation in self.tree.equations:
+            yield equation.value, ()
+        for function in self.tree.definitions:
+            yield function.body, tuple(each.text for each in function.parameters)
 
     def bind(self, binder: Binder) -> None:
         if binder.is_batch:
@@ -162,7 +169,7 @@ class Survey:
     def survey_access(self, node: Subscript) -> None:
         name = node.tensor.text
         for inner in node.places:
-            for part in walk_tree(inner):
+            for part in walk_tree(inner, into_numbers=False):
                 if isinstance(part, Subscript):
                     self.integers.add(part.tensor.text)
         if name in self.targets or name in self.equations:
@@ -196,8 +203,8 @@ class Survey:
     def find_labels(self) -> None:
         """Settle which of the arguments that are compared with each other are whole numbers."""
         read: dict[str, int] = {}
-        for equation in self.tree.equations:
-            for node in walk_tree(equation.value):
+        for value, _ in self.values():
+            for node in walk_tree(value):
                 if isinstance(node, Subscript):
                     read[node.tensor.text] = read.get(node.tensor.text, 0) + 1
         for pair in self.compared:
@@ -207,9 +214,10 @@ class Survey:
             if all(not read[name] or name in self.integers for name in pair):
                 self.integers.update(pair)
 
-    def note_extents(self, node: Subscript) -> None:
+    def note_extents(self, node: Subscript, parameters: Sequence[str] = ()) -> None:
         for number, inner in enumerate(node.places):
-            if isinstance(inner, syntax.Name) and inner.text in self.bound:
+            is_index = isinstance(inner, syntax.Name) and inner.text in self.bound
+            if isinstance(inner, syntax.Name) and is_index and inner.text not in parameters:
                 size = self.size_of(node.tensor.text, number, len(node.places))
                 if size is not None:
                     self.note_extent(inner.text, size, inner.span)
@@ -239,6 +247,13 @@ class Survey:
             self.extents[binder.name] = places.number(1)
 
 
+def binders_of(value: Node) -> Iterator[Binder]:
+    """The indices that the folds of an expression go over."""
+    for node in walk_tree(value):
+        if isinstance(node, FoldOf):
+            yield from node.binders
+
+
 def conjuncts(node: Node) -> Iterator[Node]:
     """The parts of a condition that `and` puts together."""
     if isinstance(node, syntax.Operation) and node.symbol == "and":
@@ -248,9 +263,11 @@ def conjuncts(node: Node) -> Iterator[Node]:
         yield node
 
 
-def walk_tree(node: Node) -> Iterator[Node]:
-    """A node and all below it."""
+def walk_tree(node: Node, into_numbers: bool = True) -> Iterator[Node]:
+    """A node and all below it; into_numbers: also what `int(...)` makes a whole number of."""
     yield node
+    if isinstance(node, syntax.CallOf) and node.function.text == "int" and not into_numbers:
+        return
     match node:
         case syntax.Operation(operands=operands) | syntax.CallOf(operands=operands):
             below: tuple[Node | None, ...] = operands
@@ -265,4 +282,4 @@ def walk_tree(node: Node) -> Iterator[Node]:
             below = ()
     for each in below:
         if each is not None:
-            yield from walk_tree(each)
+            yield from walk_tree(each, into_numbers)

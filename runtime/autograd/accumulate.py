@@ -174,13 +174,23 @@ def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
         return grad if grad_mode.state.enabled else ops.detach(grad)
     if grad._strides == leaf._strides:
         return grad.clone()
-    if leaf.is_contiguous():
+    if leaf.is_contiguous() or not _is_dense(leaf):
         return grad.clone(memory_format=contiguous_format)
     copy: Tensor = ops.empty_strided(
         leaf._sizes, leaf._strides, dtype=grad.dtype, device=grad.device
     )
     copy.copy_(grad)
     return copy
+
+
+def _is_dense(leaf: Tensor) -> bool:
+    """Whether a leaf's elements lie one behind the other in some order of its dims."""
+    step = 1
+    for stride, size in sorted(zip(leaf._strides, leaf._sizes, strict=True)):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
 
 
 def clear(tensor: Any, set_to_none: bool) -> None:

@@ -73,6 +73,17 @@ MISTAKES = [
      "out[i] = ‸out[i - 1 else 0] + out[i + 1 else 0] * x[i] * w[i]", "E770", "before and behind"),
     ("defined by itself", "out[i] = ‸out[i] + x[i] * w[i]", "E770", "its own element"),
     ("scan with jumps", "out[i] = ‸out[2 * i else 0] + x[i] * w[i]", "E770", "and a number"),
+    # Loops, constants and draws
+    ("loop without a beginning", "out[i] = repeat(3‸: x[i]) * w[i]", "E750", "',' before"),
+    ("loop without a next value", "out[i] = repeat(3, t = x[i], u = 1: t + u‸) * w[i]", "E750",
+     "next value of each"),
+    ("loop whose count varies", "out[i] = repeat(‸i, t = x[i]: t * w[i])", "E772", "from 1 to"),
+    ("loop without end", "out[i] = repeat(‸1000, t = x[i]: t * w[i])", "E772", "from 1 to"),
+    ("loop's value outside of it", "out[i] = repeat(2, t = x[i]: t * w[i]) + ‸t", "E707", "'t'"),
+    ("detach of two", "out[i] = ‸detach(x[i], w[i])", "E709", "takes 1 argument"),
+    ("tensor like a loop", "‸repeat[i] = x[i]\nout[i] = w[i]", "E753", "of the language"),
+    ("draw without a generator", "out[i] = x[i] * w[i] * ‸uniform()", "E774", "its key"),
+    ("draw with an argument", "out[i] = x[i] * w[i] + ‸normal(1)", "E774", "no arguments"),
     ("None that never is", "out[i] = x[i] * w[i] if ‸x is None else 0", "E711", "optional"),
 ]  # fmt: skip
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import torchgen_out as torch
-from codegen.__main__ import main
 from tests.cuda.compiling import check, needs_extra
+from tests.research_package import generated
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import index
-
-RESEARCH = Path(__file__).parents[2] / "examples" / "research_ops"
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -25,15 +20,8 @@ pytestmark = pytest.mark.usefixtures("emulated")
 @pytest.fixture(scope="module")
 def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The package of examples/research_ops, under a name of its own."""
-    folder = tmp_path_factory.mktemp("index")
-    files = ["--functions", str(RESEARCH / "research_ops.yaml")]
-    files += ["--derivatives", str(RESEARCH / "research_derivatives.yaml")]
-    assert main([*files, "--out", str(folder / "research_ops_on_cuda")]) == 0
-    sys.path.insert(0, str(folder))
-    try:
-        yield importlib.import_module("research_ops_on_cuda")
-    finally:
-        sys.path.remove(str(folder))
+    with generated(tmp_path_factory.mktemp("index"), "research_ops_on_cuda") as package:
+        yield package
 
 
 def _randn(*sizes: int) -> Any:
@@ -48,8 +36,12 @@ CALLS: dict[str, Callable[[], tuple[Any, ...]]] = {
         *(_randn(2, 4, 3), _randn(2, 4, 3).abs(), -_randn(3, 2).abs()),
         *(_randn(2, 4, 2), _randn(2, 4, 2)),
     ),
+    "entmax15": lambda: (_randn(3, 40),),
+    "bias_gelu_dropout_residual": lambda: (_randn(3, 5), _randn(5), _randn(3, 5), 0.4),
 }
-"""Long folds, which a warp shares, and short ones; `...`, windows, gathers, scatters and a scan."""
+"""Long folds, which a warp shares, and short ones; `...`, windows, gathers, scatters and a scan;
+steps, and draws, which are the CPU's.
+"""
 
 
 def _trained(function: Any, args: tuple[Any, ...], device: str, dtype: Any) -> list[Any]:
@@ -62,6 +54,7 @@ def _trained(function: Any, args: tuple[Any, ...], device: str, dtype: Any) -> l
         else a
         for a in args
     ]
+    torch.manual_seed(1)
     out = function(*given)
     (out * out).sum().backward()
     leaves = [a.grad for a in given if isinstance(a, torch.Tensor) and a.requires_grad]

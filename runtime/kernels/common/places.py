@@ -52,8 +52,8 @@ def reflected(place, size):
 def drawn(key, element, number):
     """A random number from [0, 1): of a key, an element, and which of a formula's draws it is.
 
-    Two words of Philox4x32-10, whose counter is the element and the draw. Source: J. K. Salmon et
-    al., "Parallel random numbers: as easy as 1, 2, 3" (2011). A float32 takes 24 bits, a float64 53.
+    Two words of Philox4x32-10, whose counter is the element and the draw: 24 bits of them are a
+    float32, 53 a float64. Source: J. K. Salmon et al., "Parallel random numbers" (2011).
     """
     low, half = U(0xFFFFFFFF), U(32)
     c0, c1 = U(element) & low, U(element) >> half

@@ -1,0 +1,249 @@
+"""Every construct of the index language, run: values beside NumPy's, gradients beside differences.
+
+The operators are those of language_ops.yaml; each is called with every floating dtype, with strided
+and broadcast operands, with no batch dim, several, and none of an extent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from tests.research_package import generated
+from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
+
+F64 = torch.float64
+Array = Any
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("language")
+    with generated(folder, "language_ops", Path(__file__).parent, "language") as package:
+        yield package
+
+
+# -- what is expected ---------------------------------------------------------------------------
+
+
+def _outside(x: Array, k: int) -> Array:
+    n = x.shape[-1]
+    at = np.arange(n)
+    mirrored = np.pad(np.arange(n), k, "reflect")[:n] if n > 1 else at
+    shifted = np.concatenate([np.full((*x.shape[:-1], k), 5.0), x], -1)[..., :n]
+    inside = x[..., np.minimum(at + k, n - 1)]
+    return x[..., (at + k) % n] + 2 * x[..., mirrored] + 3 * inside + 4 * shifted
+
+
+def _places(x: Array) -> Array:
+    n = x.shape[-1]
+    at = np.arange(n)
+    return x[..., at // 2] + 2 * x[..., (3 * at + 1) % n] + 3 * x[..., np.minimum(at, 2)]
+
+
+def _logsumexp(x: Array, axis: Any = -1) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(x).sum(axis))
+
+
+def _folds(x: Array) -> Array:
+    found = x.prod(-1) + 2 * x.min(-1) + 3 * x.max(-1) + 4 * x.mean(-1)
+    return found + 5 * _logsumexp(x)
+
+
+def _wavefront(x: Array) -> Array:
+    r = np.zeros_like(x)
+    for i in range(x.shape[-2]):
+        for j in range(x.shape[-1]):
+            above = r[..., i - 1, j] if i else 0.0
+            left = r[..., i, j - 1] if j else -1.0
+            r[..., i, j] = x[..., i, j] + np.maximum(above, 0.5 * left)
+    return r
+
+
+def _backwards(x: Array) -> Array:
+    n = x.shape[-1]
+    out = np.zeros_like(x)
+    for t in reversed(range(n)):
+        one = out[..., t + 1] if t + 1 < n else 0.0
+        two = out[..., t + 2] if t + 2 < n else 1.0
+        out[..., t] = x[..., t] + 0.5 * one * two
+    return out
+
+
+def _broadcast(a: Array, b: Array) -> Array:
+    return a[..., :, None] * b[..., None, :] + a.sum(-1)[..., None, None]
+
+
+def _computed(x: Array, at: Array) -> Array:
+    whole = np.floor(at).astype(int)
+    inside = (whole >= 0) & (whole < len(x))
+    padded = np.append(x, 7)
+    return padded[np.where(inside, whole, len(x))] * at
+
+
+def _scattered(x: Array, group: Array, groups: int) -> tuple[Array, ...]:
+    of = [x[group == g] for g in range(groups)]
+    high = [v.max(initial=-np.inf) for v in of]
+    low = [v.min(initial=np.inf) for v in of]
+    return np.array([v.prod() for v in of]), np.array(high), np.array(low)
+
+
+def _conditions(x: Array, label: Array) -> Array:
+    same = label[:, None] == label
+    return np.cumsum(np.where(x > 0, x, 0)) + (same * x**2).sum(-1)
+
+
+def _steps(x: Array) -> Array:
+    series, part = 1.0, 1.0
+    for n in range(8):
+        part = part * x / (n + 1)
+        series = series + part
+    return np.sqrt(x**2 + 1) + series
+
+
+def _centred(x: Array) -> Array:
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) ** 2 + x - x * mean
+
+
+REFERENCES: dict[str, Callable[..., Any]] = {
+    "outside": _outside,
+    "places": _places,
+    "folds": _folds,
+    "over_all": lambda x: (x**2).sum() + _logsumexp(x, None),
+    "truths": lambda x: ((x > 1).any(-1), (x > -1).all(-1)),
+    "extremes": lambda x: (x.argmax(-1), x.argmin(-1), x.max(-1) - x.min(-1)),
+    "gathered": lambda x, at: x[at],
+    "computed": _computed,
+    "wavefront": _wavefront,
+    "backwards": _backwards,
+    "broadcast": _broadcast,
+    "scattered": _scattered,
+    "conditions": _conditions,
+    "steps": _steps,
+    "centred": _centred,
+}
+
+# -- what is given ------------------------------------------------------------------------------
+
+
+def _randn(*sizes: int) -> Any:
+    return torch.randn(*sizes, dtype=F64)
+
+
+def _strided(*sizes: int) -> Any:
+    """The same, every second element of memory whose dims are exchanged."""
+    return _randn(*sizes[::-1], 2)[..., 0].permute(*reversed(range(len(sizes))))
+
+
+CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
+    "outside": [lambda: (_randn(5), 2), lambda: (_strided(2, 3, 4), 1), lambda: (_randn(0, 4), 1)],
+    "places": [lambda: (_strided(2, 7),), lambda: (_randn(3),)],
+    "folds": [lambda: (_strided(2, 3, 4),), lambda: (_randn(1, 1),), lambda: (_randn(2, 0, 3),)],
+    "over_all": [lambda: (_strided(2, 3, 4),), lambda: (_randn(5),)],
+    "truths": [lambda: (_strided(3, 4),), lambda: (_randn(4),), lambda: (_randn(2, 0),)],
+    "extremes": [lambda: (_strided(3, 4),), lambda: (_randn(6),), lambda: (_randn(0, 3),)],
+    "gathered": [lambda: (_strided(4), torch.tensor([3, 0, 3])),
+                 lambda: (_randn(2), torch.tensor([], dtype=torch.int64))],
+    "computed": [lambda: (_strided(4), 6 * torch.rand(9, dtype=F64) - 1),
+                 lambda: (_randn(0), _randn(3))],
+    "wavefront": [lambda: (_strided(2, 4, 3),), lambda: (_randn(1, 5),), lambda: (_randn(0, 2),)],
+    "backwards": [lambda: (_strided(3, 5),), lambda: (_randn(1),), lambda: (_randn(2, 0),)],
+    "broadcast": [lambda: (_randn(3, 1, 4), _strided(2, 3)), lambda: (_randn(2), _randn(4)),
+                  lambda: (_randn(2, 3).expand(4, 2, 3), _randn(0))],
+    "scattered": [lambda: (_strided(6), torch.tensor([0, 1, 1, 0, 3, 1]), 4),
+                  lambda: (_randn(0), torch.tensor([], dtype=torch.int64), 2)],
+    "conditions": [lambda: (_strided(5), torch.tensor([2, 0, 2, 1, 0])),
+                   lambda: (_randn(0), torch.tensor([], dtype=torch.int64))],
+    "steps": [lambda: (_strided(2, 3),), lambda: (_randn(0, 3),)],
+    "centred": [lambda: (_strided(2, 3),), lambda: (_randn(4),)],
+}  # fmt: skip
+NOT_DIFFERENTIABLE = ("truths",)
+TOLERANCES = {torch.float64: 1e-12, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 8e-2}
+
+
+def _results(found: Any) -> tuple[Any, ...]:
+    return tuple(found) if isinstance(found, tuple) else (found,)
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES, ids=str)
+@pytest.mark.parametrize("name", REFERENCES)
+def test_values(ops: Any, name: str, dtype: Any) -> None:
+    torch.manual_seed(0)
+    tolerance = TOLERANCES[dtype]
+    for call in CALLS[name]:
+        args = [a.to(dtype) if _is_float(a) else a for a in call()]
+        plain = [
+            a.to(F64 if _is_float(a) else a.dtype).numpy() if isinstance(a, torch.Tensor) else a
+            for a in args
+        ]
+        for ours, theirs in zip(
+            _results(getattr(ops, name)(*args)), _results(REFERENCES[name](*plain)), strict=True
+        ):
+            assert tuple(ours.shape) == np.shape(theirs)
+            if ours.is_floating_point():
+                assert ours.dtype is dtype
+            found = ours.to(F64) if ours.is_floating_point() else ours
+            np.testing.assert_allclose(found.numpy(), theirs, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", [name for name in REFERENCES if name not in NOT_DIFFERENTIABLE])
+def test_gradients(ops: Any, name: str) -> None:
+    """First and second gradients are those of differences; of nothing they have its shape."""
+    torch.manual_seed(0)
+
+    def numbers(*args: Any) -> Any:
+        return tuple(r for r in _results(getattr(ops, name)(*args)) if r.is_floating_point())
+
+    for call in CALLS[name]:
+        args = [a.detach().requires_grad_() if _is_float(a) else a for a in call()]
+        results = numbers(*args)
+        if name == "centred":  # part of it is a constant to derivatives
+            results[0].sum().backward()
+            x = args[0].detach()
+            expected = 2 * (x - x.mean(-1, keepdim=True))
+            np.testing.assert_allclose(args[0].grad.numpy(), expected.numpy(), atol=1e-12)
+        elif all(r.numel() and r.isfinite().all() for r in results):
+            assert gradcheck(numbers, args)
+            assert gradgradcheck(numbers, args)
+        else:
+            sum(r.sum() for r in results).backward()
+            for each in args:
+                if _is_float(each):
+                    assert each.grad.shape == each.shape
+
+
+def test_gradients_that_nobody_needs_are_left_out(ops: Any) -> None:
+    """Each gradient alone is what it is among all."""
+    inputs = [_randn(3, 1, 4).requires_grad_(), _randn(2, 3).requires_grad_()]
+    whole = torch.autograd.grad(ops.broadcast(*inputs).sum(), inputs)
+    for number, each in enumerate(inputs):
+        given = [one if one is each else one.detach() for one in inputs]
+        (alone,) = torch.autograd.grad(ops.broadcast(*given).sum(), each)
+        np.testing.assert_array_equal(alone.numpy(), whole[number].numpy())
+
+
+def test_sizes_that_do_not_fit_are_refused(ops: Any) -> None:
+    """Before anything is made, with the index and both sizes in the message."""
+    group = torch.tensor([0, 1])
+    with pytest.raises(RuntimeError, match=r"'i' goes to 2, but size\(x, -1\) is 3"):
+        ops.scattered(_randn(3), group, 2)
+    with pytest.raises(RuntimeError, match="expected at least 2 dims of 'x'"):
+        ops.folds(_randn(4))
+    with pytest.raises(RuntimeError, match="the extent of 'g' is -1"):
+        ops.scattered(_randn(2), group, -1)
+    with pytest.raises(IndexError, match="there is no element along 'j'"):
+        ops.extremes(_randn(2, 0))
+    for outside in (2, -1):
+        with pytest.raises(IndexError, match="an index is out of the range"):
+            ops.gathered(_randn(2), torch.tensor([0, outside]))
