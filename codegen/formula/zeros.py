@@ -12,9 +12,10 @@ from ..model.formula import Argument, Call, Constant, Expression, Formula, Selec
 from .expressions import FALSE, ZERO, substitute
 from .simplify import Simplifier
 
-_AT_ZERO = frozenset(
-    ("sign", "sgn", "round", "frac", "conj", "real", "imag", "erfinv", "deg2rad", "square")
-)
+_AT_ZERO = frozenset((
+    *("sign", "sgn", "signbit", "round", "frac", "conj", "real", "imag"),
+    *("erfinv", "deg2rad", "square"),
+))  # fmt: skip
 """Functions that are zero at zero and that are not evaluated at generation time."""
 
 

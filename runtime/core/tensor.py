@@ -145,7 +145,9 @@ class Tensor(_Methods):
 
     @property
     def nbytes(self) -> int:
-        """The size of all elements in bytes."""
+        """The size of all elements in bytes; of a sparse tensor, of its indices and values."""
+        if self._key >> keys.LAYOUT_SHIFT & keys.LAYOUT_MASK:
+            return self._storage.nbytes()
         return self.numel() * self.dtype.itemsize
 
     @property

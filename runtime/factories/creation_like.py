@@ -12,13 +12,13 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import memory_format as formats
-from torchgen_out._runtime.core import number
+from torchgen_out._runtime.core import number, sparse
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.core.device import DeviceLike
+from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
-from torchgen_out._runtime.core.sparse import is_sparse
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.factories import creation
 
@@ -39,10 +39,12 @@ def empty_like(
         own = self.dtype if dtype is None else creation.dtype_or(dtype, self.dtype)
         return creation.allocate_dense(flat.size, self._sizes, self._strides, own, value)
     on = self.device if device is None else devices.device(device)
-    if layout is not None or (self._flat is None and is_sparse(self)):
+    if layout is not None or (self._flat is None and sparse.is_sparse(self)):
         wanted = self.layout if layout is None else layout
         if wanted is not layouts.strided:
             own = dtype or self.dtype
+            if wanted is self.layout and wanted is not layouts.sparse_coo:
+                return _like_compressed(self, own, on, value)
             return creation.empty(self._sizes, own, wanted, on, pin_memory, memory_format, value)
     if memory_format is not None and memory_format is not formats.preserve_format:
         own = dtype or self.dtype
@@ -55,6 +57,22 @@ def empty_like(
         return made
     strides = shapes.dense_strides(self._sizes, self._strides)
     return made if strides == made._strides else creation.with_strides(made, strides)
+
+
+def _like_compressed(
+    self: Tensor, dtype: dtype, on: device, value: creation.Number | None
+) -> Tensor:
+    """A tensor with the entries of a compressed one; of zeros it has none."""
+    storage = sparse.storage_of(self)
+    pattern, given = storage.pattern, storage.values
+    parts = [part.to(on, copy=True) for part in pattern.parts]
+    sizes = given._sizes
+    if value == 0 and value is not None:
+        at = parts[1].ndim - 1
+        parts = [parts[0].zero_(), parts[1].narrow(at, 0, 0).clone()]
+        sizes = Size((*sizes[:at], 0, *sizes[at + 1 :]))
+    made = creation.allocate(sizes, dtype, on, value)
+    return sparse.build_sparse(self._sizes, pattern.over(*parts), made)
 
 
 def zeros_like(
@@ -107,7 +125,7 @@ def new_empty(
 ) -> Tensor:
     """A tensor of the dtype and on the device of another, undefined or of one value."""
     on = self.device if device is None else device
-    if layout is None and self._flat is None and is_sparse(self):
+    if layout is None and self._flat is None and sparse.is_sparse(self):
         layout = self.layout
     return creation.empty(size, dtype or self.dtype, layout, on, pin_memory, None, value)
 

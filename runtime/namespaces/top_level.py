@@ -116,7 +116,13 @@ from torchgen_out._runtime.namespaces.queries import (
     typename,
 )
 from torchgen_out._runtime.ops.composite.linalg.lobpcg import lobpcg
-from torchgen_out._runtime.ops.composite.sparse.functions import hspmm, smm, spmm, sspaddmm
+from torchgen_out._runtime.ops.composite.sparse.functions import (
+    hspmm,
+    native_norm,
+    smm,
+    spmm,
+    sspaddmm,
+)
 from torchgen_out._runtime.tensor_api.dlpack import from_dlpack, to_dlpack
 from torchgen_out._runtime.tensor_api.legacy_types import (
     BFloat16Tensor,
@@ -263,6 +269,7 @@ __all__ = [
     "margin_ranking_loss",
     "memory_format",
     "nan",
+    "native_norm",
     "newaxis",
     "pi",
     "poisson_nll_loss",

@@ -9,7 +9,7 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
-from torchgen_out._runtime.core import deprecation
+from torchgen_out._runtime.core import deprecation, sparse
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -19,6 +19,7 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.backends import backend_of
 from torchgen_out._runtime.kernels import narrow
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.ops.composite.sparse import conversion as sparse_conversion
 
 _DEVICE_BITS = keys.DEVICE_MASK << keys.DEVICE_SHIFT
 _NOT_ON_HOST = _DEVICE_BITS | keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
@@ -62,6 +63,8 @@ def item(self: Tensor) -> Any:
         raise errors.item_of_many(count)
     if self.is_meta:
         raise errors.item_on_meta()
+    if sparse.is_sparse(self):
+        self = sparse_conversion.to_dense(self)
     return host_values(self).item()
 
 

@@ -159,12 +159,22 @@ def meaning_of(type: Any) -> tuple[dtype, device | None]:
         return type.dtype, devices.device(type.device_type)
     if type is Tensor or type == "torch.Tensor":
         return dtypes.default_dtype(), devices.cpu
-    for device_type, known in (("cpu", _CPU_TYPES), ("cuda", _CUDA_TYPES)):
-        prefix = "torch." if device_type == "cpu" else f"torch.{device_type}."
-        for of, each in known.items():
+    for prefix, known in (
+        ("torch.", _CPU_TYPES.values()),
+        ("torch.cuda.", _CUDA_TYPES.values()),
+        ("torch.sparse.", SPARSE_TYPES.values()),
+    ):
+        for each in known:
             if type == prefix + each.__name__:
-                return of, devices.device(device_type)
+                return each.dtype, devices.device(each.device_type)
     raise ValueError(f"invalid type: {type!r}")
+
+
+def check_layout(self: Tensor, type: Any) -> None:
+    """Raise RuntimeError for a strided tensor and an old type of COO tensors."""
+    wanted = isinstance(type, SparseTensorType) or str(type).startswith("torch.sparse.")
+    if wanted and not self.is_sparse:
+        raise RuntimeError(f"type: {type_name(self)} is no {type}; convert it by .to_sparse()")
 
 
 def set_default_tensor_type(t: Any, /) -> None:

@@ -18,12 +18,14 @@ from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import sparse as sparse_records
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.factories import creation, from_data
 from torchgen_out._runtime.ops.composite.sparse import conversion as sparse_conversion
+from torchgen_out._runtime.ops.composite.sparse import functions as sparse_functions
 from torchgen_out._runtime.tensor_api import (
     conversion,
     dlpack,
@@ -209,6 +211,7 @@ class TensorAPI:
         if dtype is None:
             return legacy_types.type_name(self)
         of, on = legacy_types.meaning_of(dtype)
+        legacy_types.check_layout(self, dtype)
         return conversion.to(self, of, on, non_blocking)
 
     def double(self: Self, memory_format: memory_format | None = None) -> Tensor:
@@ -308,6 +311,8 @@ class TensorAPI:
     sparse_resize_ = sparse.sparse_resize_
     resize_as_sparse_ = sparse.resize_as_sparse_
     sparse_resize_and_clear_ = sparse.sparse_resize_and_clear_
+    smm = sparse_functions.smm
+    sspaddmm = sparse_functions.sspaddmm
 
     # -- memory ---------------------------------------------------------------------------------
 
@@ -321,6 +326,8 @@ class TensorAPI:
 
     def storage(self: Self) -> TypedStorage:
         """All the memory that the tensor looks into, in its dtype."""
+        if sparse_records.is_sparse(self):
+            raise errors.no_strided_memory(self.layout)
         deprecation.typed_storage()
         return TypedStorage.of_tensor(self)
 

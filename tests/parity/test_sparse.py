@@ -47,8 +47,7 @@ ALIKE = calls_of(
     t.sparse.log_softmax(s,0)  t.sparse.softmax(h,2)  t.sparse.addmm(t.ones(2,2),s,d.t())
     u.indices()  u.values()  s.indices()  s.values()  s._nnz()  u._nnz()  h.sparse_dim()
     h.dense_dim()  s.is_sparse  s.is_sparse_csr  s.layout.__repr__()  len(s)  s.numel()
-    s.stride()  s.is_contiguous()  s.cos()  s==s  s+d  s+1  s/s  s/d  s**0  s.view(3,2)  s.max()
-    s.mean()  s.exp()  s.numpy()  s.item()  bool(s)  s.nonzero()  t.equal(s,s)  s.argmax()
+    s.stride()  s.is_contiguous()  s.cos()  s==s  s+d  s+1  s/s  s/d  s**0  s.max()  s.exp()  s.numpy()  s.item()  bool(s)  s.nonzero()  t.equal(s,s)  s.argmax()
     u.is_coalesced()  s.is_coalesced()  (s+s).is_coalesced()
     t.sparse.spdiags(t.arange(6.).reshape(2,3),t.tensor([0,1]),(3,3))  s.nope()  e.coalesce()
     t.sparse_coo_tensor([[0],[1]],[1.])  t.sparse_coo_tensor((2,3))  t.tensor(3.).to_sparse()
@@ -68,6 +67,9 @@ MORE = calls_of(
     """
     s.squeeze(0)  s[:,1:]  u[0:1]  h[:,::2]  s.narrow(1,0,2)  u.tanh_()  s.pow_(2)
     u.unsqueeze(0).squeeze(0)  h.sum((0,2))  s.unsqueeze(-1)  t.maximum(s,u)  s!=u  t.hypot(s,u)
+    s.view(3,2)  s.reshape(-1)  s.mean()  s.mean(1)  u.any(0)  s.any(1,keepdim=True)  s.norm(2,0)
+    u.norm(1,1)  s.norm(float('inf'),0)  s.norm(-1)  s.expand(2,2,3)  s.unsqueeze(0)*t.ones(2,2,3)
+    h.view(6,2)  u[:,:1]*t.arange(3.)  s.norm(0)
     """
 )
 """What PyTorch refuses: held against the same of dense tensors."""

@@ -100,6 +100,7 @@ fill_ = Dispatch(
     mutates=True,
     differentiable=("self", "value"),
     record=nodes.recording_fill_,
+    layouts={"Sparse": "sparse.conversion.fill_", "SparseCsr": "sparse.conversion.fill_"},
 )
 
 zero_ = Dispatch(
@@ -887,6 +888,7 @@ embedding = Dispatch(
     half_as_stored=True,
     differentiable=("weight",),
     record=nodes.recording_embedding,
+    layouts={"Sparse": "sparse.reshaping.embedding", "SparseCsr": "sparse.reshaping.embedding"},
 )
 
 embedding_dense_backward = Dispatch(
@@ -2166,6 +2168,7 @@ addr = Dispatch(
     out_overlap="whole",
     differentiable=("self", "vec1", "vec2"),
     record=nodes.recording_addr,
+    layouts={"Sparse": "sparse.products.addr", "SparseCsr": "sparse.products.addr"},
 )
 
 linear = Dispatch(
@@ -2181,6 +2184,7 @@ linear = Dispatch(
     meta=matmul_shapes.linear,
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_linear,
+    layouts={"Sparse": "sparse.products.linear", "SparseCsr": "sparse.products.linear"},
 )
 
 linalg_cholesky_ex = Dispatch(
@@ -2440,6 +2444,10 @@ linalg_solve_triangular = Dispatch(
     out_overlap="whole",
     differentiable=("self", "B"),
     record=nodes.recording_linalg_solve_triangular,
+    layouts={
+        "Sparse": "sparse.products.solve_triangular",
+        "SparseCsr": "sparse.products.solve_triangular",
+    },
 )
 
 linalg_lu_solve = Dispatch(

@@ -769,6 +769,7 @@ signbit = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.signbit_},
+    vanishes_with=(("self",),),
 )
 
 trunc = Pointwise(

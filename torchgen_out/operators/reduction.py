@@ -92,6 +92,7 @@ mean_dim = Reduction(
     parts=kernels.mean_dim,
     differentiable=("self",),
     record=nodes.recording_mean_dim,
+    layouts={"Sparse": "sparse.reductions.mean", "SparseCsr": "sparse.reductions.mean"},
 )
 
 min = Reduction(

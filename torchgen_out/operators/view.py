@@ -45,6 +45,7 @@ view = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_view,
+    layouts={"Sparse": "sparse.reshaping.view", "SparseCsr": "sparse.reshaping.view"},
 )
 
 view_dtype = View(
@@ -109,6 +110,7 @@ swapaxes = View(
     function=views.transpose,
     differentiable=("self",),
     record=nodes.recording_swapaxes,
+    layouts={"Sparse": "sparse.views.transpose", "SparseCsr": "sparse.views.transpose"},
 )
 
 t = View(
@@ -128,6 +130,7 @@ T = View(
     function=views.reverse_dims,
     differentiable=("self",),
     record=nodes.recording_T,
+    layouts={"Sparse": "sparse.views.reverse_dims", "SparseCsr": "sparse.views.reverse_dims"},
 )
 
 mT = View(
@@ -137,6 +140,10 @@ mT = View(
     function=views.matrix_transpose,
     differentiable=("self",),
     record=nodes.recording_mT,
+    layouts={
+        "Sparse": "sparse.views.matrix_transpose",
+        "SparseCsr": "sparse.views.matrix_transpose",
+    },
 )
 
 permute = View(
@@ -156,6 +163,7 @@ movedim_int = View(
     function=views.movedim,
     differentiable=("self",),
     record=nodes.recording_movedim_int,
+    layouts={"Sparse": "sparse.reshaping.movedim", "SparseCsr": "sparse.reshaping.movedim"},
 )
 
 movedim_intlist = View(
@@ -165,6 +173,7 @@ movedim_intlist = View(
     function=views.movedim,
     differentiable=("self",),
     record=nodes.recording_movedim_intlist,
+    layouts={"Sparse": "sparse.reshaping.movedim", "SparseCsr": "sparse.reshaping.movedim"},
 )
 
 expand = View(
@@ -174,6 +183,7 @@ expand = View(
     function=views.expand,
     differentiable=("self",),
     record=nodes.recording_expand,
+    layouts={"Sparse": "sparse.reshaping.expand", "SparseCsr": "sparse.reshaping.expand"},
 )
 
 broadcast_to = View(
@@ -183,6 +193,7 @@ broadcast_to = View(
     function=views.expand,
     differentiable=("self",),
     record=nodes.recording_broadcast_to,
+    layouts={"Sparse": "sparse.reshaping.expand", "SparseCsr": "sparse.reshaping.expand"},
 )
 
 expand_as = View(

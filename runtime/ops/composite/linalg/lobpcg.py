@@ -87,7 +87,7 @@ class _Eigenpairs(Function):
     def forward(ctx: Any, A: Any, count: int, width: int, *options: Any) -> Any:
         B, X, iK, niter, tol, largest = options
         m = A.shape[-1]
-        flat = A.reshape((-1, m, m))
+        flat = [A] if A.ndim == 2 else list(A.reshape((-1, m, m)))
         of_each = (_each_matrix(x, len(flat)) for x in (B, X, iK))
         found = [
             _search(matrix, count, width, b, x, k, niter, tol, largest)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core import sparse
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.shapes.linalg import check_matrices
 
@@ -17,7 +18,10 @@ Three = tuple[Any, Any, Any]
 def svd_lowrank(A: Any, q: int | None, niter: int | None, M: Any) -> Three:
     """U, S, V of the nearest matrix of rank q to A, or to A - M."""
     check_matrices("svd_lowrank", A)
-    matrix = A if M is None else A - ops.broadcast_to(M, A.shape)
+    if M is None or not sparse.is_sparse(A):
+        matrix = A if M is None else A - ops.broadcast_to(M, A.shape)
+    else:
+        matrix = _Shifted(A, _ones(A), M) if M.shape[-2] == 1 else _Shifted(A, M, None)
     return _factors(matrix, 6 if q is None else q, 2 if niter is None else niter)
 
 
@@ -34,7 +38,33 @@ def pca_lowrank(A: Any, q: int | None, center: bool, niter: int) -> Three:
         )
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
-    return _factors(A - A.mean(-2, keepdim=True) if center else A, q, niter)
+    if center:
+        mean = A.mean(-2, keepdim=True)
+        A = _Shifted(A, _ones(A), mean.to_dense()) if sparse.is_sparse(A) else A - mean
+    return _factors(A, q, niter)
+
+
+class _Shifted:
+    """A sparse matrix less the product of two dense ones, by which it stays sparse."""
+
+    def __init__(self, matrix: Any, left: Any, right: Any) -> None:
+        self.matrix, self.left, self.right = matrix, left, right
+        self.shape, self.dtype, self.device = matrix.shape, matrix.dtype, matrix.device
+
+    @property
+    def mH(self) -> _Shifted:
+        """The adjoint."""
+        if self.right is None:
+            return _Shifted(self.matrix.mH, self.left.mH, None)
+        return _Shifted(self.matrix.mH, self.right.mH, self.left.mH)
+
+    def __matmul__(self, other: Any) -> Any:
+        inner = other if self.right is None else self.right @ other
+        return self.matrix @ other - self.left @ inner
+
+
+def _ones(A: Any) -> Any:
+    return ops.ones((A.shape[-2], 1), dtype=A.dtype, device=A.device)
 
 
 def _factors(A: Any, q: int, niter: int) -> Three:
@@ -42,7 +72,7 @@ def _factors(A: Any, q: int, niter: int) -> Three:
     is_wide = A.shape[-2] < A.shape[-1]
     tall = A.mH if is_wide else A
     basis = _basis(tall, q, niter)
-    U, S, Vh = ops.linalg_svd(basis.mH @ tall, full_matrices=False)
+    U, S, Vh = ops.linalg_svd((tall.mH @ basis).mH, full_matrices=False)
     U, V = basis @ U, Vh.mH.contiguous()
     return (V, S, U) if is_wide else (U, S, V)
 

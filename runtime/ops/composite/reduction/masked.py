@@ -11,18 +11,24 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import sparse
 from torchgen_out._runtime.core.finfo import iinfo
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.ops.composite.sparse import reductions as sparse_reductions
 
 
 def sum(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The sum over `dim`, by default over all."""
+    if sparse.is_sparse(self):
+        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "sum")
     return ops.sum(_filled(self, mask, 0), _dims(dim), bool(keepdim), dtype=dtype)
 
 
 def mean(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The mean over `dim`; nan of nothing. Raises: ValueError if a dtype is missing."""
+    if sparse.is_sparse(self):
+        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "mean")
     if dtype is None and not _is_inexact(self):
         raise errors.masked_mean_dtype(self.dtype)
     if mask is None:
@@ -34,6 +40,8 @@ def mean(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
 
 def prod(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The product over `dim`, by default over all."""
+    if sparse.is_sparse(self):
+        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "prod")
     if dtype is None and self.dtype.kind in "bi":
         dtype = dtypes.int64
     result = _cast(_filled(self, mask, 1), dtype)
@@ -46,12 +54,16 @@ def prod(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
 
 def amax(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The largest element; the least number of the dtype if there is none."""
+    if sparse.is_sparse(self):
+        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "amax")
     self = _cast(self, dtype)
     return ops.amax(_filled(self, mask, _least(self)), _listed(self, dim), bool(keepdim))
 
 
 def amin(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The smallest element; the greatest number of the dtype if there is none."""
+    if sparse.is_sparse(self):
+        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "amin")
     self = _cast(self, dtype)
     return ops.amin(_filled(self, mask, _greatest(self)), _listed(self, dim), bool(keepdim))
 

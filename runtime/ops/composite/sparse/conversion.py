@@ -155,6 +155,17 @@ def zero_(self: Tensor) -> Tensor:
     return no_entries(self)
 
 
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """What `self` holds afterwards: one value in all entries of a compressed tensor.
+
+    Raises: NotImplementedError for COO, whose elements without entries would differ, as in PyTorch.
+    """
+    if structure.is_coo(self):
+        raise errors.no_rule_for_layout("fill_", self.layout)
+    number = value.item() if isinstance(value, Tensor) else value
+    return structure.with_values(self, ops.full_like(structure.values(self), number))
+
+
 def no_entries(self: Tensor) -> Tensor:
     """A tensor of the sizes and layout of a sparse one without entries."""
     given = sparse.storage_of(self).values

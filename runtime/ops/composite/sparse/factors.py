@@ -12,6 +12,15 @@ from torchgen_out._runtime.core.tensor import Tensor, from_array
 SOLVED = (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128)
 
 
+TRIANGULAR = {"permc_spec": "NATURAL", "diag_pivot_thresh": 0.0}
+"""Options with which the factors of a triangular matrix are its own triangle and its diagonal."""
+
+
+def _options(rows: Tensor, columns: Tensor) -> dict[str, Any]:
+    above, below = rows.le(columns).all(), rows.ge(columns).all()
+    return TRIANGULAR if above or below else {}
+
+
 def solve(
     rows: Tensor, columns: Tensor, values: Tensor, right: Tensor, is_transposed: bool
 ) -> Tensor:
@@ -31,7 +40,7 @@ def solve(
     parts = (values._array(), tuple(each._array() for each in places))
     matrix = sparse.coo_array(parts, shape=(count, count)).tocsc()
     try:
-        factors = library.splu(matrix)
+        factors = library.splu(matrix, **_options(*places))
     except RuntimeError as error:
         raise RuntimeError(f"spsolve: {error}") from None
     found = factors.solve(right._array())

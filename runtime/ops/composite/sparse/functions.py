@@ -178,14 +178,26 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
     return ops.mm(input, mat2)
 
 
+def native_norm(input: Tensor, p: Any = 2) -> Tensor:
+    """Return the norm of order p of all elements; the name that `torch` has for sparse tensors."""
+    return ops.linalg_vector_norm(input, p)
+
+
 def smm(input: Tensor, mat: Tensor) -> Tensor:
     """Multiply a sparse matrix by a dense one into a sparse one."""
     return _all_entries(ops.mm(input, mat))
 
 
-def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def sspaddmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Any = None
+) -> Tensor:
     """Return `beta * input + alpha * (mat1 @ mat2)` as a sparse matrix, input and mat1 being so."""
-    return input.mul(beta) + _all_entries(ops.mm(mat1, mat2)).mul(alpha)
+    result = input.mul(beta) + _all_entries(ops.mm(mat1, mat2)).mul(alpha)
+    if out is None:
+        return result
+    if not isinstance(out, Tensor) or out.layout is not result.layout:
+        raise errors.not_this_layout("sspaddmm", "sparse out=", getattr(out, "layout", type(out)))
+    return ops.copy_(out.sparse_resize_and_clear_(result._sizes, 2, 0), result)
 
 
 def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.function import Function
 from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
@@ -220,6 +221,8 @@ def _of_two(self: Tensor, mat2: Tensor) -> Tensor:
     pattern = Pattern(ops.stack([rows, columns]), False)
     sizes = (self._sizes[0], mat2._sizes[1])
     made = structure.coalesced(structure.with_pattern(sizes, pattern, products))
+    if self.layout is layouts.sparse_csc:
+        return compressed.to_layout(made, layouts.sparse_csr)
     return compressed.like(made, self)
 
 
@@ -282,23 +285,53 @@ def solve(self: Tensor, other: Tensor) -> Tensor:
 
     Raises: RuntimeError for sizes or dtypes that do not fit, and a singular matrix.
     """
-    rows, columns = self._sizes if self.ndim == 2 else (0, 1)
-    if rows != columns or other.ndim not in (1, 2) or other._sizes[0] != rows:
-        raise RuntimeError(
-            f"spsolve: expected a square matrix and as many rows on the right, got "
-            f"{list(self._sizes)} and {list(other._sizes)}"
-        )
-    if self.dtype is not other.dtype:
-        raise errors.matrices_differ_in_dtype(self.dtype, other.dtype)
+    _check_system("spsolve", self, other)
     matrix, given = matrix_of(self)
     made: Tensor = Solution.apply(given, other, matrix, False)
     return made
 
 
+def solve_triangular(
+    self: Tensor, B: Tensor, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """X with self @ X = B (X @ self = B), of the entries in one triangle of a sparse matrix.
+
+    Raises: RuntimeError for sizes or dtypes that do not fit, and a zero on the diagonal.
+    """
+    if structure.is_dense(self) or not structure.is_dense(B):
+        raise errors.no_rule_for_layout("triangular_solve", B.layout, "the right side is sparse")
+    if not left:
+        turned = self.transpose(-2, -1)
+        return solve_triangular(turned, B.mT, not upper, True, unitriangular).mT
+    _check_system("triangular_solve", self, B)
+    matrix, given = matrix_of(self)
+    rows, columns = matrix.row_indices, matrix.column_indices
+    within = rows.le(columns) if upper else rows.ge(columns)
+    within = within.logical_and(rows.ne(columns)) if unitriangular else within
+    chosen = within.nonzero().select(1, 0)
+    indices, given = matrix.pattern.indices.index_select(1, chosen), given.index_select(0, chosen)
+    if unitriangular:
+        diagonal = ops.arange(self._sizes[0], device=indices.device).expand((2, -1))
+        indices = ops.cat([indices, diagonal], 1)
+        given = ops.cat([given, given.new_ones((self._sizes[0],))])
+    triangle = Matrix(Pattern(indices, False), *self._sizes)
+    made: Tensor = Solution.apply(given, B, triangle, False)
+    return made
+
+
+def _check_system(name: str, self: Tensor, right: Tensor) -> None:
+    rows, columns = self._sizes if self.ndim == 2 else (0, 1)
+    if rows != columns or right.ndim not in (1, 2) or right._sizes[0] != rows:
+        raise RuntimeError(
+            f"{name}: expected a square matrix and as many rows on the right, got "
+            f"{list(self._sizes)} and {list(right._sizes)}"
+        )
+    if self.dtype is not right.dtype:
+        raise errors.matrices_differ_in_dtype(self.dtype, right.dtype)
+
+
 def mv(self: Tensor, vec: Tensor) -> Tensor:
-    """A sparse matrix times a dense vector."""
-    if not structure.is_dense(vec):
-        raise errors.no_rule_for_layout("mv", vec.layout, "the vector is sparse")
+    """A matrix times a vector, of which one or both are sparse."""
     shapes.mv(self, vec)
     return mm(self, vec.unsqueeze(1)).squeeze(1)
 
@@ -316,10 +349,27 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any = 
     return self.add(product)
 
 
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * self + alpha * (vec1 outer vec2), dense; vectors are strided."""
+    for vec in (vec1, vec2):
+        if not structure.is_dense(vec):
+            raise errors.no_rule_for_layout("addr", vec.layout, "a vector is sparse")
+    product = ops.outer(vec1, vec2).mul(alpha)
+    return product if beta == 0 else product + self.mul(beta)
+
+
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * self + alpha * (mat @ vec)."""
     product = mv(mat, vec)
     return self.mul(beta).add(product, alpha=alpha)
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input @ weight^T + bias, where input or weight is sparse."""
+    product = ops.matmul(input, weight.t())
+    if bias is None:
+        return product
+    return product + bias if structure.is_dense(product) else bias.expand(product._sizes) + product
 
 
 def _all_dense(*tensors: Tensor) -> bool:

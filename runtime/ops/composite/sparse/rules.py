@@ -16,11 +16,12 @@ from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.bindings import arguments as bindings
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import promotion, sparse
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.sparse import Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, CallTable, Operator, Pointwise
-from torchgen_out._runtime.ops.composite.sparse import compressed
+from torchgen_out._runtime.ops.composite.sparse import compressed, conversion
 
 Call = Callable[..., Any]
 
@@ -46,6 +47,9 @@ def _pointwise(operator: Pointwise, signature: tuple[Any, ...]) -> Call | None:
         others = [name for name in others if named[name].__class__ is int]
         return partial(_of_one, operator, place(held[0]), [*map(place, others)], is_linear)
     if len(held) == 2 and not others:
+        numbers = [name for name in held if named[name] & keys.ZERO_DIM]
+        if len(numbers) == 1:
+            return partial(_with_number, operator, place(numbers[0]))
         places = [place(name) for name in held]
         if {held[0]} in vanishes or {held[1]} in vanishes:
             return partial(_where_both, operator, places)
@@ -70,6 +74,8 @@ def _of_one(
 ) -> Tensor:
     """The values of the sparse operand, with numbers and with what dense ones have there."""
     tensor, given = args[place], list(args)
+    for other in others:
+        tensor = _grown(tensor, args[other])
     if structure.is_coo(tensor) and not is_linear:
         tensor = structure.coalesced(tensor)
     for other in others:
@@ -88,6 +94,29 @@ def _beside(operator: Operator, dense: Tensor, tensor: Tensor) -> Tensor:
         except RuntimeError:
             raise errors.different_shapes(operator.base_name, tensor._sizes, dense._sizes) from None
     return structure.values_at(dense, tensor._sizes, structure.pattern_of(tensor))
+
+
+def _grown(tensor: Tensor, dense: Tensor) -> Tensor:
+    """A sparse operand, repeated where a dense one has more dims or greater ones."""
+    sizes, others = tensor._sizes, dense._sizes
+    if sizes == others or not others:
+        return tensor
+    try:
+        wanted = shapes.broadcast_shapes(sizes, others)
+    except RuntimeError:
+        return tensor  # `_beside` says what is wrong
+    return tensor if wanted == tuple(sizes) else ops.expand(tensor, wanted)
+
+
+def _with_number(operator: Pointwise, place: int, *args: Any) -> Tensor:
+    """The operator where one of two sparse operands has no dims."""
+    given = list(args)
+    given[place] = conversion.to_dense(given[place])
+    function = operator.calls[
+        operator.signature(tuple([given[i] for i in operator.operand_places]))
+    ]
+    made: Tensor = function(*given)
+    return made
 
 
 def _pair(operator: Operator, places: list[int], args: tuple[Any, ...]) -> list[Tensor]:

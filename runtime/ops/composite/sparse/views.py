@@ -66,6 +66,21 @@ def t(self: Tensor) -> Tensor:
     return transpose(self, 0, 1) if self.ndim == 2 else transpose(self, 0, 0)
 
 
+def reverse_dims(self: Tensor) -> Tensor:
+    """The dims in reverse order."""
+    return permute(self, range(self.ndim)[::-1])
+
+
+def matrix_transpose(self: Tensor) -> Tensor:
+    """The last two dims exchanged. Raises: RuntimeError for fewer."""
+    if self.ndim < 2:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got "
+            f"{self.ndim}-D tensor."
+        )
+    return transpose(self, -2, -1)
+
+
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """A dim of size 1: with indices, all zero, if it stands beside or before one with indices."""
     dim = shapes.normalize_dim(dim, self.ndim + 1)
