@@ -1309,9 +1309,15 @@ __spmm = operators._spmm.calls
 
 
 def _spmm(
-    offsets: Tensor, others: Tensor, values: Tensor, mat: Tensor, order: Tensor | None = None
+    offsets: Tensor,
+    others: Tensor,
+    values: Tensor,
+    mat: Tensor,
+    order: Tensor | None = None,
+    reduce: str = "sum",
 ) -> Tensor:
-    """_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None) -> Tensor
+    """_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None, str
+    reduce="sum") -> Tensor
 
     Multiplies a matrix, given by its entries row by row, by a dense one.
     """
@@ -1320,8 +1326,8 @@ def _spmm(
             offsets._key, others._key, values._key, mat._key, None if order is None else order._key
         ]
     except AttributeError:
-        return __spmm.miss(offsets, others, values, mat, order)
-    return call(offsets, others, values, mat, order)
+        return __spmm.miss(offsets, others, values, mat, order, reduce)
+    return call(offsets, others, values, mat, order, reduce)
 
 
 __spmm_extreme = operators._spmm_extreme.calls
@@ -1364,6 +1370,44 @@ def _group(keys: Tensor, count: int) -> tuple[Tensor, Tensor]:
     except AttributeError:
         return __group.miss(keys, count)
     return call(keys, count)
+
+
+__turn = operators._turn.calls
+
+
+def _turn(offsets: Tensor, others: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """_turn(Tensor offsets, Tensor others, SymInt count) -> (Tensor, Tensor, Tensor)
+
+    Brings entries by rows in the order of columns: where each column begins, each entry's row, and
+    which entry it was.
+    """
+    if count.__class__ is not int:
+        count = as_int(count, "_turn", "count", 3)
+    try:
+        call = __turn[offsets._key, others._key]
+    except AttributeError:
+        return __turn.miss(offsets, others, count)
+    return call(offsets, others, count)
+
+
+__merge = operators._merge.calls
+
+
+def _merge(lines: Tensor, others: Tensor, count: int, across: int) -> tuple[Tensor, Tensor, Tensor]:
+    """_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, Tensor)
+
+    Tells which new entry each entry of a matrix joins when those of one place become one, in order;
+    one entry of each place; and how many places there are.
+    """
+    if count.__class__ is not int:
+        count = as_int(count, "_merge", "count", 3)
+    if across.__class__ is not int:
+        across = as_int(across, "_merge", "across", 4)
+    try:
+        call = __merge[lines._key, others._key]
+    except AttributeError:
+        return __merge.miss(lines, others, count, across)
+    return call(lines, others, count, across)
 
 
 __sampled_products = operators._sampled_products.calls

@@ -1431,8 +1431,8 @@ class SpmmBackward0(Node):
 def recording__spmm(below, needs_values, needs_mat):
     """Records SpmmBackward0 around `below`."""
 
-    def call(offsets, others, values, mat, order):
-        result = below(offsets, others, values, mat, order)
+    def call(offsets, others, values, mat, order, reduce):
+        result = below(offsets, others, values, mat, order, reduce)
         if not grad_mode.state.enabled:
             return result
         node = SpmmBackward0()

@@ -785,7 +785,8 @@ _nonzero = Dispatch(
 
 _spmm = Dispatch(
     "_spmm",
-    "_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None) -> Tensor",
+    "_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None, str "
+    "reduce=\"sum\") -> Tensor",
     {
         "offsets": "tensor",
         "others": "tensor",
@@ -799,6 +800,7 @@ _spmm = Dispatch(
         "values": "operand",
         "mat": "operand",
         "order": "operand",
+        "reduce": "raw",
     },
     promotion="same",
     promoted=("values", "mat"),
@@ -849,6 +851,32 @@ _group = Dispatch(
     kernel_names={"CPU": "sparse.grouping.group", "CUDA": "sparse.grouping.group"},
     meta=sparse_shapes.group,
     outputs=2,
+)
+
+_turn = Dispatch(
+    "_turn",
+    "_turn(Tensor offsets, Tensor others, SymInt count) -> (Tensor, Tensor, Tensor)",
+    {"offsets": "tensor", "others": "tensor"},
+    arguments={"offsets": "operand", "others": "operand", "count": "raw"},
+    promotion="none",
+    promoted=("offsets", "others"),
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names={"CPU": "sparse.grouping.turn", "CUDA": "sparse.grouping.turn"},
+    meta=sparse_shapes.turn,
+    outputs=3,
+)
+
+_merge = Dispatch(
+    "_merge",
+    "_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, Tensor)",
+    {"lines": "tensor", "others": "tensor"},
+    arguments={"lines": "operand", "others": "operand", "count": "raw", "across": "raw"},
+    promotion="none",
+    promoted=("lines", "others"),
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names={"CPU": "sparse.grouping.merge", "CUDA": "sparse.grouping.merge"},
+    meta=sparse_shapes.merge,
+    outputs=3,
 )
 
 _sampled_products = Dispatch(

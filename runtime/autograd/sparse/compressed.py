@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd.sparse import entries
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.sparse import CompressedPattern, Pattern
@@ -21,6 +22,23 @@ Sizes = Sequence[int]
 def batch_dims(pattern: CompressedPattern) -> int:
     """How many dims stand before the matrices'."""
     return pattern.plain.ndim - 1
+
+
+def check_indices(pattern: CompressedPattern, across: int) -> None:
+    """Raise RuntimeError for indices that are no places: kernels would not notice.
+
+    Constructors check them, unless they are told not to. across: how many plain indices there are.
+    """
+    compressed, plain = pattern.parts
+    count = plain._sizes[-1]
+    if compressed.select(-1, 0).ne(0).any().item():
+        raise errors.compressed_invariant("compressed_indices[..., 0] == 0")
+    if compressed.select(-1, -1).ne(count).any().item():
+        raise errors.compressed_invariant(f"compressed_indices[..., -1] == {count}")
+    if compressed.diff().lt(0).any().item():
+        raise errors.compressed_invariant("0 <= compressed_indices[..., 1:] - [..., :-1]")
+    if plain.numel() and (plain.min().item() < 0 or plain.max().item() >= across):
+        raise errors.compressed_invariant(f"0 <= plain_indices < {across}")
 
 
 def of_units(pattern: CompressedPattern, sizes: Sizes) -> Pattern:

@@ -90,6 +90,8 @@ def _merged(pattern: Pattern, sizes: Sizes) -> Merged:
     if count < 2:
         numbers = ops.arange(count, device=indices.device)
         return Merged(Pattern(indices, True), numbers, numbers, True)
+    if dims == 2 and sizes[0] <= DENSE_ENOUGH * count + 1024 and max(*sizes, count) < LARGEST:
+        return _merged_matrix(indices, sizes)
     order = ascending(pattern, sizes[:dims])
     ordered = indices.index_select(1, order)
     differs = ordered.narrow(1, 1, count - 1).ne(ordered.narrow(1, 0, count - 1))
@@ -105,6 +107,19 @@ def _merged(pattern: Pattern, sizes: Sizes) -> Merged:
     return Merged(Pattern(made, True), sources, one_of_each, are_apart)
 
 
+def _merged_matrix(indices: Tensor, sizes: Sizes) -> Merged:
+    """The same of the entries of a matrix."""
+    lines, others = (indices.select(0, dim).contiguous() for dim in range(2))
+    one_of_each, sources, kept = ops._merge(lines, others, sizes[0], sizes[1])
+    number, count = kept.item(), lines._sizes[0]
+    if number < count:
+        one_of_each = one_of_each.narrow(0, 0, number)
+    made = Pattern(indices.index_select(1, one_of_each), True)
+    return Merged(made, sources, one_of_each, number == count)
+
+
+LARGEST = 2**31
+"""Places that two indices of a matrix are sorted by at once."""
 DENSE_ENOUGH = 16
 """How many lines of a dim there may be for each entry, for entries to be counted by lines."""
 

@@ -10,11 +10,19 @@ from torchgen_out._runtime.core import dtype as dtypes
 Answer = tuple[tuple[int, ...], Any]
 
 
-def spmm(offsets: Any, others: Any, values: Any, mat: Any, order: Any = None) -> Answer:
+FOLDS = ("sum", "amax", "amin")
+"""What may join the products of a row."""
+
+
+def spmm(
+    offsets: Any, others: Any, values: Any, mat: Any, order: Any = None, reduce: str = "sum"
+) -> Answer:
     """Shape: (rows + 1), (entries), (entries), (columns, width) -> (rows, width).
 
-    Raises: RuntimeError for other dims or numbers of entries.
+    Raises: RuntimeError for other dims or numbers of entries, or another `reduce`.
     """
+    if reduce not in FOLDS:
+        raise RuntimeError(f"_spmm: expected reduce to be one of {FOLDS}, got {reduce!r}")
     for name, each in (("offsets", offsets), ("others", others), ("values", values)):
         if each.ndim != 1:
             raise RuntimeError(f"_spmm: expected '{name}' of one dim, got {each.ndim}")
@@ -46,6 +54,38 @@ def group(keys: Any, count: int) -> tuple[Answer, Answer]:
             f"_group: expected a vector of int64, got {keys.ndim} dims of {keys.dtype}"
         )
     return ((count + 1,), dtypes.int64), (tuple(keys.shape), dtypes.int64)
+
+
+def turn(offsets: Any, others: Any, count: int) -> tuple[Answer, Answer, Answer]:
+    """Shape: (rows + 1), (n) of int64 -> (count + 1), (n), (n).
+
+    Raises: RuntimeError for other dims or dtypes.
+    """
+    if offsets.ndim != 1 or others.ndim != 1 or not offsets.shape[0] or count < 0:
+        raise RuntimeError("_turn: expected vectors of offsets, at least one, and of columns")
+    if offsets.dtype is not dtypes.int64 or others.dtype is not dtypes.int64:
+        raise RuntimeError("_turn: expected int64 offsets and columns")
+    entries = tuple(others.shape), dtypes.int64
+    return ((count + 1,), dtypes.int64), entries, entries
+
+
+LARGEST = 2**31
+"""Indices and entries that two of make an int64."""
+
+
+def merge(lines: Any, others: Any, count: int, across: int) -> tuple[Answer, Answer, Answer]:
+    """Shape: (n), (n) of int64 -> (n), (n), (1).
+
+    Raises: RuntimeError for other dims or dtypes, or too many entries or places.
+    """
+    if lines.ndim != 1 or lines.shape != others.shape:
+        raise RuntimeError("_merge: expected vectors of lines and others of one length")
+    if lines.dtype is not dtypes.int64 or others.dtype is not dtypes.int64:
+        raise RuntimeError("_merge: expected int64 indices")
+    if max(across, count, lines.shape[0]) >= LARGEST or min(across, count) < 0:
+        raise RuntimeError(f"_merge: expected fewer than {LARGEST} places and entries")
+    entries = tuple(lines.shape), dtypes.int64
+    return entries, entries, ((1,), dtypes.int64)
 
 
 def sampled_products(rows: Any, columns: Any, left: Any, right: Any) -> Answer:

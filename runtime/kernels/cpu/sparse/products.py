@@ -11,147 +11,155 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.planned import contiguous
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
+from torchgen_out._runtime.kernels.cpu.planned import contiguous, planned
+from torchgen_out._runtime.kernels.cpu.sparse.row_folds import RowFolds, lanes_of, row_at
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed, typed_sum
 
 Array = Any
-SHARES = 64
-"""Shares of about equally many entries, which threads take: several for each."""
-ROW_COST = 4
-"""What a row costs beside its entries, in entries."""
-NO_ORDER = np.empty(0, np.int64)
+PARTS = 64
+"""Parts of about equally much work, which threads take: several for each."""
+FOLDS = {how: RowFolds(word) for how, word in (("sum", "add"), ("amax", "max"), ("amin", "min"))}
 
 
+@planned()
 def spmm(
-    out: Array, offsets: Array, others: Array, values: Array, mat: Array, order: Array | None
-) -> None:
-    """out[row] = the sum of values[e] * mat[others[e]] over a row's entries, in their order.
+    result: TensorSpec,
+    offsets: TensorSpec,
+    others: TensorSpec,
+    values: TensorSpec,
+    mat: TensorSpec,
+    order: TensorSpec | None,
+    reduce: str,
+) -> LaunchPlan:
+    """Plan out[row] = the fold of values[e] * mat[others[e]] over a row's entries.
 
     The entries of a row are those from offsets[row] to offsets[row + 1]; order: where the value of
-    each lies, if not there.
+    each lies, if not there. reduce: "sum", in the entries' order, "amax" or "amin"; rows without
+    entries are zero.
     """
-    rows, width = out.shape
-    if not out.size:
-        return
-    places = NO_ORDER if order is None else order
-    arrays = [contiguous(each) for each in (offsets, others, places, values, mat)]
-    target = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
-    work = (others.size + rows) * (width + 2)
-    if width == 1:
-        flat = target.reshape(-1), *arrays[:4], arrays[4].reshape(-1)
-        run_shares(fold_narrow.of(out.dtype), offsets, work, *flat)
+    if not result.numel:
+        return NOTHING
+    (rows, width), count = result.sizes, others.numel
+    work = (count + rows) * (width + 2)
+    parts = PARTS if work >= 2 * threads.GRAIN else 1
+    views = operand(0, rows + 1), operand(1, count), operand(2, count)
+    matrices = out(0, rows, width), operand(3, *mat.sizes)
+    how: tuple[Any, ...] = ()
+    if result.dtype.kind == "f" and width >= lanes_of(result.dtype):
+        loop: Any = FOLDS[reduce]
+    elif reduce != "sum":
+        loop, how = fold_extremes, (reduce == "amax",)
+    elif width == 1:
+        loop, matrices = fold_column, (out(0, rows), operand(3, mat.numel))
     else:
-        run_shares(fold_wide.of(out.dtype), offsets, work, target, *arrays)
-    if target is not out:
-        out[...] = target
+        loop = fold_few
+    given = [offsets, others, values, mat]
+    shown = matrices[0], *views, matrices[1], parts, *how
+    plan = plan_ranges(loop, parts, work, [result], given, *shown)
+    return plan if order is None else _in_order(plan, count)
 
 
-def run_shares(loop: Any, offsets: Array, work: int, *arrays: Array) -> None:
-    """loop(first, last, *arrays, bounds) over shares of rows, several for each thread."""
-    if work < 2 * threads.GRAIN:
-        loop(0, 1, *arrays, np.array([0, offsets.size - 1]))
-        return
-    bounds = shares_of(offsets)
-    threads.run_ranges(loop, bounds.size - 1, work, *arrays, bounds)
+def _in_order(plan: LaunchPlan, count: int) -> LaunchPlan:
+    """The plan over values that are brought in the entries' order first."""
 
+    def run(*args: Any) -> Any:
+        result, offsets, others, values, mat, order, *places, params = args
+        at_values, at_order = places[2], places[4]
+        chosen = order[at_order : at_order + count]
+        ordered = values[at_values : at_values + count].take(chosen)
+        return plan.run(result, offsets, others, ordered, mat, *places[:2], 0, places[3], params)
 
-def shares_of(offsets: Array) -> Array:
-    """The rows at which shares of about equal work begin, and the end."""
-    rows = offsets.size - 1
-    costs = offsets + ROW_COST * np.arange(rows + 1)
-    steps = np.linspace(costs[0], costs[-1], min(SHARES, rows) + 1)
-    bounds = np.searchsorted(costs, steps)
-    bounds[0], bounds[-1] = 0, rows
-    return bounds
+    return LaunchPlan(run, plan.params)
 
 
 @typed
-def fold_wide(first, last, out, offsets, others, order, values, mat, bounds):
-    """Rows of several columns; four entries at a time are added to what is stored.
-
-    Rows are not taken out of arrays, as that counts references.
-    """
-    width, has_order = np.uint64(mat.shape[1]), order.size > 0
-    for row in range(bounds[first], bounds[last]):
-        r, k, stop = np.uint64(row), offsets[row], offsets[row + 1]
-        for i in range(width):
-            out[r, i] = T(0)
-        while k + 4 <= stop:
-            p, q = np.uint64(others[k]), np.uint64(others[k + 1])
-            s, t = np.uint64(others[k + 2]), np.uint64(others[k + 3])
-            if has_order:
-                a, b = values[order[k]], values[order[k + 1]]
-                c, d = values[order[k + 2]], values[order[k + 3]]
-            else:
-                a, b, c, d = values[k], values[k + 1], values[k + 2], values[k + 3]
-            for i in range(width):
-                total = out[r, i] + a * mat[p, i] + b * mat[q, i]
-                out[r, i] = total + c * mat[s, i] + d * mat[t, i]
-            k += 4
+def fold_column(first, last, result, offsets, others, values, mat, parts):
+    """Parts of rows of one column: sums."""
+    begin, end = row_at(offsets, first, parts), row_at(offsets, last, parts)
+    k = np.uint64(offsets[begin])
+    for row in range(begin, end):
+        stop, total = np.uint64(offsets[row + 1]), T(0)
         while k < stop:
-            p = np.uint64(others[k])
-            a = values[order[k]] if has_order else values[k]
-            for i in range(width):
-                out[r, i] += a * mat[p, i]
-            k += 1
+            total += values[k] * mat[np.uint64(others[k])]
+            k += np.uint64(1)
+        result[row] = total
 
 
 @typed
-def fold_narrow(first, last, out, offsets, others, order, values, mat, bounds):
-    """Rows of one column."""
-    if order.size > 0:
-        for row in range(bounds[first], bounds[last]):
-            total = T(0)
-            for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
-                total += values[np.uint64(order[k])] * mat[np.uint64(others[k])]
-            out[row] = total
-        return
-    for row in range(bounds[first], bounds[last]):
-        total = T(0)
+def fold_few(first, last, result, offsets, others, values, mat, parts):
+    """Parts of rows of few columns, or of elements that are no floats: sums."""
+    width = np.uint64(mat.shape[1])
+    for row in range(row_at(offsets, first, parts), row_at(offsets, last, parts)):
+        r = np.uint64(row)
+        for i in range(width):
+            result[r, i] = T(0)
         for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
-            total += values[k] * mat[np.uint64(others[k])]
-        out[row] = total
+            p, value = np.uint64(others[k]), values[k]
+            for i in range(width):
+                result[r, i] += value * mat[p, i]
 
 
+@typed
+def fold_extremes(first, last, result, offsets, others, values, mat, parts, is_max):
+    """Parts of rows of few columns, or of integers: extremes; NaN wins."""
+    width = np.uint64(mat.shape[1])
+    for row in range(row_at(offsets, first, parts), row_at(offsets, last, parts)):
+        r, begin, stop = np.uint64(row), np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        for i in range(width):
+            best = T(0)
+            for k in range(begin, stop):
+                product = T(values[k] * mat[np.uint64(others[k]), i])
+                is_beyond = product > best if is_max else product < best
+                best = product if (k == begin) | is_beyond | (product != product) else best
+            result[r, i] = best
+
+
+@planned(results=2)
 def spmm_extreme(
-    out: Array,
-    chosen: Array,
-    offsets: Array,
-    others: Array,
-    values: Array,
-    mat: Array,
+    result: TensorSpec,
+    chosen: TensorSpec,
+    offsets: TensorSpec,
+    others: TensorSpec,
+    values: TensorSpec,
+    mat: TensorSpec,
     is_max: bool,
-    order: Array | None,
-) -> None:
-    """As `spmm` with the greatest or the least product in place of their sum, and its entry.
+    order: TensorSpec | None,
+) -> LaunchPlan:
+    """Plan `spmm` with the greatest or the least product in place of their sum, and its entry.
 
     Rows without entries are zero; their entry is -1. NaN wins, the first of several.
     """
-    if not out.size:
-        return
-    places = NO_ORDER if order is None else order
-    arrays = [contiguous(each) for each in (offsets, others, places, values, mat)]
-    work = (others.size + out.shape[0]) * (out.shape[1] + 2) * 2
-    run_shares(keep_extremes.of(out.dtype), offsets, work, out, chosen, *arrays, is_max)
+    if not result.numel:
+        return NOTHING
+    (rows, width), count = result.sizes, others.numel
+    work = (count + rows) * (width + 2) * 2
+    parts = PARTS if work >= 2 * threads.GRAIN else 1
+    views = operand(0, rows + 1), operand(1, count), operand(2, count), operand(3, *mat.sizes)
+    places = None if order is None else operand(4, count)
+    outs, given = [result, chosen], [offsets, others, values, mat, order]
+    shown = out(0, rows, width), out(1, rows, width), *views, places
+    return plan_ranges(keep_extremes, parts, work, outs, given, *shown, parts, is_max)
 
 
 @typed
-def keep_extremes(first, last, out, chosen, offsets, others, order, values, mat, is_max, bounds):
+def keep_extremes(first, last, result, chosen, offsets, others, values, mat, order, parts, is_max):
     """Each column's extreme product, and where it comes from; without branches, so that columns
     vectorise."""
     width, has_order, sign = np.uint64(mat.shape[1]), order.size > 0, T(1) if is_max else T(-1)
-    for row in range(bounds[first], bounds[last]):
+    for row in range(row_at(offsets, first, parts), row_at(offsets, last, parts)):
         r, begin, stop = np.uint64(row), np.uint64(offsets[row]), np.uint64(offsets[row + 1])
         for i in range(width):
-            out[r, i], chosen[r, i] = T(0), -1
+            result[r, i], chosen[r, i] = T(0), -1
         for k in range(begin, stop):
-            e, p = order[k] if has_order else np.int64(k), np.uint64(others[k])
+            e, p = np.int64(order[k]) if has_order else np.int64(k), np.uint64(others[k])
             value, is_first = values[np.uint64(e)], k == begin
             for i in range(width):
-                product, old, before = value * mat[p, i], out[r, i], chosen[r, i]
+                product, old, before = value * mat[p, i], result[r, i], chosen[r, i]
                 is_beyond = (sign * product > sign * old) | ((product != product) & (old == old))
                 is_new = is_beyond | is_first
-                out[r, i] = product if is_new else old
+                result[r, i] = product if is_new else old
                 chosen[r, i] = e if is_new else before
 
 

@@ -18,17 +18,20 @@ def spmm(
     values: Array,
     mat: Array,
     order: Array | None,
+    reduce: str,
 ) -> None:
-    """out[row] = the sum of values[e] * mat[others[e]] over a row's entries, in their order."""
+    """out[row] = the fold of values[e] * mat[others[e]] over a row's entries, in their order.
+
+    reduce: "sum", "amax" or "amin"; rows without entries are zero.
+    """
     if not out.numel:
         return
     places = offsets if order is None else order
     arrays = [contiguous(queue, each) for each in (values, mat, offsets, others, places)]
     buffer = contiguous(queue, out)
     numbers = (out.numel, out.sizes[1])
-    run_elements(
-        queue, fold_rows, out.numel, buffer, *arrays, *numbers, HAS_ORDER=order is not None
-    )
+    given = {"HAS_ORDER": order is not None, "IS_SUM": reduce == "sum", "IS_MAX": reduce == "amax"}
+    run_elements(queue, fold_rows, out.numel, buffer, *arrays, *numbers, **given)
     if buffer is not out:
         queue.copy(out, buffer)
 
@@ -43,8 +46,13 @@ def fold_rows(out, values, mat, offsets, others, order, n, width):
         total = T(0)
         for k in range(offsets[row], offsets[row + 1]):
             at = order[k] if HAS_ORDER else k
-            value = load_X(values[at])
-            total = T(total + value * load_X(mat[I(I(others[k]) * width + column)]))
+            product = T(load_X(values[at]) * load_X(mat[I(I(others[k]) * width + column)]))
+            if IS_SUM:
+                total = T(total + product)
+            else:
+                is_beyond = product > total if IS_MAX else product < total
+                if (k == offsets[row]) | is_beyond | (product != product):
+                    total = product
         out[item] = store_X(total)
         item = I(item + cuda.gridsize(1))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd.sparse import compressed, entries, structure
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import sparse
 from torchgen_out._runtime.core.sparse import CompressedPattern, Pattern
@@ -38,6 +39,8 @@ def to_layout(
         own = structure.compressed_pattern(self)
         if own.layout is layout and own.blocksize == blocks:
             return self
+        if own.blocksize is blocks is None and own.plain.ndim == 1:
+            return _turned(self, layout)
     if sparse.is_sparse(self):
         entries_of = structure.coalesced(structure.as_coo(self))
         dense = entries_of.ndim - entries.sparse_dims(structure.coo_pattern(entries_of))
@@ -47,6 +50,16 @@ def to_layout(
         entries_of = conversion.to_sparse_coo(self, self.ndim - dense)
     _check_dims(entries_of, dense)
     return _of_entries(entries_of, layout, blocks)
+
+
+def _turned(self: Tensor, layout: layouts.layout) -> Tensor:
+    """A matrix in compressed rows in compressed columns, or the other way round."""
+    pattern, given = structure.compressed_pattern(self), structure.values(self)
+    count = self._sizes[1 if pattern.is_by_rows else 0]
+    offsets, others = (part.to(dtypes.int64) for part in pattern.parts)
+    begins, plain, order = ops._turn(offsets, others, count)
+    made = CompressedPattern(layout, begins, plain)
+    return structure.with_pattern(self._sizes, made, given.index_select(0, order))
 
 
 def _checked_blocks(layout: layouts.layout, blocksize: Any) -> tuple[int, int] | None:

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.function import Function
+from torchgen_out._runtime.autograd.sparse import compressed as patterns
 from torchgen_out._runtime.autograd.sparse import entries, structure
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
-from torchgen_out._runtime.core.sparse import Pattern
+from torchgen_out._runtime.core.sparse import CompressedPattern, Pattern
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.sparse import compressed, factors
@@ -38,6 +40,11 @@ class Matrix:
 
     def __init__(self, pattern: Pattern, rows: int, columns: int) -> None:
         self.pattern, self.sizes = pattern, (rows, columns)
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What was found out about the pattern."""
+        return self.pattern.known
 
     @property
     def row_indices(self) -> Tensor:
@@ -83,6 +90,54 @@ class Matrix:
             return Side(ops.searchsorted(lines.contiguous(), edges), others.contiguous(), None)
         offsets, order = ops._group(lines, count)
         return Side(offsets, others.index_select(0, order), order)
+
+
+class CompressedMatrix(Matrix):
+    """The entries of a matrix in compressed rows or columns, which are as products need them."""
+
+    def __init__(self, compressed: CompressedPattern, sizes: Any) -> None:
+        self.compressed, self.sizes = compressed, sizes
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What was found out about the pattern."""
+        return self.compressed.known
+
+    @property
+    def pattern(self) -> Pattern:  # type: ignore[override]
+        """Where each entry is."""
+        return patterns.of_units(self.compressed, self.sizes)
+
+    def check(self) -> None:
+        """Raise RuntimeError for indices of an unchecked tensor that are no places of a matrix."""
+        known = self.compressed.known
+        if "inside" not in known:
+            across = self.sizes[1 if self.compressed.is_by_rows else 0]
+            patterns.check_indices(self.compressed, across)
+            known["inside"] = True
+
+    def side(self, is_transposed: bool) -> Side:
+        """Entries by rows, or of the transposed matrix by its rows."""
+        if self.compressed.is_by_rows is is_transposed:
+            return self._across()
+        found = self.compressed.known.get("side")
+        if found is None:
+            self.check()
+            offsets, others = (each.to(dtypes.int64) for each in self.compressed.parts)
+            found = Side(offsets.contiguous(), others.contiguous(), None)
+            self.compressed.known["side"] = found
+        side: Side = found
+        return side
+
+    def _across(self) -> Side:
+        """Entries by their plain indices."""
+        known = self.compressed.known
+        if "across" not in known:
+            lines = self.sizes[1 if self.compressed.is_by_rows else 0]
+            own = self.side(not self.compressed.is_by_rows)
+            known["across"] = Side(*ops._turn(own.offsets, own.others, lines))
+        side: Side = known["across"]
+        return side
 
 
 class MatrixProduct(Function):
@@ -182,11 +237,32 @@ def product_of(given: Tensor, mat: Tensor, matrix: Matrix, is_transposed: bool) 
 
 def matrix_of(tensor: Tensor) -> tuple[Matrix, Tensor]:
     """A sparse matrix' entries, and their values, recorded."""
+    known = structure.pattern_of(tensor).known.get("matrix")
+    if known is not None and known.sizes == tensor._sizes:
+        return known, structure.values(tensor)
+    if structure.is_compressed(tensor) and structure.pattern_of(tensor).parts[1].ndim == 1:
+        return _compressed_matrix(tensor)
     tensor = structure.as_coo(tensor)
     pattern = structure.coo_pattern(tensor)
     if entries.sparse_dims(pattern) != 2 or tensor.ndim != 2:
         raise errors.no_rule_for_layout("mm", tensor.layout, "it is no matrix of numbers")
     return Matrix(pattern, *tensor._sizes), structure.values(tensor)
+
+
+def _compressed_matrix(tensor: Tensor) -> tuple[Matrix, Tensor]:
+    """A compressed matrix' entries, and their values.
+
+    Of entries without blocks the pattern keeps them, and by rows (columns) they need no arithmetic.
+    """
+    pattern = structure.compressed_pattern(tensor)
+    given = structure.values(tensor)
+    if pattern.blocksize is None and given.ndim == 1 and tensor.ndim == 2:
+        found = pattern.known["matrix"] = CompressedMatrix(pattern, tensor._sizes)
+        return found, given
+    as_coo = structure.as_coo(tensor)
+    if as_coo.ndim != 2:
+        raise errors.no_rule_for_layout("mm", tensor.layout, "it is no matrix of numbers")
+    return Matrix(structure.coo_pattern(as_coo), *as_coo._sizes), structure.values(as_coo)
 
 
 def mm(self: Tensor, mat2: Tensor) -> Tensor:
@@ -240,16 +316,29 @@ def reduced_mm(self: Tensor, mat2: Tensor, reduce: str) -> Tensor:
     if structure.is_dense(self) or not structure.is_dense(mat2):
         raise errors.no_rule_for_layout("sparse.mm", mat2.layout, "with reduce= mat2 is strided")
     shapes.mm(self, mat2)
-    matrix, given = matrix_of(structure.coalesced(structure.as_coo(self)))
+    matrix, given = matrix_of(structure.coalesced(self) if structure.is_coo(self) else self)
     if reduce == "mean":
-        total = product_of(given, mat2, matrix, False)
-        counts = matrix.side(False).offsets.diff().clamp(min=1)
-        mean: Tensor = total / counts.unsqueeze(1).to(total.dtype)
+        mean: Tensor = product_of(given, mat2, matrix, False) / _counts(matrix, given.dtype)
         return mean
-    if not entries.count_of(matrix.pattern):
+    if not given.numel():
         return product_of(given, mat2, matrix, False)
+    if not (grad_mode.state.enabled and (given._key | mat2._key) & keys.GRAD):
+        side = matrix.side(False)
+        made: Tensor = ops._spmm(side.offsets, side.others, given, mat2, side.order, reduce)
+        return made
     found: Tensor = ExtremeProduct.apply(given, mat2, matrix, reduce == "amax")
     return found
+
+
+def _counts(matrix: Matrix, dtype: Any) -> Tensor:
+    """How many entries each row has, at least 1. Shape: (rows, 1)."""
+    known, offsets = matrix.known, matrix.side(False).offsets
+    found = known.get("counts")
+    if found is None or found[0] is not offsets or found[1].dtype is not dtype:
+        counted = offsets.diff().clamp(min=1).unsqueeze(1).to(dtype)
+        found = known["counts"] = offsets, counted
+    counts: Tensor = found[1]
+    return counts
 
 
 class Solution(Function):
