@@ -1396,8 +1396,8 @@ __merge = operators._merge.calls
 def _merge(lines: Tensor, others: Tensor, count: int, across: int) -> tuple[Tensor, Tensor, Tensor]:
     """_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, Tensor)
 
-    Tells which new entry each entry of a matrix joins when those of one place become one, in order;
-    one entry of each place; and how many places there are.
+    Tells one entry of each place of a matrix, in order; which of these each entry joins, where
+    places have several; and how many places there are.
     """
     if count.__class__ is not int:
         count = as_int(count, "_merge", "count", 3)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
-
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.sparse import Pattern
@@ -52,17 +50,27 @@ def indices_at(places: Tensor, sizes: Sizes) -> Tensor:
     return ops.stack(rows[::-1])
 
 
-class Merged(NamedTuple):
+class Merged:
     """Entries in order, each place once.
 
-    pattern: where they are. sources: for each old entry, which new one it joins. one_of_each: for
-    each new entry, one of the old ones. are_apart: whether no two old ones lie in one place.
+    pattern: where they are. one_of_each: for each new entry, one of the old ones. are_apart:
+    whether no two old ones lie in one place.
     """
 
-    pattern: Pattern
-    sources: Tensor
-    one_of_each: Tensor
-    are_apart: bool
+    def __init__(
+        self, pattern: Pattern, sources: Tensor | None, one_of_each: Tensor, are_apart: bool
+    ) -> None:
+        self.pattern, self._sources = pattern, sources
+        self.one_of_each, self.are_apart = one_of_each, are_apart
+
+    @property
+    def sources(self) -> Tensor:
+        """For each old entry, which new one it joins."""
+        if self._sources is None:
+            order = self.one_of_each
+            numbers = ops.arange(order._sizes[0], device=order.device)
+            self._sources = ops.empty_like(order).index_put((order,), numbers)
+        return self._sources
 
     def sums(self, values: Tensor) -> Tensor:
         """The new values: the sums of those that lie in one place."""
@@ -100,8 +108,9 @@ def _merged(pattern: Pattern, sizes: Sizes) -> Merged:
     first = begins.nonzero().select(1, 0)
     kept = first.numel()
     are_apart = kept == count
-    numbers = ops.arange(count, device=indices.device) if are_apart else begins.cumsum(0) - 1
-    sources = ops.empty_like(order).index_put((order,), numbers)
+    sources = None
+    if not are_apart:
+        sources = ops.empty_like(order).index_put((order,), begins.cumsum(0) - 1)
     made = ordered if are_apart else ordered.index_select(1, first)
     one_of_each = order if are_apart else order.index_select(0, first)
     return Merged(Pattern(made, True), sources, one_of_each, are_apart)
@@ -115,7 +124,8 @@ def _merged_matrix(indices: Tensor, sizes: Sizes) -> Merged:
     if number < count:
         one_of_each = one_of_each.narrow(0, 0, number)
     made = Pattern(indices.index_select(1, one_of_each), True)
-    return Merged(made, sources, one_of_each, number == count)
+    are_apart = number == count
+    return Merged(made, None if are_apart else sources, one_of_each, are_apart)
 
 
 LARGEST = 2**31

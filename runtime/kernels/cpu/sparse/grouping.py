@@ -108,7 +108,10 @@ def merge(
     across: int,
 ) -> LaunchPlan:
     """Plan which new entry each entry joins when those of one place become one, in order; one of
-    those that join each new one; and how many these are."""
+    those that join each new one; and how many these are.
+
+    Where no two lie in one place `sources` is not written.
+    """
     entries = lines.numel
     plan = plan_loop(
         merge_entries, [one_of_each, sources, kept], [lines, others],
@@ -140,15 +143,18 @@ def merge_entries(one_of_each, sources, kept, lines, others, count, across):
         stop, last = begins[k], -1
         sort_keys(keys, room, start, stop)
         for i in range(start, stop):
-            entry, other = keys[i] & 0x7FFFFFFF, keys[i] >> 32
+            other = keys[i] >> 32
             if other != last:
                 number, last = number + 1, other
-                one_of_each[number] = entry
-            sources[entry] = number
+                one_of_each[number] = keys[i] & 0x7FFFFFFF
+            room[i] = number
         start = stop
     kept[0] = number + 1
     for i in range(number + 1, one_of_each.size):
         one_of_each[i] = 0
+    if number + 1 < lines.size:
+        for i in range(lines.size):
+            sources[np.uint64(keys[i] & 0x7FFFFFFF)] = room[i]
     return True
 
 
