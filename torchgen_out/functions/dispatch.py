@@ -1317,7 +1317,7 @@ def _spmm(
     reduce: str = "sum",
 ) -> Tensor:
     """_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None, str
-    reduce="sum") -> Tensor
+    reduce='sum') -> Tensor
 
     Multiplies a matrix, given by its entries row by row, by a dense one.
     """

@@ -786,7 +786,7 @@ _nonzero = Dispatch(
 _spmm = Dispatch(
     "_spmm",
     "_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None, str "
-    "reduce=\"sum\") -> Tensor",
+    "reduce='sum') -> Tensor",
     {
         "offsets": "tensor",
         "others": "tensor",
