@@ -932,6 +932,72 @@ def _fraction_backward_self(grad):
     return grad
 
 
+def _slope_backward_self_other_step(grad, step, result):
+    """d/dself, d/dother, d/dstep: (self - other) / step"""
+    return grad * (1 / step).conj(), grad * (-1 / step).conj(), grad * (-(result / step)).conj()
+
+
+def _slope_backward_self_other(grad, step):
+    """d/dself, d/dother: (self - other) / step"""
+    return grad * (1 / step).conj(), grad * (-1 / step).conj()
+
+
+def _slope_backward_self_step(grad, step, result):
+    """d/dself, d/dstep: (self - other) / step"""
+    return grad * (1 / step).conj(), grad * (-(result / step)).conj()
+
+
+def _slope_backward_other_step(grad, step, result):
+    """d/dother, d/dstep: (self - other) / step"""
+    return grad * (-1 / step).conj(), grad * (-(result / step)).conj()
+
+
+def _slope_backward_self(grad, step):
+    """d/dself: (self - other) / step"""
+    return grad * (1 / step).conj()
+
+
+def _slope_backward_other(grad, step):
+    """d/dother: (self - other) / step"""
+    return grad * (-1 / step).conj()
+
+
+def _slope_backward_step(grad, step, result):
+    """d/dstep: (self - other) / step"""
+    return grad * (-(result / step)).conj()
+
+
+def _parabola_slope_backward_left_middle_right_before_after(
+    grad,
+    left,
+    middle,
+    right,
+    before,
+    after,
+):
+    """d/dleft, d/dmiddle, d/dright, d/dbefore, d/dafter:
+    (right * before / after - left * after / before) / (before + after) + middle * (after -
+    before) / (before * after)
+    """
+    t0 = before + after
+    t1 = -1 / before / t0
+    t2 = after - before
+    t3 = before * after
+    t4 = 1 / after / t0
+    t5 = middle * t2
+    t6 = middle / t3
+    t7 = right * before / after
+    t8 = left * after / before
+    t9 = (t7 - t8) / t0 / t0
+    return (
+        grad * (t1 * after).conj(),
+        grad * (t2 / t3).conj(),
+        grad * (t4 * before).conj(),
+        grad * (-(t5 / before / before / after) - t6 - t9 + t8 / before / t0 + t4 * right).conj(),
+        grad * (t6 - t5 / after / before / after - t9 + t1 * left - t7 / after / t0).conj(),
+    )
+
+
 def _renorm_scale_backward_norm(grad, norm, maxnorm):
     """d/dnorm: maxnorm / (norm + 1e-7) if norm > maxnorm else 1"""
     t0 = norm + 1e-07

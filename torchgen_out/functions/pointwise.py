@@ -5208,6 +5208,41 @@ def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> 
     return call(grad_output, mask, scale)
 
 
+__slope = operators._slope.calls
+
+
+def _slope(input: Tensor, other: Tensor, step: Tensor | Number) -> Tensor:
+    """_slope(Tensor self, Tensor other, Tensor|Scalar step) -> Tensor
+
+    Divide differences of neighbours by their distance.
+    """
+    try:
+        call = __slope[
+            input._key, other._key, step._key if step.__class__ is Tensor else kind_of(step)
+        ]
+    except AttributeError:
+        return __slope.miss(input, other, step)
+    return call(input, other, step)
+
+
+__parabola_slope = operators._parabola_slope.calls
+
+
+def _parabola_slope(
+    left: Tensor, middle: Tensor, right: Tensor, before: Tensor, after: Tensor
+) -> Tensor:
+    """_parabola_slope(Tensor left, Tensor middle, Tensor right, Tensor before, Tensor after) ->
+    Tensor
+
+    Return the derivative, in the middle of three samples, of the parabola through them.
+    """
+    try:
+        call = __parabola_slope[left._key, middle._key, right._key, before._key, after._key]
+    except AttributeError:
+        return __parabola_slope.miss(left, middle, right, before, after)
+    return call(left, middle, right, before, after)
+
+
 __renorm_scale = operators._renorm_scale.calls
 
 

@@ -1808,6 +1808,85 @@ def native_dropout_backward(grad_output, mask, scale):
     return grad_output * scale if mask != T(0) else T(0)
 
 
+def _slope(self, other, step):
+    """(self - other) / step"""
+    return (self - other) / step
+
+
+def _slope_backward_self_other_step(grad, step, result):
+    """d/dself, d/dother, d/dstep: (self - other) / step"""
+    return grad * conj(T(1) / step), grad * conj(T(-1) / step), grad * conj(-(result / step))
+
+
+def _slope_backward_self_other(grad, step):
+    """d/dself, d/dother: (self - other) / step"""
+    return grad * conj(T(1) / step), grad * conj(T(-1) / step)
+
+
+def _slope_backward_self_step(grad, step, result):
+    """d/dself, d/dstep: (self - other) / step"""
+    return grad * conj(T(1) / step), grad * conj(-(result / step))
+
+
+def _slope_backward_other_step(grad, step, result):
+    """d/dother, d/dstep: (self - other) / step"""
+    return grad * conj(T(-1) / step), grad * conj(-(result / step))
+
+
+def _slope_backward_self(grad, step):
+    """d/dself: (self - other) / step"""
+    return grad * conj(T(1) / step)
+
+
+def _slope_backward_other(grad, step):
+    """d/dother: (self - other) / step"""
+    return grad * conj(T(-1) / step)
+
+
+def _slope_backward_step(grad, step, result):
+    """d/dstep: (self - other) / step"""
+    return grad * conj(-(result / step))
+
+
+def _parabola_slope(left, middle, right, before, after):
+    """(right * before / after - left * after / before) / (before + after) + middle * (after -
+    before) / (before * after)
+    """
+    t0 = (right * before / after - left * after / before) / (before + after)
+    return t0 + middle * (after - before) / (before * after)
+
+
+def _parabola_slope_backward_left_middle_right_before_after(
+    grad,
+    left,
+    middle,
+    right,
+    before,
+    after,
+):
+    """d/dleft, d/dmiddle, d/dright, d/dbefore, d/dafter:
+    (right * before / after - left * after / before) / (before + after) + middle * (after -
+    before) / (before * after)
+    """
+    t0 = before + after
+    t1 = T(-1) / before / t0
+    t2 = after - before
+    t3 = before * after
+    t4 = T(1) / after / t0
+    t5 = middle * t2
+    t6 = middle / t3
+    t7 = right * before / after
+    t8 = left * after / before
+    t9 = (t7 - t8) / t0 / t0
+    return (
+        grad * conj(t1 * after),
+        grad * conj(t2 / t3),
+        grad * conj(t4 * before),
+        grad * conj(-(t5 / before / before / after) - t6 - t9 + t8 / before / t0 + t4 * right),
+        grad * conj(t6 - t5 / after / before / after - t9 + t1 * left - t7 / after / t0),
+    )
+
+
 def _renorm_scale(norm, maxnorm):
     """maxnorm / (norm + 1e-7) if norm > maxnorm else 1"""
     return maxnorm / (norm + T(1e-07)) if norm > maxnorm else T(1)

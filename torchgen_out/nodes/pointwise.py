@@ -2574,6 +2574,46 @@ def recording_native_dropout_backward(below, needs_grad_output):
     return call
 
 
+class SlopeBackward0(FusedNode):
+    """_slope
+    self: grad * (1 / step).conj() (auto)
+    other: grad * (-1 / step).conj() (auto)
+    step: grad * (-(result / step)).conj() (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self", "other", "step")
+    inputs = ("self", "other", "step")
+    cases: ClassVar = {
+        (True, True, True): backward._slope_backward_self_other_step,
+        (True, True, False): backward._slope_backward_self_other,
+        (True, False, True): backward._slope_backward_self_step,
+        (False, True, True): backward._slope_backward_other_step,
+        (True, False, False): backward._slope_backward_self,
+        (False, True, False): backward._slope_backward_other,
+        (False, False, True): backward._slope_backward_step,
+    }
+
+
+class ParabolaSlopeBackward0(FusedNode):
+    """_parabola_slope
+    left: auto
+    middle: auto
+    right: auto
+    before: auto
+    after: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("left", "middle", "right", "before", "after")
+    inputs = ("left", "middle", "right", "before", "after")
+    cases: ClassVar = {
+        (True, True, True, True, True): backward._parabola_slope_backward_left_middle_right_before_after,
+    }
+
+
 class RenormScaleBackward0(FusedNode):
     """_renorm_scale
     norm: auto

@@ -1102,6 +1102,69 @@ _fraction_backward_self = BackwardKernel(
     ("self",),
 )
 
+_slope_backward_self_other_step = BackwardKernel(
+    kernels._slope_backward_self_other_step,
+    gradients._slope_backward_self_other_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"},
+    ("self", "other", "step"),
+)
+
+_slope_backward_self_other = BackwardKernel(
+    kernels._slope_backward_self_other,
+    gradients._slope_backward_self_other,
+    {"grad": "tensor", "step": "number"},
+    ("self", "other"),
+)
+
+_slope_backward_self_step = BackwardKernel(
+    kernels._slope_backward_self_step,
+    gradients._slope_backward_self_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"},
+    ("self", "step"),
+)
+
+_slope_backward_other_step = BackwardKernel(
+    kernels._slope_backward_other_step,
+    gradients._slope_backward_other_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"},
+    ("other", "step"),
+)
+
+_slope_backward_self = BackwardKernel(
+    kernels._slope_backward_self,
+    gradients._slope_backward_self,
+    {"grad": "tensor", "step": "number"},
+    ("self",),
+)
+
+_slope_backward_other = BackwardKernel(
+    kernels._slope_backward_other,
+    gradients._slope_backward_other,
+    {"grad": "tensor", "step": "number"},
+    ("other",),
+)
+
+_slope_backward_step = BackwardKernel(
+    kernels._slope_backward_step,
+    gradients._slope_backward_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"},
+    ("step",),
+)
+
+_parabola_slope_backward_left_middle_right_before_after = BackwardKernel(
+    kernels._parabola_slope_backward_left_middle_right_before_after,
+    gradients._parabola_slope_backward_left_middle_right_before_after,
+    {
+        "grad": "tensor",
+        "left": "tensor",
+        "middle": "tensor",
+        "right": "tensor",
+        "before": "tensor",
+        "after": "tensor",
+    },
+    ("left", "middle", "right", "before", "after"),
+)
+
 _renorm_scale_backward_norm = BackwardKernel(
     kernels._renorm_scale_backward_norm,
     gradients._renorm_scale_backward_norm,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -217,12 +218,12 @@ def on_copies(
 ) -> LaunchPlan:
     """The plan over contiguous copies of those operands that are not; some are copied back."""
     count = len(operands)
-    copied = [n for n, spec in enumerate(operands) if not spec.is_contiguous]
+    copied = [(n, viewer(spec)) for n, spec in enumerate(operands) if not spec.is_contiguous]
 
     def run_on_copies(*args: Any) -> Any:
         given, changed = list(args), []
-        for n in copied:
-            view = view_of(args[results + n], args[results + count + n], operands[n])
+        for n, view_at in copied:
+            view = view_at(args[results + n], args[results + count + n])
             dense = contiguous(view)
             given[results + n], given[results + count + n] = dense.reshape(-1), 0
             if n in updated:
@@ -239,6 +240,7 @@ def view_of(flat: Array, at: int, spec: TensorSpec) -> Array:
     return viewer(spec)(flat, at)
 
 
+@lru_cache(maxsize=CALLS_KEPT)
 def viewer(spec: TensorSpec) -> Callable[[Array, int], Array]:
     """`view_of` for one operand, with what does not change worked out."""
     sizes, numel, dtype, size = tuple(spec.sizes), spec.numel, spec.dtype, spec.dtype.itemsize

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.core.finfo import finfo
+from torchgen_out._runtime.core import number
 
 
 def hardtanh(self: Any, min_val: Any, max_val: Any) -> None:
@@ -18,7 +18,7 @@ def hardtanh(self: Any, min_val: Any, max_val: Any) -> None:
 
 def softshrink(self: Any, lambd: Any) -> None:
     """Refuse a `lambd` that is negative, or that the dtype does not hold."""
-    limit = finfo(self.dtype).max
+    limit = number.limits(self.dtype)[1]
     if not 0 <= lambd <= limit:
         raise RuntimeError(
             f"lambda must be in range [0, {limit:g}] for input dtype "

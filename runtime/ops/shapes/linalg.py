@@ -23,8 +23,10 @@ def check_matrices(operator: str, tensor: Any, name: str = "A") -> None:
 
 def check_square(operator: str, tensor: Any, name: str = "A") -> None:
     """At least two dims, the last two of one size."""
-    check_matrices(operator, tensor, name)
-    if tensor.shape[-1] != tensor.shape[-2]:
+    sizes = list(tensor.shape)
+    if len(sizes) < 2:
+        raise errors.matrix_expected(operator, name, len(sizes))
+    if sizes[-1] != sizes[-2]:
         raise errors.square_expected(operator, name, tensor.shape)
 
 

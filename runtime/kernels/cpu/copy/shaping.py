@@ -21,7 +21,7 @@ from torchgen_out._runtime.kernels.cpu.copy.moving_loops import (
 )
 from torchgen_out._runtime.kernels.cpu.folding import copy_parts, folded_shape
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned, view_of
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned, viewer
 from torchgen_out._runtime.kernels.cpu.small import (
     DTYPES,
     INT64,
@@ -56,11 +56,12 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
 def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
     """The plan that copies each tensor to its part of the result."""
     before = (slice(None),) * dim
-    given = [(i, each) for i, each in enumerate(tensors) if len(each.sizes) == len(result.sizes)]
+    ndim, behind = len(result.sizes), len(tensors)
+    given = [(i, viewer(each)) for i, each in enumerate(tensors) if len(each.sizes) == ndim]
 
     def run(out: Array, *args: Any) -> None:
         placed, pairs, start = out.reshape(result.sizes), [], 0
-        views = [view_of(args[i], args[len(tensors) + i], each) for i, each in given]
+        views = [view(args[i], args[behind + i]) for i, view in given]
         if result.numel < threads.GRAIN:
             np.concatenate(views, dim, out=placed)
             return

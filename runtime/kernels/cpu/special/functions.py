@@ -56,6 +56,8 @@ def function_kernel(
             each.is_contiguous and (each.numel == 1 or each.sizes == result.sizes) for each in specs
         )
         if is_flat and len(specs) == len(operands):
+            if len(specs) == 1 and 0 < counts[0] < 2 * threads.GRAIN:
+                return LaunchPlan(run_few, (function, *counts))
             return LaunchPlan((run_one, run_two)[len(specs) - 1], (function, *counts))
 
         def run(out: Array, *args: Any) -> None:
@@ -68,6 +70,12 @@ def function_kernel(
 
     plan.__name__, plan.__doc__ = name, what
     return PlannedKernel(plan, any_strides=True)
+
+
+def run_few(out: Array, a: Array, at: int, params: Any) -> None:
+    """Apply a function to flat memory of a few elements."""
+    function, count = params
+    function(a if a.size == count else a[at : at + count], out)
 
 
 def run_one(out: Array, a: Array, at: int, params: Any) -> None:

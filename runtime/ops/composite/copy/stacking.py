@@ -7,8 +7,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch.signature import tensors_of
 from torchgen_out._runtime.ops.composite.view.broadcasting import meshgrid
 from torchgen_out._runtime.ops.shapes.copy import common_dtype
 
@@ -22,13 +25,17 @@ def hstack(tensors: Sequence[Any]) -> Any:
     """Along dim 1; vectors along their only dim."""
     _not_empty("hstack", tensors)
     parts = [x if x._sizes else x.unsqueeze(0) for x in tensors]
-    return ops.cat(parts, 0 if len(parts[0]._sizes) == 1 else 1)
+    return _cat(parts, 0 if len(parts[0]._sizes) == 1 else 1)
+
+
+def _cat(tensors: Sequence[Any], dim: int) -> Any:
+    return operators["cat"].calls[tensors_of(tensors)](tensors, dim)
 
 
 def vstack(tensors: Sequence[Any]) -> Any:
     """Along dim 0; vectors as rows."""
     _not_empty("vstack", tensors)
-    return ops.cat([_as_row(x) for x in tensors], 0)
+    return _cat([_as_row(x) for x in tensors], 0)
 
 
 def _as_row(tensor: Any) -> Any:
@@ -42,7 +49,7 @@ def _as_row(tensor: Any) -> Any:
 def dstack(tensors: Sequence[Any]) -> Any:
     """Along dim 2; vectors and matrices as (1, n, 1) and (n, m, 1)."""
     _not_empty("dstack", tensors)
-    return ops.cat([_three_dims(x) for x in tensors], 2)
+    return _cat([_three_dims(x) for x in tensors], 2)
 
 
 def _three_dims(tensor: Any) -> Any:
@@ -55,7 +62,14 @@ def _three_dims(tensor: Any) -> Any:
 def column_stack(tensors: Sequence[Any]) -> Any:
     """Along dim 1; vectors as columns."""
     _not_empty("column_stack", tensors)
-    return ops.cat([x.reshape((-1, 1)) if len(x._sizes) < 2 else x for x in tensors], 1)
+    return _cat([_as_column(x) for x in tensors], 1)
+
+
+def _as_column(tensor: Any) -> Any:
+    ndim = len(tensor._sizes)
+    if ndim > 1:
+        return tensor
+    return tensor.unsqueeze(1) if ndim else tensor.reshape((1, 1))
 
 
 def block_diag(tensors: Sequence[Any]) -> Any:
@@ -111,8 +125,9 @@ def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
 
 
 def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
-    size = y.size(dim)
-    return y.narrow(dim, 0, max(size - 1, 0)), y.narrow(dim, min(1, size), max(size - 1, 0))
+    narrow, size = operators["narrow"].calls[y._key], y.size(dim)
+    rest = max(size - 1, 0)
+    return narrow(y, dim, 0, rest), narrow(y, dim, min(1, size), rest)
 
 
 def _place(y: Any, dim: int) -> int:
@@ -170,10 +185,11 @@ def diff(self: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    parts = [x for x in (prepend, self, append) if x is not None]
-    result = ops.cat(parts, dim) if len(parts) > 1 else self
+    result = self
+    if prepend is not None or append is not None:
+        result = ops.cat([x for x in (prepend, self, append) if x is not None], dim)
     for _ in range(min(n, result.size(dim))):
         first, second = _neighbours(result, dim)
-        is_bool = str(result.dtype) == "torch.bool"
+        is_bool = result.dtype is dtypes.bool
         result = second.logical_xor(first) if is_bool else second - first
     return result.clone() if n == 0 else result

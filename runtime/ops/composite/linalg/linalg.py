@@ -211,7 +211,7 @@ def multi_dot(tensors: Sequence[Any]) -> Any:
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     chain = list(tensors)
-    starts_flat, ends_flat = chain[0].ndim == 1, chain[-1].ndim == 1
+    starts_flat, ends_flat = len(chain[0]._sizes) == 1, len(chain[-1]._sizes) == 1
     if starts_flat:
         chain[0] = chain[0].unsqueeze(0)
     if ends_flat:
@@ -224,14 +224,34 @@ def multi_dot(tensors: Sequence[Any]) -> Any:
 
 def chain_product(chain: list[Any]) -> Any:
     """Product of two or more matrices, parenthesised by dynamic programming."""
-    for index, matrix in enumerate(chain):
-        if matrix.ndim != 2:
-            raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {matrix.ndim}D")
-    sizes = [matrix._sizes[0] for matrix in chain]
-    return _multiplied(chain, _order((*sizes, chain[-1]._sizes[1])))
+    mm = operators["mm"].calls
+    for left, right in _products(tuple([matrix._sizes for matrix in chain])):
+        first, second = chain[left], chain[right]
+        chain.append(mm[first._key, second._key](first, second))
+    return chain[-1]
 
 
 @lru_cache(maxsize=256)
+def _products(shapes: tuple[Size, ...]) -> tuple[tuple[int, int], ...]:
+    """The products that cost least, by numbers in the chain, at the end of which results are put.
+
+    Raises: RuntimeError if one is no matrix.
+    """
+    for index, shape in enumerate(shapes):
+        if len(shape) != 2:
+            raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {len(shape)}D")
+    products: list[tuple[int, int]] = []
+
+    def number_of(order: Any) -> int:
+        if order.__class__ is int:
+            return int(order)
+        products.append((number_of(order[0]), number_of(order[1])))
+        return len(shapes) + len(products) - 1
+
+    number_of(_order((*[shape[0] for shape in shapes], shapes[-1][1])))
+    return tuple(products)
+
+
 def _order(sizes: tuple[int, ...]) -> Any:
     """Which product costs least: a matrix's number, or the pair of what is multiplied."""
     n = len(sizes) - 1
@@ -244,12 +264,6 @@ def _order(sizes: tuple[int, ...]) -> Any:
                 found.append((left + right + sizes[i] * sizes[k + 1] * sizes[j + 1], (a, b)))
             best[i, j] = min(found, key=itemgetter(0))
     return best[0, n - 1][1]
-
-
-def _multiplied(chain: Sequence[Any], order: Any) -> Any:
-    if order.__class__ is int:
-        return chain[order]
-    return _multiplied(chain, order[0]).mm(_multiplied(chain, order[1]))
 
 
 def chain_matmul(matrices: Sequence[Any]) -> Any:

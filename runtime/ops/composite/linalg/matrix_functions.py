@@ -15,6 +15,7 @@ from torchgen_out._runtime.core.shape import broadcast_shapes, normalize_dims
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.linalg.factorisations import check
+from torchgen_out._runtime.ops.composite.linalg.linalg import matmul
 from torchgen_out._runtime.ops.shapes.linalg import check_matrices, check_square
 
 
@@ -109,11 +110,11 @@ def _power(base: Any, n: int) -> Any:
     result = None
     while True:
         if n & 1:
-            result = base if result is None else result @ base
+            result = base if result is None else matmul(result, base)
         n >>= 1
         if not n:
             return result
-        base = base @ base
+        base = matmul(base, base)
 
 
 def cond(self: Any, p: Any = None) -> Any:

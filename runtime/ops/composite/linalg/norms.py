@@ -18,7 +18,7 @@ def norm(
         p = 2
     if isinstance(p, str):
         dims = (-2, -1) if dim is None else dim
-        return ops.linalg_matrix_norm(self, p, dims, keepdim, dtype=dtype)
+        return matrix_norm(self, p, dims, keepdim, dtype)
     return ops.linalg_vector_norm(self, p, dim, keepdim, dtype=dtype)
 
 
@@ -39,20 +39,18 @@ def linalg_norm(
         )
     is_matrix = (len(dims) if dims is not None else self.ndim) == 2
     if ord is not None and (is_matrix or isinstance(ord, str)):
-        return ops.linalg_matrix_norm(
-            self, ord, (0, 1) if dims is None else dims, keepdim, dtype=dtype
-        )
+        return matrix_norm(self, ord, (0, 1) if dims is None else dims, keepdim, dtype)
     return ops.linalg_vector_norm(self, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
 def nuclear_norm(self: Any, keepdim: bool = False) -> Any:
     """The sum of the singular values."""
-    return ops.linalg_matrix_norm(self, "nuc", (-2, -1), keepdim)
+    return matrix_norm(self, "nuc", (-2, -1), keepdim)
 
 
 def nuclear_norm_over(self: Any, dim: Any, keepdim: bool = False) -> Any:
     """The sums of the singular values of matrices in two dims."""
-    return ops.linalg_matrix_norm(self, "nuc", dim, keepdim)
+    return matrix_norm(self, "nuc", dim, keepdim)
 
 
 def matrix_norm(
@@ -77,7 +75,8 @@ def matrix_norm(
 
 
 def _matrix_dims(self: Any, dim: Any) -> tuple[int, int]:
-    if self.ndim < 2:
+    ndim = len(self._sizes)
+    if ndim < 2:
         raise RuntimeError(
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
         )
@@ -86,7 +85,7 @@ def _matrix_dims(self: Any, dim: Any) -> tuple[int, int]:
     if isinstance(dim, int) or len(dim) != 2:
         shown = dim if isinstance(dim, int) else ", ".join(str(d) for d in dim)
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {shown}")
-    row, column = (normalize_dim(d, self.ndim) for d in dim)
+    row, column = normalize_dim(dim[0], ndim), normalize_dim(dim[1], ndim)
     if row == column:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
     return row, column
@@ -100,8 +99,8 @@ def _singular_value_norm(
     if (row, column) != (matrices.ndim - 2, matrices.ndim - 1):
         matrices = matrices.movedim((row, column), (-2, -1))
     values = ops.linalg_svdvals(matrices)
-    fold = {"nuc": values.sum, 2: values.amax, -2: values.amin}[ord]
-    result = fold(-1)
+    fold = {"nuc": ops.sum, 2: ops.amax, -2: ops.amin}[ord]
+    result = fold(values, -1)
     if keepdim:
         for dim in sorted((row, column)):
             result = result.unsqueeze(dim)

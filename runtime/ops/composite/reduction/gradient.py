@@ -8,6 +8,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core.shape import normalize_dims
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
 
 
 def gradient(self: Any, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> list[Any]:
@@ -52,18 +53,20 @@ def _spacings(self: Any, spacing: Any, dims: tuple[int, ...], is_chosen: bool) -
 
 def _piece(self: Any, dim: int, start: int, length: int) -> Any:
     """`length` samples along `dim`, from `start`, which may count from the end."""
-    return self.narrow(dim, start if start >= 0 else self.size(dim) + start, length)
+    start = start if start >= 0 else list(self._sizes)[dim] + start
+    return operators["narrow"].calls[self._key](self, dim, start, length)
 
 
 def _even(self: Any, dim: int, step: Any, edge_order: int) -> Any:
     """Derivatives of samples at equal distances."""
     inner = self.size(dim) - 2
-    middle = (_piece(self, dim, 2, inner) - _piece(self, dim, 0, inner)) / (2 * step)
-    first, second, third = (_piece(self, dim, i, 1) for i in (0, 1, min(2, inner + 1)))
-    last, before, earlier = (_piece(self, dim, i, 1) for i in (-1, -2, -min(3, inner + 2)))
+    middle = ops._slope(_piece(self, dim, 2, inner), _piece(self, dim, 0, inner), 2 * step)
+    first, second, before, last = (_piece(self, dim, i, 1) for i in (0, 1, -2, -1))
     if edge_order == 1:
-        left, right = (second - first) / step, (last - before) / step
+        left, right = ops._slope(second, first, step), ops._slope(last, before, step)
     else:
+        third = _piece(self, dim, min(2, inner + 1), 1)
+        earlier = _piece(self, dim, -min(3, inner + 2), 1)
         left = (-1.5 * first + 2 * second - 0.5 * third) / step
         right = (0.5 * earlier - 2 * before + 1.5 * last) / step
     return ops.cat([left, middle, right], dim)
@@ -76,11 +79,8 @@ def _uneven(self: Any, dim: int, coordinates: Any, edge_order: int) -> Any:
     shape[dim] = -1
     steps = coordinates.diff().reshape(shape)
     before, after = _piece(steps, dim, 0, inner), _piece(steps, dim, 1, inner)
-    middle = (
-        _piece(self, dim, 0, inner) * (-after / (before * (before + after)))
-        + _piece(self, dim, 1, inner) * ((after - before) / (before * after))
-        + _piece(self, dim, 2, inner) * (before / (after * (before + after)))
-    )
+    samples = [_piece(self, dim, i, inner) for i in range(3)]
+    middle = ops._parabola_slope(*samples, before, after)
     edges = [_edge(self, steps, dim, sign, edge_order) for sign in (1, -1)]
     return ops.cat([edges[0], middle, edges[1]], dim)
 
@@ -91,7 +91,7 @@ def _edge(self: Any, steps: Any, dim: int, sign: int, edge_order: int) -> Any:
     first, second = (_piece(self, dim, i, 1) for i in places[:2])
     near = _piece(steps, dim, places[0], 1)
     if edge_order == 1:
-        return (second - first) / (sign * near)
+        return ops._slope(second, first, sign * near)
     third, far = _piece(self, dim, places[2], 1), _piece(steps, dim, places[1], 1)
     slope = (
         first * (-(2 * near + far) / (near * (near + far)))
