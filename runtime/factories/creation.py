@@ -22,7 +22,7 @@ from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import number, promotion, sparse
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.dense import DenseLayout, dense_layout
 from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
@@ -41,6 +41,7 @@ _empty, _zeros, _new = np.empty, np.zeros, object.__new__
 SHORT = pool.ALIGNED_BYTES // 8
 """Elements whose memory NumPy gives as well as anybody."""
 NUMBERS = (float, int, bool, complex)
+_NO_SIZES = make_size(())
 _INT64 = np.dtype(np.int64)
 
 
@@ -141,9 +142,19 @@ def from_values(
 
     The array becomes the tensor's memory where its dtype allows.
     """
-    place = dense_layout(values.shape)
     flat = values if values.ndim == 1 else values.reshape(-1)
-    if flat.dtype != dtype.numpy:
+    return from_flat(flat, dense_layout(values.shape), dtype, on, pin_memory)
+
+
+def from_flat(
+    flat: np.ndarray,
+    place: DenseLayout,
+    dtype: dtype,
+    on: device,
+    pin_memory: bool | None = None,
+) -> Tensor:
+    """Return the same of values one after the other."""
+    if flat.dtype is not dtype.numpy:
         flat = cast_values(flat, dtype)
     made = build(dtype.index | place.zero_dim, place.sizes, place.strides, 0, None, flat)
     if on.type_index != devices.CPU:
@@ -153,6 +164,8 @@ def from_values(
 
 def cast_values(flat: np.ndarray, dtype: dtype) -> np.ndarray:
     """Return a vector of numbers as a buffer of `dtype` holds them."""
+    if flat.dtype.kind in "biu" and dtype.opmath is dtype:
+        return flat.astype(dtype.numpy)
     with np.errstate(over="ignore", invalid="ignore"):
         if narrow.is_narrow(dtype):
             return narrow_arrays.narrow(flat.astype(dtype.opmath.numpy), dtype)
@@ -282,11 +295,14 @@ def scalar_tensor(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A 0-d tensor of the default dtype unless another is given."""
-    chosen, value = dtype_or(dtype, dtypes.default_dtype()), number_of(s)
-    if value.__class__ not in NUMBERS or (layout is not None and layout is not layouts.strided):
-        return full((), value, chosen, layout, device, pin_memory)
-    number.check_fits(value, chosen)
-    made = allocate((), chosen, device_or_default(device), value)
+    own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
+    if s.__class__ not in NUMBERS or (layout is not None and layout is not layouts.strided):
+        return full((), s, own, layout, device, pin_memory)
+    number.check_fits(s, own)
+    on = devices.default_device() if device is None else devices.device(device)
+    if on.type_index == devices.CPU and not pin_memory:
+        return allocate_dense(1, _NO_SIZES, (), own, s)
+    made = allocate((), own, on, s)
     return pinned(made) if pin_memory else made
 
 
@@ -334,25 +350,26 @@ def empty_strided(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values with the given strides, in as much memory as they need."""
-    sizes, strides = sizes_of(size), tuple(stride)
-    extent, on = _extent(sizes, strides), device_or_default(device)
-    own = dtype_or(dtype, dtypes.default_dtype())
+    sizes, strides, extent = _strided(sizes_of(size), tuple(stride))
+    on = devices.default_device() if device is None else devices.device(device)
+    own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
     if on.type_index == devices.CPU and not pin_memory:
         key = own.index if sizes else own.index | keys.ZERO_DIM
-        return build(key, make_size(sizes), strides, 0, Storage(pool.empty(extent, own.numpy)))
+        buffer = (_empty if extent < SHORT else pool.empty)(extent, own.numpy)
+        return build(key, sizes, strides, 0, Storage(buffer))
     made = allocate((extent,), own, on)
     if pin_memory:
         made = pinned(made)
     key = made._key if sizes else made._key | keys.ZERO_DIM
-    return build(key, make_size(sizes), strides, 0, made._storage)
+    return build(key, sizes, strides, 0, made._storage)
 
 
 @lru_cache(maxsize=1024)
-def _extent(sizes: tuple[int, ...], strides: tuple[int, ...]) -> int:
-    """How many elements of memory a geometry takes."""
+def _strided(sizes: tuple[int, ...], strides: tuple[int, ...]) -> tuple[Size, tuple[int, ...], int]:
+    """A geometry, and how many elements of memory it takes."""
     if len(sizes) != len(strides):
         raise errors.strides_do_not_match(sizes, strides)
-    return shapes.extent_of(sizes, strides)
+    return make_size(sizes), strides, shapes.extent_of(sizes, strides)
 
 
 # Matrices.
@@ -375,22 +392,32 @@ def eye_rectangular(
     if n < 0 or m < 0:
         name, size = ("n", n) if n < 0 else ("m", m)
         raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
-    made = empty((n, m), dtype, layout, device, pin_memory, None, 0)
-    if not made.is_cpu:
-        made.diagonal().fill_(1)
-    else:
-        made._flat[: m * m : m + 1] = bits_of(1, made.dtype)
+    on = devices.default_device() if device is None else devices.device(device)
+    if on.type_index == devices.CPU and layout is None and n * m <= shaping.MOST_PLACES:
+        own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
+        flat, place = _identity(n, m, own)
+        return from_flat(flat.copy(), place, own, on, pin_memory)
+    made = empty((n, m), dtype, layout, on, pin_memory, None, 0)
+    made.diagonal().fill_(1)
     return made
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
+@lru_cache(maxsize=256)
+def _identity(n: int, m: int, own: dtype) -> tuple[np.ndarray, DenseLayout]:
+    """What a buffer stores of a small identity matrix, and its geometry."""
+    found = np.zeros((n, m), own.numpy)
+    np.fill_diagonal(found, bits_of(1, own))
+    return found.reshape(-1), dense_layout((n, m))
+
+
+def tril_indices(*arguments: Any) -> Tensor:
     """The positions on and below a diagonal: a row of row numbers, a row of column numbers."""
-    return _triangle(False, row, col, offset, *options)
+    return _triangle(False, *arguments)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *options: Options) -> Tensor:
+def triu_indices(*arguments: Any) -> Tensor:
     """The positions on and above a diagonal: a row of row numbers, a row of column numbers."""
-    return _triangle(True, row, col, offset, *options)
+    return _triangle(True, *arguments)
 
 
 def _triangle(
@@ -408,7 +435,23 @@ def _triangle(
         raise RuntimeError(f"{name} must be non-negative, got{size}")
     if not row or not col:
         row = col = 0
-    shapes.check_storable((row, col))
-    found = shaping.triangle_places(row, col, offset, is_upper)
-    chosen = dtype_or(dtype, dtypes.int64)
-    return from_values(found, chosen, device_or_default(device), pin_memory)
+    if row * col > shaping.MOST_PLACES:
+        shapes.check_storable((row, col))
+        flat, place = _triangle_places(row, col, offset, is_upper)
+    else:
+        flat, place = _kept_places(row, col, offset, is_upper)
+        flat = flat.copy()
+    chosen = dtypes.int64 if dtype is None else dtype_or(dtype, dtypes.int64)
+    on = devices.default_device() if device is None else devices.device(device)
+    return from_flat(flat, place, chosen, on, pin_memory)
+
+
+def _triangle_places(
+    row: int, col: int, offset: int, is_upper: bool
+) -> tuple[np.ndarray, DenseLayout]:
+    """The row numbers of one side of a matrix and then the column numbers; their geometry."""
+    places = shaping.triangle_places(row, col, offset, is_upper)
+    return places, dense_layout((2, places.size // 2))
+
+
+_kept_places = lru_cache(maxsize=256)(_triangle_places)

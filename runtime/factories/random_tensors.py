@@ -10,6 +10,7 @@ from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.bindings.arguments import ready_out
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.device import DeviceLike
@@ -42,8 +43,10 @@ def _draw(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A new tensor of the numbers with which the operator of a name fills one."""
-    on = devices.default_device() if device is None else devices.device(device)
-    own = creation.dtype_or(dtype, dtypes.float32)
+    on = device
+    if on.__class__ is not devices.device:
+        on = devices.default_device() if device is None else devices.device(device)
+    own = dtype if dtype.__class__ is dtypes.dtype else creation.dtype_or(dtype, dtypes.float32)
     if on.type_index or layout is not None or pin_memory or own.kind not in _KINDS[name]:
         return _fill(name, numbers, creation.empty(size, own, layout, on, pin_memory), generator)
     drawn: Tensor = operators["_draw"].calls[()](size, name, numbers, own, generator)
@@ -69,11 +72,12 @@ def _draw_like(
     generator: Generator | None = None,
 ) -> Tensor:
     """The same of the sizes and the memory order of another tensor."""
-    own = self.dtype if dtype is None else dtype
-    if self._flat is not None and memory_format is None:
-        on = self.device if device is None else device
-        return _draw(name, numbers, self._sizes, generator, own, layout, on, pin_memory)
-    made = creation_like.empty_like(self, own, layout, device, pin_memory, memory_format)
+    if self._flat is not None and not self._key & keys.NOT_HERE and memory_format is None:
+        own = dtypes.BY_INDEX[self._key & keys.DTYPE_MASK] if dtype is None else dtype
+        return _draw(
+            name, numbers, self._sizes, generator, own, layout, device or devices.cpu, pin_memory
+        )
+    made = creation_like.empty_like(self, dtype, layout, device, pin_memory, memory_format)
     return _fill(name, numbers, made, generator)
 
 
@@ -104,6 +108,12 @@ def randint_to(high: int, size: Sequence[int], *options: Options) -> Tensor:
     return randint(0, high, size, *options)
 
 
+def _bounds(low: Any, high: Any) -> tuple[creation.Number, creation.Number]:
+    if low.__class__ is high.__class__ is int:
+        return low, high
+    return creation.number_of(low), creation.number_of(high)
+
+
 def randint(
     low: int,
     high: int,
@@ -114,8 +124,9 @@ def randint(
 ) -> Tensor:
     """Uniform integers in [low, high)."""
     own = dtypes.int64 if dtype is None else dtype
-    bounds = creation.number_of(low), creation.number_of(high)
-    return _draw("random_.from", bounds, creation.sizes_of(size), generator, own, *options)
+    return _draw(
+        "random_.from", _bounds(low, high), creation.sizes_of(size), generator, own, *options
+    )
 
 
 def randperm(
@@ -156,8 +167,7 @@ def randint_like_to(self: Tensor, high: int, *options: Options) -> Tensor:
 
 def randint_like(self: Tensor, low: int, high: int, *options: Options) -> Tensor:
     """Uniform integers in [low, high), of the sizes of a tensor."""
-    bounds = creation.number_of(low), creation.number_of(high)
-    return _draw_like("random_.from", bounds, self, *options)
+    return _draw_like("random_.from", _bounds(low, high), self, *options)
 
 
 def bernoulli(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:

@@ -25,6 +25,8 @@ from torchgen_out._runtime.kernels.cpu.copy import ranges
 
 _INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 
+MANY = 2**32
+"""Numbers, from which on it is asked whether memory can have so many."""
 EXACT = (dtypes.float32, dtypes.float64, dtypes.int32)
 EXACT_BELOW = 2**24
 """Dtypes that hold every integer up to there, and whatever is added up of them on the way."""
@@ -53,12 +55,13 @@ def arange(
 
     int64 makes integers of all three; other integers hold as many numbers as floats would.
     """
-    on = creation.device_or_default(device)
+    on = devices.default_device() if device is None else devices.device(device)
     are_ints = start.__class__ is end.__class__ is step.__class__ is int
     if are_ints and step > 0 and start <= end and (on is devices.cpu or _is_copied(on)):
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
-            shapes.check_storable((-((start - end) // step),))
+            if end - start > MANY:
+                shapes.check_storable((-((start - end) // step),))
             return creation.from_values(
                 np.arange(start, end, step, dtype=own.numpy), own, on, pin_memory
             )
@@ -105,7 +108,7 @@ def _steps(
 ) -> Tensor:
     shapes.check_storable((count,))
     if isinstance(start, int) and isinstance(step, int) and _is_copied(on):
-        values = start + step * np.arange(count, dtype=_INT64)
+        values = np.arange(start, start + step * count, step, dtype=_INT64)
         return creation.from_values(values, chosen, on, pin_memory)
     return _numbers(start, 0.0, step, count, count, chosen, on, pin_memory)
 

@@ -18,7 +18,7 @@ from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.copy.casting import cast, move_places
-from torchgen_out._runtime.kernels.cpu.copy.copy import assign
+from torchgen_out._runtime.kernels.cpu.copy.copy import assign, cast_into
 
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 TRUNCATED = (dtypes.int32, dtypes.int64, dtypes.bool)
@@ -67,9 +67,18 @@ def plan_cast(out: Operand, source: Operand) -> tuple[Run, int | None] | None:
     if out.sizes != source.sizes:
         return None
     are_dense = out.own_spec.is_contiguous and source.own_spec.is_contiguous
-    if out.own is source.own and are_dense:
-        return assign, out.own_spec.numel
+    if are_dense and (out.own is source.own or is_left_to_numpy(source, out)):
+        is_exact = out.own is source.own or source.own.kind in "bi"
+        return assign if is_exact else cast_into, out.own_spec.numel
     return find_copier(source.own, out.own, source[2:4], out[2:4])
+
+
+def is_left_to_numpy(source: Operand, out: Operand) -> bool:
+    """Whether NumPy casts the memory as it is: of few elements, from or to integers."""
+    kinds = source.own.kind + out.own.kind
+    are_wide = source.own.opmath is source.own and out.own.opmath is out.own
+    is_small = 0 < out.own_spec.numel < threads.GRAIN
+    return is_small and are_wide and "c" not in kinds and kinds != "ff"
 
 
 def find_copier(

@@ -8,7 +8,7 @@ memory. There is no other way to run it: a call with arrays makes the same plan.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -154,20 +154,19 @@ class ArrayKernel(PlannedKernel):
         return LaunchPlan(self._on_views(args), None) if found is None else found
 
     def _on_views(self, args: Sequence[Any]) -> Callable[..., Any]:
-        results, specs = self.results, list(specs_in(args))
-        views = [viewer(spec) for spec in specs]
-        first, behind = len(specs), 2 * len(specs) - results
+        """run: the function, given arrays in place of the tensors among these arguments."""
+        results, function, specs = self.results, self.function, list(specs_in(args))
+        count = len(specs)
+        memory = [
+            (viewer(spec), n, count + n - results if n >= results else None)
+            for n, spec in enumerate(specs)
+        ]
+        behind = 2 * count - results + 1
+        fill = _fill_lists if any(each.__class__ in (list, tuple) for each in args) else _fill
 
         def run(*given: Any) -> Any:
-            starts = *[0] * results, *given[first:behind]
-            arrays = iter(
-                [
-                    view(*each)
-                    for view, each in zip(views, zip(given, starts, strict=False), strict=False)
-                ]
-            )
-            sources = iter(given[behind + 1 :])
-            found = self.function(*[_filled(each, arrays, sources) for each in args])
+            arrays = [view(given[n], given[at] if at else 0) for view, n, at in memory]
+            found = function(*fill(args, arrays, given[behind:]))
             if results:
                 return None
             several = found if isinstance(found, (tuple, list)) else (found,)
@@ -187,13 +186,31 @@ def or_arrays(
     return lambda function: ArrayKernel(function, planner, results, any_order)
 
 
-def _filled(argument: Any, arrays: Iterator[Array], sources: Iterator[Generator]) -> Any:
-    """An argument of a call, with an array in place of each tensor."""
-    if argument.__class__ is TensorSpec:
-        return next(arrays)
-    if argument.__class__ in (list, tuple):
-        return [_filled(each, arrays, sources) for each in argument]
-    return next(sources) if isinstance(argument, Generator) else argument
+def _fill(args: Sequence[Any], arrays: Iterable[Array], sources: Iterable[Generator]) -> list[Any]:
+    """The arguments of a call, with an array in place of each tensor."""
+    array, source = iter(arrays), iter(sources)
+    return [
+        next(array)
+        if each.__class__ is TensorSpec
+        else next(source)
+        if isinstance(each, Generator)
+        else each
+        for each in args
+    ]
+
+
+def _fill_lists(
+    args: Sequence[Any], arrays: Iterable[Array], sources: Iterable[Generator]
+) -> list[Any]:
+    """The same, also for lists of tensors."""
+    array, source = iter(arrays), iter(sources)
+
+    def filled(each: Any) -> Any:
+        if each.__class__ in (list, tuple):
+            return [filled(member) for member in each]
+        return _fill([each], array, source)[0]
+
+    return [filled(each) for each in args]
 
 
 def specs_in(args: Sequence[Any]) -> Iterator[TensorSpec]:

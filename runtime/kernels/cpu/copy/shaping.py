@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -255,27 +255,18 @@ def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
 
 
 def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:
-    """The row numbers of one side of a matrix, and below them the column numbers."""
-    if rows * columns <= MOST_PLACES:
-        return _kept_places(rows, columns, offset, is_upper).copy()
-    return _triangle_places(rows, columns, offset, is_upper)
-
-
-MOST_PLACES = 1024
-"""Up to how many elements the places on one side of a matrix are remembered."""
-
-
-def _triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:
+    """The row numbers of one side of a matrix, and behind them the column numbers."""
     count = _count_lower(rows, columns, offset - is_upper)
     if is_upper:
         count = rows * columns - count
     out = np.empty(2 * count, np.int64)
     if count:
         _triangle_entry()(out, rows, columns, offset, int(is_upper))
-    return out.reshape(2, count)
+    return out
 
 
-_kept_places = lru_cache(maxsize=256)(_triangle_places)
+MOST_PLACES = 1024
+"""Up to how many elements the places on one side of a matrix are remembered."""
 
 
 def _count_lower(rows: int, columns: int, offset: int) -> int:
