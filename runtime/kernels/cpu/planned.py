@@ -129,6 +129,10 @@ def planned(**options: Any) -> Callable[[Planner], PlannedKernel]:
     return lambda planner: PlannedKernel(planner, **options)
 
 
+FEW_COPIED = 1 << 10
+"""Elements of an operand up to which a copy is less than a library's call."""
+
+
 class ArrayKernel(PlannedKernel):
     """A function over arrays with a planner for a few elements, which leaves the rest to it.
 
@@ -150,8 +154,19 @@ class ArrayKernel(PlannedKernel):
         self.__doc__ = function.__doc__
 
     def _plan(self, *args: Any) -> LaunchPlan:
-        found = self.small_planner(*args)
-        return LaunchPlan(self._on_views(args), None) if found is None else found
+        found = self.small_planner(*args) or self._plan_on_copies(args)
+        return found or LaunchPlan(self._on_views(args), None)
+
+    def _plan_on_copies(self, args: Sequence[Any]) -> LaunchPlan | None:
+        """The small loop over copies, where operands of a few elements are not contiguous."""
+        given, operands = args[self.results :], list(specs_in(args[self.results :]))
+        if all(each.is_contiguous for each in operands) or any(
+            each.numel > FEW_COPIED for each in operands
+        ):
+            return None
+        dense = *args[: self.results], *map(_contiguous_spec, given)
+        found = self.small_planner(*dense)
+        return found and on_copies(found, self.results, operands)
 
     def _on_views(self, args: Sequence[Any]) -> Callable[..., Any]:
         """run: the function, given arrays in place of the tensors among these arguments."""

@@ -98,11 +98,16 @@ def plan_routines(
     outs: Sequence[TensorSpec],
     operands: Sequence[TensorSpec],
     numbers: Sequence[int],
+    others: Sequence[TensorSpec] = (),
 ) -> LaunchPlan | None:
-    """The plan that calls `kernel(*outs, *operands, *offsets, numbers)` of a text."""
+    """The plan that calls `kernel(*outs, *operands, *offsets, numbers)` of a text.
+
+    others: further operands, which may be of other dtypes than the matrices.
+    """
     dtype = operands[0].dtype
     if any(each.dtype != dtype for each in operands):
         return None
+    operands = *operands, *others
     whole = text_of(dtype, routines, text)
     if whole is None:
         return None

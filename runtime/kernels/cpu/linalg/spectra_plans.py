@@ -30,7 +30,10 @@ SINGULAR = (
     + '''\
 @entry
 def kernel(u, s, vh, a, at, plan):
-    """A row-major matrix is A^T = conj(V) S U^T to LAPACK, so that U and Vh come row-major, too."""
+    """A row-major matrix is A^T = conj(V) S U^T to LAPACK, so that U and Vh come row-major, too.
+
+    Of a matrix that fails the first singular value is -1.
+    """
     count, rows, columns, job = plan[0], plan[1], plan[2], np.int32(plan[3])
     left, right = plan[4], plan[5]
     smaller = min(rows, columns)
@@ -40,6 +43,7 @@ def kernel(u, s, vh, a, at, plan):
         copy_matrix(own, 0, a, at + m * plan[7], columns, rows, plan[9], plan[8])
         found = defect(own)
         if found == 2:
+            s[m * smaller] = -1
             return False
         if found:
             s[m * smaller : (m + 1) * smaller] = np.nan
@@ -63,6 +67,7 @@ def kernel(u, s, vh, a, at, plan):
             integers.ctypes.data,
         )
         if info != 0:
+            s[m * smaller] = -1
             return False
     return True
 '''
@@ -104,41 +109,46 @@ PSEUDO_INVERSE = (
 def kernel(out, a, atol, rtol, at, at_atol, at_rtol, plan):
     """V S^-1 U^T, where small singular values count as 0; U and V as in the text above."""
     rows, columns = plan[0], plan[1]
-    smaller = min(rows, columns)
-    own, work = np.empty(rows * columns, T), np.empty(plan[2], T)
+    smaller, numel = min(rows, columns), rows * columns
+    own, work = np.empty(numel, T), np.empty(plan[2], T)
     u, vh, s = np.empty((rows, smaller), T), np.empty((smaller, columns), T), np.empty(smaller, T)
     integers = np.empty(8 * smaller, np.int64)
-    copy_matrix(own, 0, a, at, columns, rows, plan[5], plan[4])
-    found = defect(own)
-    if found:
-        out[:] = np.nan
-        return found == 1
-    info = gesdd(
-        COLUMNS,
-        np.int32(ord("S")),
-        columns,
-        rows,
-        own.ctypes.data,
-        columns,
-        s.ctypes.data,
-        vh.ctypes.data,
-        columns,
-        u.ctypes.data,
-        smaller,
-        work.ctypes.data,
-        work.size,
-        integers.ctypes.data,
-    )
-    bound = max(atol[at_atol], rtol[at_rtol] * s[0])
-    for j in range(smaller):
-        s[j] = T(1) / s[j] if s[j] > bound else T(0)
-    for i in range(columns):
-        for j in range(rows):
-            total = T(0)
-            for k in range(smaller):
-                total += vh[k, i] * s[k] * u[j, k]
-            out[i * rows + j] = total
-    return info == 0
+    for m in range(plan[6]):
+        copy_matrix(own, 0, a, at + m * plan[3], columns, rows, plan[5], plan[4])
+        found = defect(own)
+        if found == 2:
+            return False
+        if found:
+            out[m * numel : (m + 1) * numel] = np.nan
+            continue
+        info = gesdd(
+            COLUMNS,
+            np.int32(ord("S")),
+            columns,
+            rows,
+            own.ctypes.data,
+            columns,
+            s.ctypes.data,
+            vh.ctypes.data,
+            columns,
+            u.ctypes.data,
+            smaller,
+            work.ctypes.data,
+            work.size,
+            integers.ctypes.data,
+        )
+        if info != 0:
+            return False
+        bound = max(atol[at_atol + m * plan[7]], rtol[at_rtol + m * plan[8]] * s[0])
+        for j in range(smaller):
+            s[j] = T(1) / s[j] if s[j] > bound else T(0)
+        for i in range(columns):
+            for j in range(rows):
+                total = T(0)
+                for k in range(smaller):
+                    total += vh[k, i] * s[k] * u[j, k]
+                out[m * numel + i * rows + j] = total
+    return True
 '''
 )
 
@@ -149,15 +159,20 @@ MOST_MULTIPLIED = 32
 def plan_pinv(
     out: TensorSpec, self: TensorSpec, atol: TensorSpec, rtol: TensorSpec, hermitian: bool
 ) -> LaunchPlan | None:
-    """Plan `_linalg_pinv` of one matrix by singular values."""
+    """Plan `_linalg_pinv` by singular values; a tolerance is one for all, or each has its own."""
     stack = stack_of(self)
-    if stack is None or hermitian or len(self.sizes) > 2 or self.dtype.kind != "f":
+    if stack is None or hermitian or self.dtype.kind != "f":
         return None
-    if atol.sizes or rtol.sizes or max(self.sizes) > MOST_MULTIPLIED:
+    if max(stack.rows, stack.columns) > MOST_MULTIPLIED:
         return None
+    steps = []
+    for each in (atol, rtol):
+        if each.numel != 1 and (each.sizes != self.sizes[:-2] or not each.is_contiguous):
+            return None
+        steps.append(int(each.numel > 1))
     (lwork,) = workspace("gesdd", self.dtype, stack.columns, stack.rows, 1, 0)
-    numbers = stack.rows, stack.columns, lwork, *stack.steps
-    plan = plan_routines(("gesdd",), PSEUDO_INVERSE, [out], [self, atol, rtol], numbers)
+    numbers = stack.rows, stack.columns, lwork, *stack.steps, stack.count, *steps
+    plan = plan_routines(("gesdd",), PSEUDO_INVERSE, [out], [self], numbers, [atol, rtol])
     return plan and refusing(plan, _no_pseudo_inverse)
 
 
@@ -174,28 +189,30 @@ def plan_svd(
     compute_uv: bool,
     driver: str | None,
 ) -> LaunchPlan | None:
-    """Plan `_linalg_svd`; one matrix, so that a failure needs no number."""
+    """Plan `_linalg_svd`."""
     stack = stack_of(A)
-    if stack is None or len(A.sizes) > 2 or A.dtype.kind != "f":
+    if stack is None or A.dtype.kind != "f":
         return None
     rows, columns = stack.rows, stack.columns
     letter = ("A" if full_matrices else "S") if compute_uv else "N"
     flags = int(compute_uv), int(full_matrices)
     (lwork,) = workspace("gesdd", A.dtype, columns, rows, *flags)
     left, right = (U.sizes[-1], Vh.sizes[-2]) if compute_uv else (0, 0)
-    numbers = 1, rows, columns, ord(letter), left, right, lwork, *stack.steps
+    numbers = stack.count, rows, columns, ord(letter), left, right, lwork, *stack.steps
     plan = plan_routines(("gesdd",), SINGULAR, [U, S, Vh], [A], numbers)
-    return plan and refusing(plan, _no_singular_values)
+    is_batch = len(A.sizes) > 2
 
+    def no_singular_values(U: Any, S: Any, *_: Any) -> Exception:
+        failed = int((S.reshape(stack.count, -1)[:, 0] == -1).argmax())
+        return errors.not_converged("linalg.svd", failed if is_batch else None, "singular values")
 
-def _no_singular_values(*args: Any) -> Exception:
-    return errors.not_converged("linalg.svd", None, "singular values")
+    return plan and refusing(plan, no_singular_values)
 
 
 def plan_eigh(
     values: TensorSpec, vectors: TensorSpec, A: TensorSpec, UPLO: str, compute_v: bool
 ) -> LaunchPlan | None:
-    """Plan `_linalg_eigh`, as above."""
+    """Plan `_linalg_eigh`; one matrix, so that a failure needs no number."""
     stack = stack_of(A)
     if stack is None or len(A.sizes) > 2 or A.dtype.kind != "f":
         return None
