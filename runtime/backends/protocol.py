@@ -82,7 +82,7 @@ class Backend(Protocol):
 
     def check_unit_interval(self, tensor: Tensor, operator: str, name: str) -> None:
         """Raise, now or to whoever waits for the device, if an element is not between 0 and 1."""
-        if ops._outside_unit(tensor.detach()).any():
+        if ops._outside_unit(tensor):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
     # -- streams -----------------------------------------------------------------------------------

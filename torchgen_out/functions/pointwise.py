@@ -2198,21 +2198,6 @@ def _cosine_terms(x1: Tensor, x2: Tensor, norm1: Tensor, norm2: Tensor, eps: Num
     return call(x1, x2, norm1, norm2, eps)
 
 
-__outside_unit = operators._outside_unit.calls
-
-
-def _outside_unit(input: Tensor) -> Tensor:
-    """_outside_unit(Tensor self) -> Tensor
-
-    Tell what is not between 0 and 1; NaN passes.
-    """
-    try:
-        call = __outside_unit[input._key]
-    except AttributeError:
-        return __outside_unit.miss(input)
-    return call(input)
-
-
 __margin_distance = operators._margin_distance.calls
 
 

@@ -19,6 +19,25 @@ from torchgen_out.synonyms import Input, InputDimKeepdim, Unpack
 Number = bool | int | float | complex
 
 
+__outside_unit = operators._outside_unit.calls
+
+
+def _outside_unit(
+    input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False
+) -> Tensor:
+    """_outside_unit(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
+
+    Tell whether an element is not between 0 and 1; NaN passes.
+    """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "_outside_unit", "dim", 2)
+    try:
+        call = __outside_unit[input._key]
+    except AttributeError:
+        return __outside_unit.miss(input, dim, keepdim)
+    return call(input, dim, keepdim)
+
+
 _all_dims = operators.all_dims.calls
 _all_dims_out = operators.all_dims.out_calls
 

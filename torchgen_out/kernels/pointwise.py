@@ -536,11 +536,6 @@ def _cosine_terms(x1, x2, norm1, norm2, eps_):
     return x1 / max(norm1, eps_) * (x2 / max(norm2, eps_))
 
 
-def _outside_unit(self):
-    """self < 0 or self > 1"""
-    return self < T(0) or self > T(1)
-
-
 def _margin_distance(self, other, margin):
     """margin - other + self if margin - other + self > 0 else 0"""
     t0 = margin - other + self

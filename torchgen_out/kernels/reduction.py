@@ -6,6 +6,24 @@
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, isnan, max, min
 
 
+def _outside_unit_identity():
+    """0"""
+    return T(0)
+
+
+def _outside_unit_reduce(acc, self):
+    """acc != 0 or self < 0 or self > 1"""
+    return acc != T(0) or self < T(0) or self > T(1)
+
+
+def _outside_unit_combine(acc, other):
+    """acc != 0 or other != 0"""
+    return acc != T(0) or other != T(0)
+
+
+_outside_unit = (_outside_unit_identity, _outside_unit_reduce, _outside_unit_combine, None)
+
+
 def all_dims_identity():
     """1"""
     return T(1)

@@ -13,7 +13,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL
+from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL, as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -46,6 +46,38 @@ def plan_nonzero(self: TensorSpec) -> LaunchPlan:
         return [(out[:filled], (filled // ndim, ndim))]
 
     return LaunchPlan(run_few if is_small else run, sizes)
+
+
+def plan_masked_select(self: TensorSpec, mask: TensorSpec) -> LaunchPlan | None:
+    """Find the few elements under a mask of the same shape."""
+    count = self.numel
+    are_dense = self.is_contiguous and mask.is_contiguous
+    if mask.dtype != BOOL or self.sizes != mask.sizes or not are_dense or not 0 < count <= FEW:
+        return None
+    own = as_words(self).dtype
+    entry = pack_marked.entry_point((own, own, BOOL))
+
+    def run(flat: Array, mask: Array, at: int, at_mask: int, params: None) -> Found:
+        flat = flat if flat.size == count else flat[at : at + count]
+        mask = mask if mask.size == count else mask[at_mask : at_mask + count]
+        out = np.empty(count, self.dtype)
+        if own is self.dtype:
+            found = entry(out, flat, mask)
+        else:
+            found = entry(out.view(own), flat.view(own), mask)
+        return [(out[:found], (found,))]
+
+    return LaunchPlan(run, None)
+
+
+@kernel
+def pack_marked(out, x, mask):
+    """Write every element and step on after those wanted; returns how many there are."""
+    found = 0
+    for i in range(x.size):
+        out[found] = x[i]
+        found += 1 if mask[i] else 0
+    return found
 
 
 FEW = 1024

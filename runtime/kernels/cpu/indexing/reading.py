@@ -25,6 +25,7 @@ from torchgen_out._runtime.kernels.cpu.indexing.reading_loops import (
 from torchgen_out._runtime.kernels.cpu.planned import (
     PlannedKernel,
     on_copies,
+    or_arrays,
     planned,
     view_of,
 )
@@ -189,6 +190,7 @@ def _take_flat(out: Array, self: Array, place: Array) -> None:
         threads.run_rows(_gather_row, arrays, as_bits(np.ascontiguousarray(self)).reshape(-1))
 
 
+@or_arrays(listing_plans.plan_masked_select, results=0, any_order=True)
 def masked_select(self: Array, mask: Array) -> Array:
     """Return the elements where `mask` is true, in row-major order."""
     if mask.dtype != np.bool_:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
 
 
 def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -17,16 +19,18 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
                 "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
                 "no identity."
             )
-        return ops.amin(self, (), keepdim), ops.amax(self, (), keepdim)
-    axis = shapes.normalize_dim(dim, self.ndim)
-    if self.ndim and not self.size(axis):
-        raise errors.empty_reduction_dim("aminmax", axis)
-    return ops.amin(self, dim, keepdim), ops.amax(self, dim, keepdim)
+    else:
+        axis = shapes.normalize_dim(dim, self.ndim)
+        if self.ndim and not self.size(axis):
+            raise errors.empty_reduction_dim("aminmax", axis)
+    least, greatest = (operators[name].calls[self._key] for name in ("amin", "amax"))
+    return least(self, dim, keepdim), greatest(self, dim, keepdim)
 
 
 def count_nonzero(self: Any, dim: Any = None) -> Any:
     """The number of elements that are not zero."""
-    return (self != 0).sum() if dim is None else (self != 0).sum(dim)
+    is_counted = self if self.dtype is dtypes.bool else ops.ne(self, 0)
+    return ops.sum(is_counted, dim)
 
 
 def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
