@@ -967,34 +967,27 @@ def _slope_backward_step(grad, step, result):
     return grad * (-(result / step)).conj()
 
 
-def _parabola_slope_backward_left_middle_right_before_after(
-    grad,
-    left,
-    middle,
-    right,
-    before,
-    after,
-):
-    """d/dleft, d/dmiddle, d/dright, d/dbefore, d/dafter:
-    (right * before / after - left * after / before) / (before + after) + middle * (after -
-    before) / (before * after)
+def _parabola_slope_backward_a_b_c_before_after(grad, a, b, c, before, after):
+    """d/da, d/db, d/dc, d/dbefore, d/dafter:
+    (c * before / after - a * after / before) / (before + after) + b * (after - before) /
+    (before * after)
     """
     t0 = before + after
     t1 = -1 / before / t0
     t2 = after - before
     t3 = before * after
     t4 = 1 / after / t0
-    t5 = middle * t2
-    t6 = middle / t3
-    t7 = right * before / after
-    t8 = left * after / before
+    t5 = b * t2
+    t6 = b / t3
+    t7 = c * before / after
+    t8 = a * after / before
     t9 = (t7 - t8) / t0 / t0
     return (
         grad * (t1 * after).conj(),
         grad * (t2 / t3).conj(),
         grad * (t4 * before).conj(),
-        grad * (-(t5 / before / before / after) - t6 - t9 + t8 / before / t0 + t4 * right).conj(),
-        grad * (t6 - t5 / after / before / after - t9 + t1 * left - t7 / after / t0).conj(),
+        grad * (-(t5 / before / before / after) - t6 - t9 + t8 / before / t0 + t4 * c).conj(),
+        grad * (t6 - t5 / after / before / after - t9 + t1 * a - t7 / after / t0).conj(),
     )
 
 

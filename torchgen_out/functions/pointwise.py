@@ -5213,19 +5213,16 @@ def _slope(input: Tensor, other: Tensor, step: Tensor | Number) -> Tensor:
 __parabola_slope = operators._parabola_slope.calls
 
 
-def _parabola_slope(
-    left: Tensor, middle: Tensor, right: Tensor, before: Tensor, after: Tensor
-) -> Tensor:
-    """_parabola_slope(Tensor left, Tensor middle, Tensor right, Tensor before, Tensor after) ->
-    Tensor
+def _parabola_slope(a: Tensor, b: Tensor, c: Tensor, before: Tensor, after: Tensor) -> Tensor:
+    """_parabola_slope(Tensor a, Tensor b, Tensor c, Tensor before, Tensor after) -> Tensor
 
     Return the derivative, in the middle of three samples, of the parabola through them.
     """
     try:
-        call = __parabola_slope[left._key, middle._key, right._key, before._key, after._key]
+        call = __parabola_slope[a._key, b._key, c._key, before._key, after._key]
     except AttributeError:
-        return __parabola_slope.miss(left, middle, right, before, after)
-    return call(left, middle, right, before, after)
+        return __parabola_slope.miss(a, b, c, before, after)
+    return call(a, b, c, before, after)
 
 
 __renorm_scale = operators._renorm_scale.calls

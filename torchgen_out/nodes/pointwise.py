@@ -2598,19 +2598,19 @@ class SlopeBackward0(FusedNode):
 
 class ParabolaSlopeBackward0(FusedNode):
     """_parabola_slope
-    left: auto
-    middle: auto
-    right: auto
+    a: auto
+    b: auto
+    c: auto
     before: auto
     after: auto
     """
 
     __slots__ = ()
 
-    arguments = ("left", "middle", "right", "before", "after")
-    inputs = ("left", "middle", "right", "before", "after")
+    arguments = ("a", "b", "c", "before", "after")
+    inputs = ("a", "b", "c", "before", "after")
     cases: ClassVar = {
-        (True, True, True, True, True): backward._parabola_slope_backward_left_middle_right_before_after,
+        (True, True, True, True, True): backward._parabola_slope_backward_a_b_c_before_after,
     }
 
 

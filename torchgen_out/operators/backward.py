@@ -1151,18 +1151,18 @@ _slope_backward_step = BackwardKernel(
     ("step",),
 )
 
-_parabola_slope_backward_left_middle_right_before_after = BackwardKernel(
-    kernels._parabola_slope_backward_left_middle_right_before_after,
-    gradients._parabola_slope_backward_left_middle_right_before_after,
+_parabola_slope_backward_a_b_c_before_after = BackwardKernel(
+    kernels._parabola_slope_backward_a_b_c_before_after,
+    gradients._parabola_slope_backward_a_b_c_before_after,
     {
         "grad": "tensor",
-        "left": "tensor",
-        "middle": "tensor",
-        "right": "tensor",
+        "a": "tensor",
+        "b": "tensor",
+        "c": "tensor",
         "before": "tensor",
         "after": "tensor",
     },
-    ("left", "middle", "right", "before", "after"),
+    ("a", "b", "c", "before", "after"),
 )
 
 _renorm_scale_backward_norm = BackwardKernel(

@@ -704,18 +704,6 @@ _cosine_terms = Pointwise(
     record=nodes.recording__cosine_terms,
 )
 
-_outside_unit = Pointwise(
-    "_outside_unit",
-    "_outside_unit(Tensor self) -> Tensor",
-    {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="always_bool",
-    promoted=("self",),
-    dtypes=dtype_sets.FLOATING,
-    formulas={(): kernels._outside_unit},
-    vanishes_with=(("self",),),
-)
-
 _margin_distance = Pointwise(
     "_margin_distance",
     "_margin_distance(Tensor self, Tensor other, Scalar margin) -> Tensor",
@@ -2015,6 +2003,38 @@ native_dropout_backward = Pointwise(
     vanishes_with=(("grad_output",), ("mask",)),
     differentiable=("grad_output",),
     record=nodes.recording_native_dropout_backward,
+)
+
+_slope = Pointwise(
+    "_slope",
+    "_slope(Tensor self, Tensor other, Tensor|Scalar step) -> Tensor",
+    {"self": "tensor", "other": "tensor", "step": "number"},
+    arguments={"self": "operand", "other": "operand", "step": "operand"},
+    promotion="int_to_float",
+    promoted=("self", "other", "step"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._slope},
+    differentiable=("self", "other", "step"),
+    record=nodes.SlopeBackward0.recording,
+)
+
+_parabola_slope = Pointwise(
+    "_parabola_slope",
+    "_parabola_slope(Tensor a, Tensor b, Tensor c, Tensor before, Tensor after) -> Tensor",
+    {"a": "tensor", "b": "tensor", "c": "tensor", "before": "tensor", "after": "tensor"},
+    arguments={
+        "a": "operand",
+        "b": "operand",
+        "c": "operand",
+        "before": "operand",
+        "after": "operand",
+    },
+    promotion="int_to_float",
+    promoted=("a", "b", "c", "before", "after"),
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._parabola_slope},
+    differentiable=("a", "b", "c", "before", "after"),
+    record=nodes.ParabolaSlopeBackward0.recording,
 )
 
 _renorm_scale = Pointwise(

@@ -8,6 +8,16 @@ from torchgen_out._runtime.dispatch.operator import Reduction
 from torchgen_out.kernels import reduction as kernels
 from torchgen_out.nodes import reduction as nodes
 
+_outside_unit = Reduction(
+    "_outside_unit",
+    "_outside_unit(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
+    promotion="always_bool",
+    dtypes=dtype_sets.FLOATING,
+    parts=kernels._outside_unit,
+)
+
 all_dims = Reduction(
     "all.dims",
     "all.dims(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
