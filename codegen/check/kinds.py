@@ -133,7 +133,9 @@ def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Pr
 
 @operator_rule("E339")
 def index_programs_compute_in_floats(operator: Operator, context: Context) -> Iterator[Problem]:
-    """An index program computes in a floating-point type."""
+    """An index program computes in a floating-point type, or computes nothing."""
+    if isinstance(operator.kind, Index) and operator.kind.program.moves:
+        return
     others = [name for name in operator.dtype_names if not name.startswith(("float", "bfloat"))]
     if isinstance(operator.kind, Index) and others:
         message = f"{operator.name}: index programs compute in floats, not in {others[0]}"
@@ -243,7 +245,7 @@ def successors_exist(operator: Operator, context: Context) -> Iterator[Problem]:
 def tags_of_out_fit(operator: Operator, context: Context) -> Iterator[Problem]:
     """What a tag says of out= goes with an entry that has it, and is of a kind that can do so."""
     is_function = isinstance(operator.kind, Composite) and operator.kind.function is not None
-    is_stored = isinstance(operator.kind, Composite | Dispatch)
+    is_stored = isinstance(operator.kind, Composite | Dispatch | Index)
     needs = {
         "exact_out": (True, ""),
         "floating_out": (True, ""),

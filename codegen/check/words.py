@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..errors import did_you_mean
 from ..model import vocabulary
-from ..model.operator import Composite, Dispatch, Operator
+from ..model.operator import Composite, Dispatch, Index, Operator
 from .rules import Context, Problem, operator_rule
 
 
@@ -105,8 +105,8 @@ def aliases_are_names(operator: Operator, context: Context) -> Iterator[Problem]
 @operator_rule("E313")
 def aliasing_names_arguments(operator: Operator, context: Context) -> Iterator[Problem]:
     """`aliasing` and `memory_format` name tensor arguments."""
-    if isinstance(operator.kind, Dispatch):
+    if isinstance(operator.kind, Dispatch | Index):
         names = [argument.name for argument in operator.differentiable_arguments]
         for key in ("aliasing", "memory_format"):
-            words = getattr(operator.kind, key)
+            words = getattr(operator.kind, key, ())
             yield from _unknown(operator, key, "tensor argument", words, names)

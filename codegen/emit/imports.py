@@ -9,6 +9,7 @@ _STRING = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"')
 _EXPORTED = re.compile(r"^__all__ = \[.*?\]", re.MULTILINE | re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _STANDARD = frozenset({"builtins", "collections.abc", "math", "typing"})
+_INSTALLED = frozenset({"numpy as np"})
 
 
 def tidy(text: str) -> str:
@@ -52,12 +53,13 @@ def _add(line: str, modules: dict[str, set[str]], used: set[str]) -> None:
 
 def _block(modules: dict[str, set[str]]) -> str:
     standard = [m for m in modules if m in _STANDARD]
-    own = [m for m in modules if m not in _STANDARD]
+    others = [m for m in modules if m in _INSTALLED]
+    own = [m for m in modules if m not in _STANDARD | _INSTALLED]
     sections = [
         "".join(
             _statement(m, modules[m]) for m in sorted(section, key=lambda m: _order(m, modules))
         )
-        for section in (standard, own)
+        for section in (standard, others, own)
         if section
     ]
     return "\n".join(sections)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..index import device
@@ -37,8 +37,10 @@ class ProgramText:
     """Keywords of each launch on a device."""
 
 
-def program_text(operator: Operator, loops: LoopProgram, on_device: LoopProgram) -> ProgramText:
-    """All that is emitted of one operator."""
+def program_text(
+    operator: Operator, loops: LoopProgram, on_device: LoopProgram, geometry: str | None = None
+) -> ProgramText:
+    """All that is emitted of one operator. geometry: the function of that name."""
     program = loops.program
     name = operator.identifier
     exact = [n for n in operator.promoted if program.tensors[n].type == "number"]
@@ -61,6 +63,8 @@ def program_text(operator: Operator, loops: LoopProgram, on_device: LoopProgram)
         ("integers", translate.names_tuple(program.integers)),
         ("measure", f"{name}_extents"),
         ("measures", translate.names_tuple(measures)),
+        *([("moves", "True")] if program.moves else []),
+        *([("geometry", geometry)] if geometry else []),
     )
     functions = tuple(launch.text for launch in launches)
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
@@ -107,7 +111,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         ("spread", "None" if phase.spread is None else f'"{phase.spread}"'),
         ("runs_batch", str(phase.runs_batch)),
         ("over_batch", str(any(nest.over_batch for nest in phase.nests))),
-        ("work", f"({''.join(f'{each}, ' for each in work)})"),
+        ("work", _tuple(work)),
     )
 
 
@@ -121,6 +125,10 @@ def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         assert statement.fold is not None
         fields = (*fields, ("scatter", f'("{statement.target}", "{statement.fold.kind}")'))
     return fields
+
+
+def _tuple(values: Sequence[str]) -> str:
+    return f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
 
 
 # -- extents --------------------------------------------------------------------------------
@@ -151,7 +159,7 @@ def _measure(
             if number != BATCH_SIZE:
                 integers.setdefault(number, number)
     values = [*known.values(), *(_number(each, program) for each in integers)]
-    yield f"    return ({''.join(f'{value}, ' for value in values)})"
+    yield f"    return {', '.join(values)}" if len(values) > 1 else f"    return {_tuple(values)}"
 
 
 def _never_empty(program: IndexProgram) -> Iterator[str]:

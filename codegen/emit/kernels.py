@@ -13,7 +13,7 @@ from ..model.operator import Operator, Reduction
 from ..model.plan import LoweredProgram
 from ..model.roles import Role
 from ..write import File
-from . import index_kernels, naming
+from . import index_kernels, naming, references
 from .environment import render
 
 PRIMITIVE_NAMES = sorted({*PRIMITIVES, *CONSTANTS, "T"})
@@ -53,6 +53,7 @@ def emit(program: LoweredProgram) -> Iterable[File]:
             programs=[_index(program, name) for name in program.indexed],
             primitives=PRIMITIVE_NAMES,
             library=program.library,
+            references=references.geometry_imports(program.geometries.values()),
         )
     if kinds:
         summary = "Scalar formulas of kernels."
@@ -69,9 +70,10 @@ def emit(program: LoweredProgram) -> Iterable[File]:
 def _index(program: LoweredProgram, name: str) -> index_kernels.ProgramText:
     operator = program.operator(name)
     assert operator is not None
-    return index_kernels.program_text(
-        operator, program.indexed[name], program.indexed_on_device[name]
-    )
+    geometry = program.geometries.get(name)
+    spelled = references.spelled(geometry, "geometry") if geometry else None
+    loops = program.indexed[name], program.indexed_on_device[name]
+    return index_kernels.program_text(operator, *loops, spelled)
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

@@ -28,6 +28,12 @@ def imports(operators: Iterable[Operator]) -> list[str]:
     return sorted(statement(module, _alias(module, what)) for module, what in modules)
 
 
+def geometry_imports(given: Iterable[FunctionReference]) -> list[str]:
+    """The statements that import the geometries of index programs, sorted."""
+    modules = {each.full_module("geometry") for each in given}
+    return sorted(statement(module, _alias(module, "geometry")) for module in modules)
+
+
 def statement(module: str, alias: str) -> str:
     """The import of a module under another name."""
     package, _, name = module.rpartition(".")

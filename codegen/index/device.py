@@ -68,6 +68,14 @@ class DeviceNestWriter(NestWriter):
         begin = "lane" if first == "0" else f"{first} + lane"
         self.indent(f"for {python_name(loop.index)} in range({begin}, {last}, LANES):")
 
+    def refuse_outside(self, place: str, size: Place) -> None:
+        """Note a place that is outside, and go on at 0: other lanes wait for this one."""
+        self.writer.checks = True
+        known = self.writer.fresh("is_inside")
+        self.put(f"{known} = {self.is_inside(place, size)}")
+        self.put(f"fine &= {known}")
+        self.put(f"{place} = {place} if {known} else np.int64(0)")
+
     def in_blocks(self) -> bool:
         """Whether elements are computed in blocks: here each is a thread's own."""
         return False

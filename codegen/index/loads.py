@@ -115,17 +115,19 @@ class Loads:
         return is_known and not tested & set(place.indices)
 
     def checked(self, place: Place, size: Place) -> Place:
-        """A place that is known to be inside, or 0 and then the launch has failed."""
+        """A place that is known to be inside; else the launch has failed."""
         writer = self.writer
-        writer.checks = True
         variable = writer.fresh("place")
-        known = writer.fresh("is_inside")
         self.put(f"{variable} = {writer.place(place)}")
-        self.put(f"{known} = {self.is_inside(variable, size)}")
-        self.put(f"fine &= {known}")
-        self.put(f"{variable} = {variable} if {known} else 0")
+        self.refuse_outside(variable, size)
         writer.sizes.extent[variable] = size
         return places.of(Index(variable))
+
+    def refuse_outside(self, place: str, size: Place) -> None:
+        """End the launch where a place is outside: as a position, what is negative is large."""
+        self.indent(f"if U({place}) >= U({self.writer.place(size)}):")
+        self.put("return False")
+        self.writer.depth -= 1
 
     def is_inside(self, text: str, size: Place, place: Place | None = None) -> str:
         """The test whether a place is in a dim, without what is certain."""

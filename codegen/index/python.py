@@ -28,7 +28,37 @@ def launch_texts(
 
 
 class HostWriter(Writer):
-    """One launch on the host."""
+    """One launch on the host: indices are counted, as a division takes as long as a short row."""
+
+    def items(self) -> None:
+        is_counted = len(self.counters) > 1
+        if is_counted:
+            self.decode("start")
+        self.indent(f"for {'_' if is_counted else 'item'} in range(start, stop):")
+        if not is_counted:
+            self.decode("item")
+        self.row_starts()
+
+    def body(self) -> None:
+        super().body()
+        if self.phase.spread is None and len(self.counters) > 1:
+            self.next_item()
+
+    def next_item(self) -> None:
+        """Count on."""
+        counters, self.depth = self.counters, 2
+        self.put(f"{counters[0]} += 1")
+        for name, counter, following in zip(
+            reversed(self.phase.items), counters, counters[1:], strict=False
+        ):
+            self.indent(f"if {counter} == {self.extent(name)}:")
+            self.put(f"{counter} = 0")
+            self.put(f"{following} += 1")
+        self.depth = 1
+
+    def indent(self, line: str) -> None:
+        self.put(line)
+        self.depth += 1
 
     @property
     def nest_writer(self) -> type[NestWriter]:

@@ -133,10 +133,9 @@ class Writer(ABC):
     def launch(self) -> LaunchText:
         phase = self.phase
         rows = [name for name in phase.rows if name in self.local]
-        body = Writer.body
         for name in rows:
             self.put(f"{python_name(name)} = np.empty({self.row_size(name)}, {self.dtype(name)})")
-        body(self)
+        self.body()
         arrays = tuple(self.arrays)
         parameters = [*self.first_parameters, *map(python_name, arrays)]
         for name in arrays:
@@ -192,32 +191,39 @@ class Writer(ABC):
     def body(self) -> None:
         phase = self.phase
         if phase.spread is None:
-            self.put("for item in range(start, stop):")
-            self.depth += 1
-            self.decode()
+            self.items()
         for nest in phase.nests:
             self.nest_writer(self, nest).write()
         self.depth = 1
 
-    def decode(self) -> None:
-        """The item's indices, the last of them fastest."""
-        phase = self.phase
-        if not phase.items and not phase.has_batch:
-            return
-        rest = "item"
-        for position, name in reversed(list(enumerate(phase.items))):
-            is_first = position == 0 and not phase.has_batch
-            if is_first:
-                self.put(f"{python_name(name)} = {rest}")
-                return
+    def items(self) -> None:
+        """Begin the loop over items."""
+        self.put("for item in range(start, stop):")
+        self.depth += 1
+        self.decode("item")
+        self.row_starts()
+
+    @property
+    def counters(self) -> list[str]:
+        """What an item is told by, the fastest first; the last has no extent."""
+        names = [python_name(name) for name in reversed(self.phase.items)]
+        return [*names, "rest"] if self.phase.has_batch else names
+
+    def decode(self, item: str) -> None:
+        """The item's indices, the last of them fastest, and its number among all of `...`."""
+        counters = self.counters
+        for name, counter in zip(reversed(self.phase.items), counters[:-1], strict=False):
             extent = self.extent(name)
-            self.put(f"{python_name(name)} = {rest} % {extent}")
-            self.put(f"rest = {rest} // {extent}")
-            rest = "rest"
-        if phase.has_batch:
-            for name in self.batched():
-                start = f"{name}_at + row_start(batch, dims, {name}_row, {rest})"
-                self.put(f"{name}_p = {start}")
+            self.put(f"{counter} = {item} % {extent}")
+            self.put(f"rest = {item} // {extent}")
+            item = "rest"
+        if counters and counters[-1] != item:
+            self.put(f"{counters[-1]} = {item}")
+
+    def row_starts(self) -> None:
+        """Where the item's elements begin."""
+        for name in self.batched() if self.phase.has_batch else ():
+            self.put(f"{name}_p = {name}_at + row_start(batch, dims, {name}_row, rest)")
 
     def batched(self) -> list[str]:
         """The tensors in memory that have a dim for each of `...`."""

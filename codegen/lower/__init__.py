@@ -35,6 +35,11 @@ def lower(program: Program) -> LoweredProgram:
             for operator in program.operators
             if isinstance(operator.kind, Index)
         },
+        geometries={
+            operator.name: operator.kind.geometry
+            for operator in program.operators
+            if isinstance(operator.kind, Index) and operator.kind.geometry
+        },
         nodes={
             operator.name: plan
             for operator in given["operators"]
@@ -50,7 +55,11 @@ def _dispatched(operator: Operator, package: str) -> Operator:
     module = f"{package}.kernels.index"
     kernel = FunctionReference(module, operator.identifier, is_absolute=True)
     meta = FunctionReference(module, f"{operator.identifier}.shapes", is_absolute=True)
-    return replace(operator, kind=Dispatch((("CPU", kernel), ("CUDA", kernel)), meta))
+    kind = operator.kind
+    backends = ("CPU", kernel), ("CUDA", kernel)
+    as_stored = kind.program.moves
+    made = Dispatch(backends, kind.meta or meta, half_as_stored=as_stored, aliasing=kind.aliasing)
+    return replace(operator, kind=made)
 
 
 def node_of(program: Program, operator: Operator) -> NodePlan | None:

@@ -8,12 +8,12 @@ statements, its own derivative is another: parsing is parse/index*, calculus and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ..errors import SourceLocation
-from .formula import Constant, Formula, Named
+from .formula import Argument, Constant, Expression, Formula, Named, Select, walk
 from .place import Element, Index, Place, of
 
 Type = Literal["number", "int", "bool"]
@@ -100,6 +100,21 @@ class Statement:
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
 
     @property
+    def moves(self) -> bool:
+        """Whether it takes elements as they are, or zeros: then their dtype does not matter."""
+        accesses = [each.source for each in self.reads if isinstance(each.source, Access)]
+        outsides = [each.outside for each in accesses if each.outside is not None]
+        elements = {each.name for each in self.reads if isinstance(each.source, Access)}
+        tests = {each.name for each in self.reads if isinstance(each.source, Test)}
+        return (
+            self.fold is None
+            and self.type == "number"
+            and not self.reads_itself
+            and all(isinstance(each, Constant) and each.value == 0 for each in outsides)
+            and _is_moved(self.formula.outputs[0], elements, tests)
+        )
+
+    @property
     def accesses(self) -> Iterator[Access]:
         """What it reads of tensors; elements that are places of others come after these."""
         for read in self.reads:
@@ -145,6 +160,19 @@ class Statement:
     def loops(self) -> tuple[str, ...]:
         """The indices that it goes over, its own before those of the fold."""
         return self.indices + (self.fold.indices if self.fold else ())
+
+
+def _is_moved(node: Expression, elements: Collection[str], tests: Collection[str]) -> bool:
+    match node:
+        case Argument(name):
+            return name in elements
+        case Constant(value):
+            return value == 0
+        case Select(condition, then, otherwise):
+            read = {each.name for each in walk((condition,)) if isinstance(each, Argument)}
+            branches = _is_moved(then, elements, tests) and _is_moved(otherwise, elements, tests)
+            return read <= set(tests) and branches
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +242,11 @@ class IndexProgram:
     def drawn(self) -> dict[str, Draw]:
         """The draws by name."""
         return {draw.name: draw for draw in self.draws}
+
+    @property
+    def moves(self) -> bool:
+        """Whether nothing is computed: elements are only put elsewhere, of whatever dtype."""
+        return all(each.moves for each in self.statements)
 
     @property
     def extent(self) -> dict[str, Place]:

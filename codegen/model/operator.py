@@ -115,6 +115,12 @@ class Index:
     """Runs statements over named indices."""
 
     program: IndexProgram
+    meta: FunctionReference | None = None
+    """Shape function that is asked in place of the statements: it checks more."""
+    geometry: FunctionReference | None = None
+    """Says which views of the operands the statements see, and whole numbers among them."""
+    aliasing: tuple[str, ...] = ()
+    """Arguments that may share memory with the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,6 +432,9 @@ class Operator:
                 return (NamedFunction("views", function, ("view",)),)
             case Pointwise(check=check) if check:
                 return (NamedFunction("shapes", check, ("check",)),)
+            case Index(meta=meta, geometry=geometry):
+                named = ("meta", "shapes", meta), ("geometry", "geometry", geometry)
+                return tuple(NamedFunction(what, ref, (key,)) for key, what, ref in named if ref)
             case Dispatch(backends=backends, meta=meta):
                 shapes = (NamedFunction("shapes", meta, ("meta",)),) if meta else ()
                 return shapes + tuple(

@@ -10,7 +10,7 @@ from .derivative import Derivative, Gradient
 from .expression import SavedValue
 from .formula import Formula
 from .loops import LoopProgram
-from .operator import Operator
+from .operator import FunctionReference, Operator
 from .program import Program
 from .roles import Role
 from .schema import Argument
@@ -194,6 +194,8 @@ class LoweredProgram(Program):
     pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
     indexed: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
     indexed_on_device: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
+    geometries: Mapping[str, FunctionReference] = field(default_factory=dict, kw_only=True)
+    """What says which views of their operands index programs see, by operator."""
     nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)
     """Of operators with a derivative that gives gradients."""
 

@@ -171,6 +171,7 @@ FUNCTION_FOLDERS: dict[str, str] = {
     "bodies": f"{library.RUNTIME}.ops.composite",
     "shapes": f"{library.RUNTIME}.ops.shapes",
     "views": f"{library.RUNTIME}.ops.views",
+    "geometry": f"{library.RUNTIME}.kernels.common",
     "CPU": f"{library.RUNTIME}.kernels.cpu",
     "CUDA": f"{library.RUNTIME}.kernels.cuda",
     "CompositeExplicitAutograd": f"{library.RUNTIME}.ops.composite",

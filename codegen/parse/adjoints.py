@@ -34,6 +34,10 @@ def with_adjoints(program: Program, functions: Mapping[str, Signature], report: 
         operator = program.operator(derivative.operator)
         if operator is None or not isinstance(operator.kind, Index) or not derivative.is_auto:
             continue
+        if operator.kind.geometry is not None:
+            message = f"{operator.name} sees views of its operands, of which no gradient is derived"
+            report.add("E417", derivative.where, message, hint="write the formula")
+            continue
         try:
             made, changed, further = _derived(operator, derivative, functions, ORDERS)
         except CodegenError as error:

@@ -22,8 +22,10 @@ from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
 _KIND_OF = {
-    **dict.fromkeys(("meta", "half_precision", "aliasing", "memory_format"), "dispatch"),
-    "check": "pointwise",
+    **dict.fromkeys(("meta", "aliasing"), ("dispatch", "index")),
+    **dict.fromkeys(("half_precision", "memory_format"), ("dispatch",)),
+    "check": ("pointwise",),
+    "geometry": ("index",),
 }
 
 
@@ -134,10 +136,10 @@ def _schema_of(node: AnyNode | None, what: str, report: Report) -> Schema | None
 def _kind_name(node: Mapping, report: Report) -> str | None:
     """Return the one key that says how the operator runs."""
     kinds = [name for name in node.keys if name in KINDS]
-    for name, kind in _KIND_OF.items():
-        if name in node.keys and kind not in kinds and kinds:
-            where = node.keys[name].where
-            report.add("E111", where, f"'{name}' belongs to '{kind}' entries", width=len(name))
+    for name, owners in _KIND_OF.items():
+        if name in node.keys and kinds and not set(owners) & set(kinds):
+            where, spelled = node.keys[name].where, "' or '".join(owners)
+            report.add("E111", where, f"'{name}' belongs to '{spelled}' entries", width=len(name))
     if len(kinds) == 1:
         return kinds[0]
     allowed = ", ".join(KINDS)

@@ -126,8 +126,9 @@ class _Reader(Values):
             if equation.target.text not in read and equation.target.text not in results:
                 self.error("E754", equation.target.span, f"'{equation.target.text}' is never used")
         for argument in self.owner.arguments:
-            if argument.name not in (
-                self.ranks if argument.kind == "tensor" else self.read_numbers
+            is_tensor = argument.kind == "tensor"
+            if argument.name not in (self.ranks if is_tensor else self.read_numbers) and (
+                is_tensor or not self.owner.has_meta
             ):
                 span = self.tree.equations[0].target.span
                 self.error("E754", span, f"the statements do not use '{argument.name}'")

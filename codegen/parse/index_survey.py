@@ -37,6 +37,8 @@ class Owner:
     """What it may call besides the primitives and functions of its own."""
     draws: bool = False
     """Whether a generator is among the arguments."""
+    has_meta: bool = False
+    """Whether a shape function sees all arguments: numbers may be for it, or for a derivative."""
 
 
 @dataclass(slots=True)

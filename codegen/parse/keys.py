@@ -77,6 +77,8 @@ OPERATOR_KEYS = (
     Key("dispatch", Shape.BACKENDS,
         "A kernel per backend, or one name, family.module.function, for the CPU's and CUDA's.",
         is_kind=True),
+    Key("geometry", Shape.TEXT,
+        "A function of kernels/common/: views that statements see, whole numbers for them."),
     Key("meta", Shape.WORD,
         "The shape function, or dynamic; family.function by default, where one name is given."),
     Key("half_precision", Shape.WORD,

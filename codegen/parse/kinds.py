@@ -34,6 +34,7 @@ from .yaml_nodes import AnyNode, Mapping, Scalar
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _ABSOLUTE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")
+_GEOMETRY = re.compile(r"([A-Za-z_]\w*\.[A-Za-z_]\w*)(?:\(([\w, ]*)\))?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _FORMULA_KINDS: dict[str, ir.Kind] = {
     "Scalar": "scalar", "float": "scalar", "complex": "scalar", "int": "int", "SymInt": "int",
@@ -57,7 +58,7 @@ def read_kind(
     if name == "reduction":
         return _reduction(node, schema, report)
     if name == "index":
-        return _index(node, schema, functions, report)
+        return _index(node, entry, schema, functions, report)
     if name == "view":
         function = function_reference(node, name, report)
         return View(function) if function else None
@@ -124,18 +125,49 @@ def _reduction(node: AnyNode, schema: Schema, report: Report) -> Reduction | Non
     )
 
 
-def _index(node: AnyNode, schema: Schema, functions: Functions, report: Report) -> Index | None:
+def _index(
+    node: AnyNode, entry: Mapping, schema: Schema, functions: Functions, report: Report
+) -> Index | None:
     scalar = text_of(node, "'index'", report)
     if scalar is None:
         return None
     names = tuple(result.name for result in schema.returns if result.name)
     draws = any(argument.type.base == "Generator" for argument in schema.arguments)
-    owner = Owner(formula_arguments(schema), names, len(schema.returns), functions, draws)
+    meta = entry.get("meta")
+    geometry, wholes = _geometry(entry, report)
+    arguments = (*formula_arguments(schema), *(ir.Argument(name, "int") for name in wholes))
+    has_meta = meta is not None
+    owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta)
     try:
-        return Index(parse_index(scalar.text, scalar.where, owner))
+        program = parse_index(scalar.text, scalar.where, owner)
     except CodegenError as error:
         report.extend(error.diagnostics)
         return None
+    return Index(
+        program,
+        function_reference(meta, "meta", report) if meta else None,
+        geometry,
+        words_of(entry.get("aliasing"), "'aliasing'", report) or (),
+    )
+
+
+def _geometry(entry: Mapping, report: Report) -> tuple[FunctionReference | None, tuple[str, ...]]:
+    """Read `family.function(number, number)`: the function, and the whole numbers that it adds."""
+    node = entry.get("geometry")
+    scalar = text_of(node, "'geometry'", report)
+    if scalar is None:
+        return None, ()
+    match = _GEOMETRY.fullmatch(scalar.text.strip())
+    if match is None:
+        hint = "family.function, or family.function(number, number)"
+        report.add("E310", scalar.where, f"'{scalar.text}' is no geometry", hint=hint)
+        return None, ()
+    if "meta" not in entry.keys:
+        message = "the statements do not tell the results' shapes where a geometry is given"
+        report.add("E112", scalar.where, message, hint="add meta: family.function")
+    module, _, name = match[1].rpartition(".")
+    wholes = tuple(re.findall(r"\w+", match[2] or ""))
+    return FunctionReference(module, name), wholes
 
 
 def function_reference(node: AnyNode | None, what: str, report: Report) -> FunctionReference | None:

@@ -10,9 +10,9 @@ import importlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from types import FunctionType
 from typing import Any, NamedTuple
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
@@ -43,6 +43,19 @@ class TensorForm(NamedTuple):
         return len(self.indices)
 
 
+class View(NamedTuple):
+    """How statements see a tensor: sizes, strides, and where its first element is."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+
+
+def dense(*sizes: int) -> View:
+    """The view of other sizes."""
+    return View(sizes, shapes.contiguous_strides(sizes))
+
+
 class Launch(NamedTuple):
     """One range of items that threads share.
 
@@ -56,7 +69,7 @@ class Launch(NamedTuple):
     side by side. scatter: the tensor into which the values go, and how they are combined there.
     """
 
-    function: FunctionType
+    function: Callable[..., Any]
     arrays: tuple[str, ...]
     writes: tuple[str, ...]
     extents: tuple[str, ...]
@@ -84,7 +97,10 @@ class IndexProgram:
     arguments: the operator's, in order. inputs, results, temporaries: its tensors. measure: from
     the sizes of the inputs and the whole numbers among the arguments to the extents, and further
     whole numbers that loops need, which `measures` names. launches, temporaries: the CPU's;
-    on_device, on_device_temporaries: those of devices.
+    on_device, on_device_temporaries: those of devices. moves: whether nothing is computed, so that
+    elements of any dtype are taken as words of their width. geometry: from what a kernel is called
+    with to the views that the statements see, and whole numbers, by name; None where operands must
+    be contiguous for that.
     """
 
     name: str
@@ -98,6 +114,8 @@ class IndexProgram:
     launches: tuple[Launch, ...]
     on_device: tuple[Launch, ...]
     on_device_temporaries: dict[str, TensorForm]
+    moves: bool = False
+    geometry: Callable[..., dict[str, View | int] | None] | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def kernel_for(self, folder: str) -> Any:
@@ -139,6 +157,21 @@ class IndexProgram:
         ]
         return found[0] if len(found) == 1 else tuple(found)
 
+    def seen(
+        self, results: dict[str, Any], given: dict[str, Any]
+    ) -> tuple[dict[str, View], dict[str, Any]] | None:
+        """The views in place of results and operands, and the arguments with further numbers.
+
+        None if there are none of these strides: of contiguous operands there are.
+        """
+        if self.geometry is None:
+            return {}, given
+        found = self.geometry(*results.values(), *given.values())
+        if found is None:
+            return None
+        views = {name: each for name, each in found.items() if isinstance(each, View)}
+        return views, {**given, **{n: each for n, each in found.items() if n not in views}}
+
     def measured(
         self, sizes: dict[str, Sizes], given: dict[str, Any]
     ) -> tuple[dict[str, int], Sizes]:
@@ -177,7 +210,7 @@ class IndexProgram:
 
     def refused(self) -> IndexError:
         """The error for an element of an integer tensor that is no place in another."""
-        return IndexError(f"{self.name}: an index is out of the range of its tensor")
+        return errors.index_out_of_range_in_self()
 
 
 def agree(operator: str, index: str, extent: int, what: str, size: int) -> None:

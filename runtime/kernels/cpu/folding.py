@@ -7,15 +7,12 @@ contiguous is computed in a buffer and copied back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from itertools import pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements, copy_flat
 
 Array = Any
@@ -26,7 +23,7 @@ _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex12
 
 def fold(array: Array, dim: int) -> Array:
     """Return `array` as (outer, size, inner) around `dim`, C-contiguous; 0-d gives (1, 1, 1)."""
-    return np.ascontiguousarray(array).reshape(folded_shape(array.shape, dim))
+    return np.ascontiguousarray(array).reshape(sizes_around(array.shape, dim))
 
 
 def is_last(array: Array, dim: int) -> bool:
@@ -38,36 +35,7 @@ def rows_of(array: Array) -> Array:
     """Return `array` as contiguous rows along its last dim; 0-d is one row of one element."""
     if array.ndim == 2 and array.flags.c_contiguous:
         return array
-    return np.ascontiguousarray(array).reshape(folded_shape(array.shape, -1)[:2])
-
-
-@lru_cache(maxsize=1024)
-def folded_shape(shape: tuple[int, ...], dim: int) -> tuple[int, int, int]:
-    """The sizes before, at and behind `dim`, multiplied together."""
-    if not shape:
-        return (1, 1, 1)
-    dim %= len(shape)
-    return prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :])
-
-
-def folded_strides(
-    sizes: Sequence[int], strides: Sequence[int], dim: int
-) -> tuple[int, int, int] | None:
-    """The strides of an array seen as `folded_shape` says; None if no one stride walks a side."""
-    if not sizes:
-        return (1, 1, 1)
-    dim %= len(sizes)
-    before = merged_stride(sizes[:dim], strides[:dim])
-    behind = merged_stride(sizes[dim + 1 :], strides[dim + 1 :])
-    return None if before is None or behind is None else (before, strides[dim], behind)
-
-
-def merged_stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
-    """The stride from element to element of several dims taken as one."""
-    walked = [(n, step) for n, step in zip(sizes, strides, strict=True) if n != 1]
-    if any(outer != n * step for (_, outer), (n, step) in pairwise(walked)):
-        return None
-    return walked[-1][1] if walked else 1
+    return np.ascontiguousarray(array).reshape(sizes_around(array.shape, -1)[:2])
 
 
 def rows_along(array: Array, dim: int) -> Array:

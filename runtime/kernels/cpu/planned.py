@@ -57,6 +57,10 @@ class PlannedKernel:
         """The launch for these results and arguments."""
         if self.any_strides or all(each.is_contiguous for each in specs_in(args[self.results :])):
             return self.planner(*args)
+        return self.plan_on_copies(*args)
+
+    def plan_on_copies(self, *args: Any) -> LaunchPlan:
+        """The launch over contiguous copies of operands with gaps."""
         given = *args[: self.results], *map(_contiguous_spec, args[self.results :])
         numbered = [(i, spec) for i, each in enumerate(args) for spec in specs_in([each])]
         specs = [spec for _, spec in numbered[self.results :]]

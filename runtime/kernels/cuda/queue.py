@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.common.reduced_dims import plan_fold
 
 MOVED_AS = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
@@ -84,22 +85,6 @@ def walks_strides(kernel: Kernel) -> Kernel:
     """Mark a kernel that takes arrays of any strides; others are given contiguous ones."""
     kernel.walks_strides = True
     return kernel
-
-
-class Folded(NamedTuple):
-    """Sizes around one dim of a contiguous array: (outer, count, inner)."""
-
-    outer: int
-    count: int
-    inner: int
-
-
-def fold(sizes: Sequence[int], dim: int) -> Folded:
-    """The sizes around `dim`; those of no dims are (1, 1, 1)."""
-    if not sizes:
-        return Folded(1, 1, 1)
-    dim %= len(sizes)
-    return Folded(math.prod(sizes[:dim]), sizes[dim], math.prod(sizes[dim + 1 :]))
 
 
 class Queue(Protocol):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     BLOCKS_PER_PROCESSOR,
     THREADS,
@@ -17,7 +18,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     run,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Queue
 
 WARP = 32
 WARPS = THREADS // WARP

@@ -40,17 +40,6 @@ def test_repeat(repeats: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(out, expected)
 
 
-@pytest.mark.parametrize("diagonal", [-9, -1, 0, 2, 9])
-@pytest.mark.parametrize("x", [X, X.T, X.astype(np.bool_)], ids=["plain", "transposed", "bool"])
-def test_triangles(x: np.ndarray, diagonal: int) -> None:
-    for kernel, reference in ((shaping.tril, np.tril), (shaping.triu, np.triu)):
-        out, own = np.empty(x.shape, x.dtype), x.copy()
-        kernel(out, x, diagonal)
-        kernel(own, own, diagonal)
-        np.testing.assert_array_equal(out, reference(x, diagonal))
-        np.testing.assert_array_equal(own, reference(x, diagonal))
-
-
 def test_diag_embed() -> None:
     out = np.empty((2, 3, 6, 6))
     shaping.diag_embed(out, X, -2)

@@ -88,18 +88,6 @@ def pad_lines(start, stop, out, self, at, rows, columns, left, right, top, botto
 
 
 @typed
-def triangle_lines(start, stop, out, self, at, rows, columns, diagonal, upper):
-    """One side of each matrix, the rest being zero."""
-    for line in range(start, stop):
-        edge = min(max(line % rows + diagonal + 1 - upper, 0), columns)
-        target = out[line * columns : (line + 1) * columns]
-        source = self[at + line * columns : at + (line + 1) * columns]
-        for i in range(columns):
-            kept = (i >= edge) if upper else (i < edge)
-            target[i] = source[i] if kept else T(0)
-
-
-@typed
 def spread(out, self, at, starts, size, step):
     """Zeros, and each row of `self` at distances `step` from a start on."""
     for i in range(out.size):

@@ -11,17 +11,17 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.copy import copy
 from torchgen_out._runtime.kernels.cpu.copy.moving_loops import (
     flip_lines,
     repeat_lines,
     roll_elements,
     spread,
-    triangle_lines,
 )
-from torchgen_out._runtime.kernels.cpu.folding import copy_parts, folded_shape
+from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned, viewer
+from torchgen_out._runtime.kernels.cpu.planned import planned, viewer
 from torchgen_out._runtime.kernels.cpu.small import (
     DTYPES,
     INT64,
@@ -185,7 +185,7 @@ def roll(
         return plan_copy(result, self)
     plans = []
     for shift, dim in zip(by, along or [None], strict=True):
-        _, size, inner = (1, self.numel, 1) if dim is None else folded_shape(self.sizes, dim)
+        _, size, inner = (1, self.numel, 1) if dim is None else sizes_around(self.sizes, dim)
         numbers = size * inner, shift % size * inner
         plans.append(plan_moves(roll_elements, result, self, self.numel, numbers))
     return one_after_the_other(plans, self)
@@ -200,25 +200,8 @@ def repeat_interleave_int(
     output_size: int | None = None,
 ) -> LaunchPlan:
     """Write every slice along `dim` `repeats` times; without `dim` every element."""
-    outer, size, inner = folded_shape(self.sizes, dim) if dim is not None else (1, self.numel, 1)
+    outer, size, inner = sizes_around(self.sizes, dim) if dim is not None else (1, self.numel, 1)
     return plan_moves(repeat_lines, result, self, outer * size, (inner, repeats))
-
-
-def triangle(is_upper: bool) -> PlannedKernel:
-    """The kernel of `triu` or `tril`."""
-
-    def plan(result: TensorSpec, self: TensorSpec, diagonal: int = 0) -> LaunchPlan:
-        """Write self with zeros on one side of the diagonal."""
-        rows, columns = self.sizes[-2:]
-        diagonal = min(max(diagonal, -rows), columns)
-        numbers = rows, columns, diagonal, int(is_upper)
-        return plan_moves(triangle_lines, result, self, self.numel // max(columns, 1), numbers)
-
-    return PlannedKernel(plan)
-
-
-tril = triangle(False)
-triu = triangle(True)
 
 
 @planned()

@@ -16,26 +16,8 @@ from torchgen_out._runtime.kernels.cpu.folding import (
     settle,
 )
 from torchgen_out._runtime.kernels.cpu.indexing import places
-from torchgen_out._runtime.kernels.cpu.indexing.reading import plan_select
-from torchgen_out._runtime.kernels.cpu.planned import (
-    planned,
-)
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
-
-
-@planned(any_strides=True)
-def embedding(
-    result: TensorSpec,
-    weight: TensorSpec,
-    indices: TensorSpec,
-    padding_idx: int = -1,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> LaunchPlan:
-    """Write the rows of `weight` that `indices` names."""
-    return plan_select(result, weight, 0, indices)
 
 
 def embedding_dense_backward(

@@ -11,11 +11,8 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.folding import (
-    as_bits,
-    folded_shape,
-    folded_strides,
-)
+from torchgen_out._runtime.kernels.common.folded import sizes_around, strides_around
+from torchgen_out._runtime.kernels.cpu.folding import as_bits
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places
 from torchgen_out._runtime.kernels.cpu.indexing.reading_loops import (
     gather_lines,
@@ -82,8 +79,8 @@ def gather(
     size, dim = own[dim], dim % len(own)
     reached = (*taken[:dim], size, *taken[dim + 1 :])
     within = TensorSpec(self.dtype, reached, strides)
-    steps = folded_strides(reached, strides, dim)
-    outer, count, inner = folded_shape(taken, dim)
+    steps = strides_around(reached, strides, dim)
+    outer, count, inner = sizes_around(taken, dim)
     is_walked = steps is not None
     if steps is None:
         steps = size * inner, inner, 1
@@ -103,7 +100,7 @@ def index_select(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSp
 
 def plan_select(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec) -> LaunchPlan:
     """The plan that reads whole slices; a few of an operand with gaps by NumPy, without a copy."""
-    outer, size, inner = folded_shape(self.sizes, dim)
+    outer, size, inner = sizes_around(self.sizes, dim)
     count = index.numel
     refuse = lambda slots: errors.index_out_of_range_in_self()  # noqa: E731
     if not self.is_contiguous and 4 * count < size:

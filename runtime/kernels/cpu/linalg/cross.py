@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.folding import folded_shape
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
 from torchgen_out._runtime.kernels.cpu.planned import planned
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -20,7 +20,7 @@ def cross(result: TensorSpec, self: TensorSpec, other: TensorSpec, dim: int) -> 
     """Write the vectors orthogonal to both, along a dim of size 3."""
     if not result.numel:
         return NOTHING
-    shape, numel = folded_shape(result.sizes, dim), result.numel
+    shape, numel = sizes_around(result.sizes, dim), result.numel
     views = out(0, *shape), operand(0, *shape), operand(1, *shape)
     return plan_ranges(cross_lanes, numel // 3, WORK * numel, [result], [self, other], *views)
 

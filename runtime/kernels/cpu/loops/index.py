@@ -20,10 +20,12 @@ from torchgen_out._runtime.kernels.common.index import (
     IndexProgram,
     Launch,
     TensorForm,
+    View,
 )
-from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, refusing
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops import runs
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in
+from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
 from torchgen_out._runtime.kernels.vecmath import compose
 
@@ -74,6 +76,14 @@ class IndexKernel(PlannedKernel):
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
         operands = {name: given[name] for name in program.inputs}
+        if program.moves:
+            results, operands = (_as_words(program, each) for each in (results, operands))
+        seen = program.seen(results, given)
+        if seen is None:
+            return self.plan_on_copies(*args)
+        views, given = seen
+        results, operands = (_viewed(each, views) for each in (results, operands))
+        starts = {name: view.offset for name, view in views.items()}
         sizes = {name: tuple(spec.sizes) for name, spec in operands.items()}
         extents, batch = program.measured(sizes, given)
         if not any(spec.numel for spec in results.values()):
@@ -85,13 +95,49 @@ class IndexKernel(PlannedKernel):
         }
         specs = {**results, **operands, **kept}
         wanted, names = program.wanted(given), tuple(operands)
-        call = _Call(program, specs, names, extents, batch, given, compute, wanted)
+        call = _Call(program, specs, starts, names, extents, batch, given, compute, wanted)
         launches = program.needed(program.launches, wanted)
         order = (*results, *operands)
         if len(launches) == 1 and not kept:
-            return _launch_plan(program, call.bind(launches[0], order))
-        bound = [call.bind(each, each.arrays) for each in launches]
-        return LaunchPlan(_runner(program, bound, order, names, kept), None)
+            plan = _launch_plan(program, call.bind(launches[0], order))
+        else:
+            bound = [call.bind(each, each.arrays) for each in launches]
+            plan = LaunchPlan(_runner(program, bound, order, names, kept), None)
+        return _over_words(plan, [spec.dtype for spec in call.specs.values()], args)
+
+
+def _viewed(specs: dict[str, TensorSpec], views: dict[str, View]) -> dict[str, TensorSpec]:
+    return {
+        name: spec._replace(sizes=views[name].sizes, strides=views[name].strides)
+        if name in views
+        else spec
+        for name, spec in specs.items()
+    }
+
+
+def _as_words(program: IndexProgram, specs: dict[str, TensorSpec]) -> dict[str, TensorSpec]:
+    forms = {**program.inputs, **program.results}
+    return {
+        name: as_words(spec) if forms[name].kind == "number" else spec
+        for name, spec in specs.items()
+    }
+
+
+def _over_words(plan: LaunchPlan, dtypes: Sequence[Any], args: Sequence[Any]) -> LaunchPlan:
+    """The plan for memory that is of other dtypes than what it was made for."""
+    given = [spec.dtype for spec in specs_in(args)]
+    taken = len(given)
+    others = [i for i in range(taken) if given[i] != dtypes[i]]
+    if not others:
+        return plan
+
+    def run(*args: Any) -> Any:
+        changed = list(args)
+        for i in others:
+            changed[i] = args[i].view(dtypes[i])
+        return plan.run(*changed)
+
+    return LaunchPlan(run, plan.params)
 
 
 def _compute_type(
@@ -99,7 +145,7 @@ def _compute_type(
 ) -> Any:
     for specs, forms in ((results, program.results), (operands, program.inputs)):
         for name, spec in specs.items():
-            if forms[name].kind == "number" and spec.dtype.kind == "f":
+            if forms[name].kind == "number" and (program.moves or spec.dtype.kind == "f"):
                 return spec.dtype
     return np.dtype(np.float32)
 
@@ -139,12 +185,20 @@ class _Call(NamedTuple):
 
     program: IndexProgram
     specs: dict[str, TensorSpec]
+    starts: dict[str, int]
     operands: tuple[str, ...]
     extents: dict[str, int]
     batch: tuple[int, ...]
     given: dict[str, Any]
     compute: Any
     wanted: Container[str]
+
+    @property
+    def singles(self) -> set[str]:
+        """The indices that go through what is behind a dim: often one element, and then no loop."""
+        if self.program.geometry is None:
+            return set()
+        return {form.indices[-1] for form in self.program.results.values() if form.indices}
 
     @property
     def forms(self) -> dict[str, TensorForm]:
@@ -176,7 +230,7 @@ class _Call(NamedTuple):
         plan = np.array([*loops.sizes, *strides, *reversed(integers)] or [0], np.int64)
         count, work = self._amounts(launch, loops.run_size)
         values = tuple(each if type(each) is bool else float(each) for each in numbers)
-        may_refuse = "return fine" in text
+        may_refuse = "return False" in text
         return Bound(entry, count, work, arrays, offsets, values, plan, may_refuse)
 
     def _parts(self, launch: Launch, integers: list[int]) -> tuple[_Loops, list[str]]:
@@ -189,13 +243,15 @@ class _Call(NamedTuple):
 
         for name in launch.arrays:
             spec, form = self.specs[name], self.forms[name]
-            parts.append(f"{name}_at" if name in self.operands else "0")
+            start = [f"{name}_at"] if name in self.operands else []
+            start += [whole(self.starts[name])] if self.starts.get(name) else []
+            parts.append(" + ".join(start) or "0")
             if form.has_batch:
                 place = list(loops.strides).index(name)
                 parts.append(str(len(loops.sizes) * (1 + place)))
                 if launch.runs_batch:
                     run = loops.runs[name]
-                    parts.append(str(run) if run in (0, 1) else whole(run))
+                    parts.append(str(run) if run in (-1, 0, 1) else whole(run))
             own = spec.strides[len(spec.strides) - form.rank :]
             parts += ["1" if stride == 1 else whole(stride) for stride in own]
         if launch.takes_batch:
@@ -204,7 +260,9 @@ class _Call(NamedTuple):
             parts.append(whole(prod(self.batch) // max(loops.run_size, 1)))
         if launch.runs_batch:
             parts.append(whole(loops.run_size))
-        parts += [whole(self.extents[name]) for name in (*launch.extents, *launch.integers)]
+        for name in (*launch.extents, *launch.integers):
+            is_single = name in self.singles and self.extents[name] == 1
+            parts.append("1" if is_single else whole(self.extents[name]))
         return loops, parts
 
     def _loops(self, launch: Launch) -> _Loops:
@@ -258,13 +316,16 @@ def _batch_strides(spec: TensorSpec, form: TensorForm, batch: tuple[int, ...]) -
 
 def _launch_plan(program: IndexProgram, bound: Bound) -> LaunchPlan:
     """The plan of one launch over the results and operands: compiled code is all that is called."""
-    if bound.work < 2 * threads.GRAIN:
+    if not bound.count:
+        run: Callable[..., Any] = do_nothing
+    elif bound.work < 2 * threads.GRAIN:
         run = partial(bound.entry, 0, bound.count, *bound.numbers)
     else:
         first = bound.entry, bound.count, bound.work, *bound.numbers
         run = partial(threads.run_ranges, *first)
     plan = LaunchPlan(run, bound.plan)
-    return refusing(plan, lambda *_: program.refused()) if bound.may_refuse else plan
+    may_refuse = bound.may_refuse and bound.count > 0
+    return refusing(plan, lambda *_: program.refused()) if may_refuse else plan
 
 
 def _runner(
@@ -331,7 +392,8 @@ def _text(
     header += f"{runs.PLACES}BLOCK, RUN = {places.BLOCK}, {places.RUN}\n"
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.float64\n"
     bits = 8 * np.dtype(type_name).itemsize
-    header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
+    if bits <= 64:
+        header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
     texts = [header, _inlined(library), _inlined(used)]
     return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
 

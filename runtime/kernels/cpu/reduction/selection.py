@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.folding import folded_shape
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans
 from torchgen_out._runtime.kernels.cpu.loop_plans import (
     NOTHING,
@@ -38,7 +38,7 @@ def _best(is_greatest: bool, results: int) -> PlannedKernel:
         outs, (self, dim, *_) = args[:results], args[results:]
         if not outs[0].numel:
             return NOTHING
-        shape = (1, self.numel, 1) if dim is None else folded_shape(self.sizes, dim)
+        shape = (1, self.numel, 1) if dim is None else sizes_around(self.sizes, dim)
         outer, size, inner = shape
         longest = LONGEST if self.numel <= SMALL else SEARCHED - 1
         if inner == 1 and (size > longest or self.dtype not in DTYPES):

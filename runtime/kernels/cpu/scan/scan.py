@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels.build import Kernel, kernel
-from torchgen_out._runtime.kernels.cpu.folding import folded_shape
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.loop_plans import (
     NOTHING,
     after_cast,
@@ -45,7 +45,7 @@ def _plan_scan(
     """loops: over rows and over columns; start: of each scan, in the type that accumulates."""
     if not result.numel:
         return NOTHING
-    outer, size, inner = folded_shape(result.sizes, dim)
+    outer, size, inner = sizes_around(result.sizes, dim)
     shape = (outer, size) if inner == 1 else (outer, size, inner)
     initial = (float if result.dtype.kind in "fc" else int)(start)
     plan = plan_ranges(
@@ -144,7 +144,7 @@ def logcumsumexp(result: TensorSpec, self: TensorSpec, dim: int) -> LaunchPlan:
     if result.dtype.kind == "c":
         views = out(0, *result.sizes), operand(0, *result.sizes)
         return plan_call(_log_sum_exp_complex, [result], [self], *views, dim)
-    shape = folded_shape(result.sizes, dim)
+    shape = sizes_around(result.sizes, dim)
     views = out(0, *shape), operand(0, *shape)
     return plan_ranges(log_sum_exp, shape[0], result.numel, [result], [self], *views)
 
@@ -203,7 +203,7 @@ def _plan_best(loop: Kernel) -> Callable[..., LaunchPlan]:
         """Write the best value so far and its latest place."""
         if not values.numel:
             return NOTHING
-        shape, outs = folded_shape(self.sizes, dim), [values, indices]
+        shape, outs = sizes_around(self.sizes, dim), [values, indices]
         views = out(0, *shape), out(1, *shape), operand(0, *shape)
         return plan_ranges(loop, shape[0], values.numel, outs, [self], *views)
 

@@ -16,12 +16,8 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.folding import (
-    broadcast,
-    copy_parts,
-    folded_shape,
-    merged_stride,
-)
+from torchgen_out._runtime.kernels.common.folded import merged_stride, sizes_around
+from torchgen_out._runtime.kernels.cpu.folding import broadcast, copy_parts
 from torchgen_out._runtime.kernels.cpu.indexing import places
 from torchgen_out._runtime.kernels.cpu.planned import planned
 from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
@@ -94,7 +90,7 @@ def walk_elements(
         index = src = (0,) * len(sizes)
     src = None if src is None else src or (1,)
     dim %= len(sizes)
-    outer, count, inner = folded_shape(index, dim)
+    outer, count, inner = sizes_around(index, dim)
     strides = count * inner, inner, 1
     others = sizes[:dim] + sizes[dim + 1 :]
     if others == index[:dim] + index[dim + 1 :] and src in (None, index):
@@ -113,7 +109,7 @@ def walk_elements(
 
 def walk_slices(sizes: tuple[int, ...], dim: int, count: int, has_source: bool = True) -> Walk:
     """An index vector that names slices; as many slices in the source."""
-    outer, size, inner = folded_shape(sizes, dim)
+    outer, size, inner = sizes_around(sizes, dim)
     source = (count * inner, inner, 1) if has_source else ONE
     return Walk(outer, count, size, inner, inner, (0, 1, 0), source)
 

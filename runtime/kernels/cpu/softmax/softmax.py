@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.common.reduced_dims import fold
-from torchgen_out._runtime.kernels.cpu.folding import folded_shape
 from torchgen_out._runtime.kernels.cpu.loop_plans import (
     NOTHING,
     after_cast,
@@ -46,7 +46,7 @@ def plan_softmax(
     """The plan of a loop over rows, or over columns where the dim is not innermost."""
     if not result.numel:
         return NOTHING
-    outer, n, inner = folded_shape(result.sizes, dim)
+    outer, n, inner = sizes_around(result.sizes, dim)
     shape = (outer, n) if inner == 1 else (outer, n, inner)
     views = [operand(i, *shape) for i in range(len(inputs))]
     work = WORK * result.numel

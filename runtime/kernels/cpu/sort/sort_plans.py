@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.folding import folded_shape, folded_strides
+from torchgen_out._runtime.kernels.common.folded import sizes_around, strides_around
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop
 from torchgen_out._runtime.kernels.cpu.planned import Planner
 from torchgen_out._runtime.kernels.cpu.small import is_small
@@ -37,7 +37,7 @@ def plan_sort(
     descending: bool = False,
 ) -> LaunchPlan | None:
     """Plan `sort`, which is always stable."""
-    return _plan_first(self, folded_shape(self.sizes, dim)[1], dim, descending)
+    return _plan_first(self, sizes_around(self.sizes, dim)[1], dim, descending)
 
 
 def plan_sort_stable(
@@ -110,7 +110,7 @@ def plan_mode(
     values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int = -1, keepdim: bool = False
 ) -> LaunchPlan | None:
     """Plan `mode`, of short rows of whole numbers by comparing each with each."""
-    shape = folded_shape(self.sizes, dim)
+    shape = sizes_around(self.sizes, dim)
     if self.dtype == INT64 and shape[1] <= MOST_COMPARED and is_small(values, self):
         results = [out(i, shape[0], shape[2]) for i in range(2)]
         views = *results, operand(0, *shape)
@@ -129,7 +129,7 @@ Walk = tuple[int, ...]
 def _walk(self: TensorSpec, dim: int, longest: int) -> Walk | None:
     if self.dtype != FLOAT32 or not 0 < prod(self.sizes) <= SMALL:
         return None
-    shape, strides = folded_shape(self.sizes, dim), folded_strides(self.sizes, self.strides, dim)
+    shape, strides = sizes_around(self.sizes, dim), strides_around(self.sizes, self.strides, dim)
     return None if strides is None or shape[1] > longest else (*shape, *strides)
 
 

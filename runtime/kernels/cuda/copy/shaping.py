@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, fold, walks_strides
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, walks_strides
 
 
 @walks_strides
@@ -39,7 +40,7 @@ def flip(queue: Queue, out: Array, self: Array, dims: Sequence[int]) -> None:
     for number, dim in enumerate(mirrored):
         is_last = number == len(mirrored) - 1
         made = out if is_last else queue.empty(self.sizes, self.dtype)
-        count, inner = fold(self.sizes, dim)[1:]
+        count, inner = sizes_around(self.sizes, dim)[1:]
         operands = (made.moved(), self.moved())
         run_elements(queue, mirror, self.numel, *operands, self.numel, count, inner)
         self = made
@@ -122,36 +123,6 @@ def repeat(queue: Queue, out: Array, self: Array, repeats: Sequence[int]) -> Non
     ]
     sizes, strides = [part for part, _ in pairs], [step for _, step in pairs]
     queue.copy(out.reshaped(*sizes), self.at(0, sizes, strides))
-
-
-def tril(queue: Queue, out: Array, self: Array, diagonal: int = 0) -> None:
-    """Write self with zeros above the diagonal."""
-    _triangle(queue, out, self, diagonal, False)
-
-
-def triu(queue: Queue, out: Array, self: Array, diagonal: int = 0) -> None:
-    """Write self with zeros below the diagonal."""
-    _triangle(queue, out, self, diagonal, True)
-
-
-def _triangle(queue: Queue, out: Array, self: Array, diagonal: int, upper: bool) -> None:
-    rows, columns = self.sizes[-2:]
-    operands = (out.moved(), self.moved())
-    numbers = (out.numel, rows, columns, min(max(diagonal, -rows), columns))
-    run_elements(queue, copy_triangle, out.numel, *operands, *numbers, UPPER=upper)
-
-
-@device_kernel("X* X*", "I I I int64")
-def copy_triangle(out, x, n, rows, columns, diagonal):
-    """A thread owns elements at the distance of the grid."""
-    item = I(cuda.grid(1))
-    while item < n:
-        line = divided(item, columns)
-        row = I(line - divided(line, rows) * rows)
-        above = np.int64(item - line * columns) - row
-        is_kept = above >= diagonal if UPPER else above <= diagonal
-        out[item] = x[item] if is_kept else X(0)
-        item = I(item + cuda.gridsize(1))
 
 
 @walks_strides

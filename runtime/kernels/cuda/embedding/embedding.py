@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
-from torchgen_out._runtime.kernels.cuda.indexing.reading import read_slices
-from torchgen_out._runtime.kernels.cuda.queue import (
-    Array,
-    Folded,
-    Queue,
-    converted,
-)
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus
 from torchgen_out._runtime.kernels.cuda.scatter.combining import combine_at_places
-
-
-def embedding(
-    queue: Queue,
-    out: Array,
-    weight: Array,
-    indices: Array,
-    padding_idx: int = -1,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> None:
-    """Write the rows of `weight` that `indices` names."""
-    rows, width = weight.sizes
-    if out.numel and weight.numel:
-        places = converted(queue, indices, dtypes.int64)
-        read_slices(queue, out, weight, places, Folded(1, rows, width))
 
 
 def embedding_dense_backward(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
 
 

@@ -10,17 +10,11 @@ from typing import NamedTuple
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions
-from torchgen_out._runtime.kernels.cuda.queue import (
-    Array,
-    Folded,
-    Queue,
-    contiguous,
-    converted,
-    permuted,
-)
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted, permuted
 
 
 class Indexed(NamedTuple):

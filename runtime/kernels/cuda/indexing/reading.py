@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels.common.folded import Folded, sizes_around
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions, total_of
@@ -19,14 +20,7 @@ from torchgen_out._runtime.kernels.cuda.indexing.places import (
     plain_places,
     write_coordinate,
 )
-from torchgen_out._runtime.kernels.cuda.queue import (
-    Array,
-    Folded,
-    Queue,
-    contiguous,
-    converted,
-    fold,
-)
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted
 from torchgen_out._runtime.kernels.cuda.reduction.selection import bounds
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
 
@@ -39,7 +33,7 @@ def gather(
         return
     self = contiguous(queue, within(self, index.sizes, dim))
     size = self.sizes[dim] if self.ndim else 1
-    folded = fold(index.sizes, dim)
+    folded = sizes_around(index.sizes, dim)
     numbers = (out.numel, folded.count, size, folded.inner)
     operands = (out.moved(), self.moved(), converted(queue, index, dtypes.int64), queue.faults)
     run_elements(queue, gather_elements, out.numel, *operands, *numbers)
@@ -95,7 +89,7 @@ def read_elements(out, x, places, faults, n, count, size, inner):
 
 def index_select(queue: Queue, out: Array, self: Array, dim: int, index: Array) -> None:
     """Write the slices that `index` names."""
-    folded = fold(self.sizes, dim)
+    folded = sizes_around(self.sizes, dim)
     if out.numel:
         read_slices(queue, out, self, converted(queue, index, dtypes.int64), folded)
 

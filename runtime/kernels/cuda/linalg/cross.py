@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, fold
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 
 
 def cross(queue: Queue, out: Array, self: Array, other: Array, dim: int) -> None:
     """Write the vectors orthogonal to both, along a dim of size 3."""
     operands = (out, contiguous(queue, self), contiguous(queue, other))
-    run_elements(queue, cross_elements, out.numel, *operands, out.numel, fold(out.sizes, dim).inner)
+    run_elements(
+        queue, cross_elements, out.numel, *operands, out.numel, sizes_around(out.sizes, dim).inner
+    )
 
 
 @device_kernel("X* X* X*", "I I")

@@ -17,6 +17,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.common import places
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
     IndexProgram,
@@ -29,8 +30,8 @@ from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import inlined, storage_type
 from torchgen_out._runtime.kernels.cuda.queue import (
     Array,
-    Folded,
     Queue,
+    contiguous,
     converted,
     walks_strides,
 )
@@ -138,19 +139,29 @@ class _Call:
     ) -> None:
         self.program = program
         self.queue = queue
-        self.results = results
-        self.given = given
+        seen = program.seen(results, given)
+        if seen is None:
+            given |= {name: contiguous(queue, given[name]) for name in program.inputs}
+            seen = program.seen(results, given)
+        assert seen is not None
+        views, self.given = seen
         self.wanted = program.wanted(given)
         self.has_mask = OUTPUT_MASK in given
         operands = {name: given[name] for name in program.inputs}
-        sizes = {name: array.sizes for name, array in operands.items()}
-        self.extents, self.batch = program.measured(sizes, given)
+        if program.moves:
+            results, operands = (self._moved(each) for each in (results, operands))
+        self.results = results
+        sizes = {name: views.get(name, array).sizes for name, array in operands.items()}
+        self.extents, self.batch = program.measured(sizes, self.given)
         self.forms = {**program.inputs, **program.results, **program.on_device_temporaries}
         self.compute = self._compute_type({**results, **operands})
         self.arrays = {name: self._as_computed(name, each) for name, each in operands.items()}
         for name, array in results.items():
             wide = array.dtype if self._is_wide(array.dtype) else self.compute
             self.arrays[name] = array if wide is array.dtype else queue.empty(array.sizes, wide)
+        self.written = {name: self.arrays[name] for name in results}
+        for name, (own, strides, offset) in views.items():
+            self.arrays[name] = self.arrays[name].at(offset, own, strides)
         kinds = {"number": self.compute, "int": dtypes.int64, "bool": dtypes.bool}
         for name, form in program.on_device_temporaries.items():
             made = program.sizes_of(form, self.extents, self.batch)
@@ -158,9 +169,19 @@ class _Call:
 
     def _compute_type(self, arrays: dict[str, Array]) -> dtype:
         for name, array in arrays.items():
-            if self.forms[name].kind == "number" and array.dtype.kind == "f":
+            if self.forms[name].kind == "number" and (
+                self.program.moves or array.dtype.kind == "f"
+            ):
                 return array.dtype.opmath
         return dtypes.float32
+
+    def _moved(self, arrays: dict[str, Array]) -> dict[str, Array]:
+        """Numbers as words of their width."""
+        forms = {**self.program.inputs, **self.program.results}
+        return {
+            name: array.moved() if forms[name].kind == "number" else array
+            for name, array in arrays.items()
+        }
 
     @staticmethod
     def _is_wide(own: dtype) -> bool:
@@ -177,8 +198,8 @@ class _Call:
         for launch in self.program.needed(self.program.on_device, self.wanted):
             self.launch(launch)
         for name, result in self.results.items():
-            if name in self.wanted and self.arrays[name] is not result:
-                self.queue.copy(result, self.arrays[name])
+            if name in self.wanted and self.written[name] is not result:
+                self.queue.copy(result, self.written[name])
 
     def launch(self, launch: Launch) -> None:
         """One launch, and what combines the values of a scatter."""

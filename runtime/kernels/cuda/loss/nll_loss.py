@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     device_kernel,
     run_elements,
 )
 from torchgen_out._runtime.kernels.cuda.faults import TARGET, note
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, converted
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.rows import (
     THREADS,
     WARPS,

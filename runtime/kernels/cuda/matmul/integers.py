@@ -5,8 +5,9 @@ Sums wrap around, as on the CPU.
 
 from __future__ import annotations
 
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 from torchgen_out._runtime.kernels.cuda.rows import (
     WARPS,
     cut,

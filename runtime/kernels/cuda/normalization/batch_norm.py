@@ -10,9 +10,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.normalization.channels import channel_moments, channel_sums
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, walks_strides
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, walks_strides
 
 
 @walks_strides

@@ -6,12 +6,13 @@ into slices, whose results are joined: a card has more processors than a network
 
 from __future__ import annotations
 
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     THREADS,
     device_function,
     device_kernel,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.rows import (
     BLOCKS_WANTED,
     LEAST_PER_THREAD,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.normalization.batch_norm import (
     combine_channels,
     scale_and_shift,
 )
 from torchgen_out._runtime.kernels.cuda.normalization.channels import channel_moments, channel_sums
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 
 def native_group_norm(

@@ -11,13 +11,14 @@ from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import finfo
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     device_kernel,
     run_elements,
 )
 from torchgen_out._runtime.kernels.cuda.faults import PROBABILITY, WEIGHTS, note
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, converted
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.random import distributions
 from torchgen_out._runtime.kernels.cuda.random.philox import reserve, words_of_draw
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero

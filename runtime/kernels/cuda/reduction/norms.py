@@ -8,12 +8,13 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     device_kernel,
     run_elements,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, converted, folded_around
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted, folded_around
 from torchgen_out._runtime.kernels.cuda.rows import (
     WARPS,
     cut,

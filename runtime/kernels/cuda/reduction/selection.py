@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded, sizes_around
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     DeviceFunction,
     device_function,
     device_kernel,
     run_elements,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, converted, fold
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.rows import (
     WARPS,
     cut,
@@ -61,7 +62,7 @@ def _select(
     wins: DeviceFunction,
 ) -> None:
     """Pick from rows; few long rows are cut into slices, and their winners compared."""
-    folded = fold(self.sizes, dim) if dim is not None else Folded(1, self.numel, 1)
+    folded = sizes_around(self.sizes, dim) if dim is not None else Folded(1, self.numel, 1)
     group, splits, chunk = cut(queue, folded)
     if splits > 1:
         rows = folded.outer * folded.inner

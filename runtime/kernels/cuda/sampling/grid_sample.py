@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.common.sampling import (
     BICUBIC,
     NEAREST,
@@ -22,7 +23,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_kernel,
     run_elements,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, in_opmath, permuted
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, in_opmath, permuted
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus
 from torchgen_out._runtime.kernels.cuda.scatter.combining import combine_at_places
 

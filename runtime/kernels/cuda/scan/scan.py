@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.kernels.common.folded import Folded, sizes_around
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     DeviceFunction,
     device_function,
     device_kernel,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, converted, fold
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.rows import (
     THREADS,
     WARP,
@@ -33,18 +34,18 @@ OF_WARPS = 4 * WARPS
 
 def cumsum(queue: Queue, out: Array, self: Array, dim: int, dtype: Any = None) -> None:
     """Write the sums of what stands up to each place."""
-    scan(queue, out, converted(queue, self, out.dtype), fold(out.sizes, dim), zero, plus)
+    scan(queue, out, converted(queue, self, out.dtype), sizes_around(out.sizes, dim), zero, plus)
 
 
 def cumprod(queue: Queue, out: Array, self: Array, dim: int, dtype: Any = None) -> None:
     """Write the products of what stands up to each place."""
-    scan(queue, out, converted(queue, self, out.dtype), fold(out.sizes, dim), one, times)
+    scan(queue, out, converted(queue, self, out.dtype), sizes_around(out.sizes, dim), one, times)
 
 
 def logcumsumexp(queue: Queue, out: Array, self: Array, dim: int) -> None:
     """Write the logarithm of the sums of exponentials up to each place."""
     combine = log_sum_exp_complex if out.dtype.is_complex else log_sum_exp
-    scan(queue, out, self, fold(out.sizes, dim), minus_infinity, combine)
+    scan(queue, out, self, sizes_around(out.sizes, dim), minus_infinity, combine)
 
 
 def cummax(queue: Queue, values: Array, indices: Array, self: Array, dim: int) -> None:
@@ -264,7 +265,7 @@ def _best(
     queue: Queue, values: Array, indices: Array, self: Array, dim: int, wins: DeviceFunction
 ) -> None:
     """Slices of rows are not scanned apart: a row has one group of threads, however long it is."""
-    folded = fold(self.sizes, dim)
+    folded = sizes_around(self.sizes, dim)
     rows = folded.outer * folded.inner
     group = cut(queue, folded).group
     if self.numel:

@@ -7,13 +7,14 @@ bits. 16-bit floats combine in float32 and are rounded once.
 
 from __future__ import annotations
 
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     DeviceFunction,
     device_function,
     device_kernel,
     run_elements,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, times
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 

@@ -14,19 +14,12 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.kernels.common.folded import Folded, sizes_around
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.indexing.places import in_order, indexed, plain_places
 from torchgen_out._runtime.kernels.cuda.indexing.reading import within
-from torchgen_out._runtime.kernels.cuda.queue import (
-    Array,
-    Folded,
-    Queue,
-    contiguous,
-    converted,
-    fold,
-    permuted,
-)
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted, permuted
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus
 from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
 
@@ -88,7 +81,7 @@ def _flat_places(queue: Queue, buffer: Array, dim: int, index: Array) -> Array:
     given = converted(queue, index, dtypes.int64)
     places = queue.empty((index.numel,), dtypes.int64)
     size = buffer.sizes[dim] if buffer.ndim else 1
-    folded = fold(index.sizes, dim)
+    folded = sizes_around(index.sizes, dim)
     numbers = (index.numel, folded.count, size, folded.inner)
     run_elements(queue, write_places, index.numel, places, given, queue.faults, *numbers)
     return places
@@ -194,7 +187,7 @@ def index_add(
         factor = number_array(queue, alpha, source.dtype)
         run_elements(queue, multiply, source.numel, scaled, source, factor, source.numel)
         source = scaled
-    folded = fold(out.sizes, dim)
+    folded = sizes_around(out.sizes, dim)
     places = plain_places(queue, index, folded.count)
     combine_at_places(queue, out, places, source, folded, plus)
 
@@ -220,7 +213,7 @@ def index_reduce(
 ) -> None:
     """Combine the slices of `source` into the slices that `index` names."""
     start_from(queue, out, self)
-    folded = fold(out.sizes, dim)
+    folded = sizes_around(out.sizes, dim)
     places = plain_places(queue, index, folded.count)
     is_mean = reduce == "mean"
     combine = COMBINE[reduce]
@@ -235,14 +228,14 @@ def index_copy(
 ) -> None:
     """Copy the slices of `source` over the slices that `index` names."""
     start_from(queue, out, self)
-    folded = fold(out.sizes, dim)
+    folded = sizes_around(out.sizes, dim)
     write_slices(queue, out, source, plain_places(queue, index, folded.count), folded)
 
 
 def index_fill(queue: Queue, out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
     """Fill the slices that `index` names."""
     start_from(queue, out, self)
-    folded = fold(out.sizes, dim)
+    folded = sizes_around(out.sizes, dim)
     places = plain_places(queue, index, folded.count, wraps=True)
     write_slices(queue, out, number_array(queue, value, out.dtype), places, folded, True)
 

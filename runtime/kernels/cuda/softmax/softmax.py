@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cuda.compiling.typed import DeviceKernel, device_kernel
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted, fold, folded_around
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted, folded_around
 from torchgen_out._runtime.kernels.cuda.rows import (
     WARPS,
     first_row,
@@ -60,7 +61,7 @@ def _run(
     queue: Queue, kernel: DeviceKernel, dim: int, out: Array, *inputs: Array, **flags: Any
 ) -> None:
     if out.numel:
-        folded = fold(out.sizes, dim)
+        folded = sizes_around(out.sizes, dim)
         rows = folded.outer * folded.inner
         group = group_for(queue, folded)
         run_rows(queue, kernel, rows, group, out, *inputs, rows, *folded[1:], **flags)

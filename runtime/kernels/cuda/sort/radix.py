@@ -13,6 +13,7 @@ Source: D. Merrill, A. Grimshaw, "High performance and scalable radix sorting" (
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     NARROW,
     THREADS,
@@ -21,7 +22,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     run,
     run_elements,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.rows import WARP, WARPS
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
 

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.indexing.compaction import total_of
 from torchgen_out._runtime.kernels.cuda.indexing.places import in_order
 from torchgen_out._runtime.kernels.cuda.indexing.reading import read_slices
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 from torchgen_out._runtime.kernels.cuda.sort.sort import keys_of
