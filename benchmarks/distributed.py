@@ -2,12 +2,13 @@
 
     python -m benchmarks --only distributed
 
-Each library runs in processes of its own, two of one thread each, in turns; the table has the
-shortest of the rounds' medians. PyTorch's backend is gloo.
+Two processes of one thread each have both libraries, which take turns of some milliseconds, so that
+a busy machine is busy for both; the table has the medians. PyTorch's backend is gloo.
 """
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import os
@@ -25,25 +26,40 @@ SIZES = (8, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 26)
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def _repeats(dist: Any, torch: Any, call: Callable[[], Any], seconds: float) -> int:
+ROUNDS = 15
+"""Turns of each library."""
+
+
+def _count(torch: Any, call: Callable[[], Any], seconds: float) -> int:
+    """How often a turn makes a call: equally often on both ranks."""
     began = time.perf_counter()
     for _ in range(3):
         call()
-    count = torch.tensor([max(5.0, seconds / max((time.perf_counter() - began) / 3, 1e-6))])
-    dist.broadcast(count, 0)
-    return int(min(count.item(), 2000))
+    each = (time.perf_counter() - began) / 3
+    count = torch.tensor([min(max(3.0, seconds / max(each, 1e-6)), 200.0)])
+    torch.distributed.broadcast(count, 0)
+    return int(count.item())
 
 
-def _time(dist: Any, torch: Any, call: Callable[[], Any], seconds: float = 0.3) -> float:
-    """The median in microseconds of a call that both ranks make equally often."""
-    count = _repeats(dist, torch, call, seconds)
+def _turn(torch: Any, call: Callable[[], Any], count: int) -> float:
+    """The median time of a call, in microseconds."""
     times = []
+    torch.distributed.barrier()
     for _ in range(count):
         began = time.perf_counter()
         call()
         times.append(time.perf_counter() - began)
-    dist.barrier()
     return statistics.median(times) * 1e6
+
+
+def _in_turns(torch: Any, calls: list[Callable[[], Any]], seconds: float = 0.01) -> list[float]:
+    """The median of the turns of each call, of which one follows the other."""
+    counts = [_count(torch, call, seconds) for call in calls]
+    turns: list[list[float]] = [[] for _ in calls]
+    for _ in range(ROUNDS):
+        for found, call, count in zip(turns, calls, counts, strict=True):
+            found.append(_turn(torch, call, count))
+    return [statistics.median(each) for each in turns]
 
 
 def _models(torch: Any) -> dict[str, tuple[Any, Any]]:
@@ -86,60 +102,78 @@ def _step(torch: Any, network: Any, x: Any) -> Callable[[], None]:
     return step
 
 
-def measure(torch: Any, dist: Any, rank: int) -> dict[str, float]:
-    """All times of one process, by name."""
-    found = {}
+def _calls(torch: Any, rank: int, size: int) -> dict[str, Callable[[], Any]]:
+    dist, count = torch.distributed, max(size // 4, 1)
+    x, y = torch.ones(count), torch.ones(count * 2)
+
+    def there_and_back() -> None:
+        for call in (dist.send, dist.recv) if rank == 0 else (dist.recv, dist.send):
+            call(x, 1 - rank)
+
+    return {
+        "all_reduce": lambda: dist.all_reduce(x, dist.ReduceOp.MAX),
+        "broadcast": lambda: dist.broadcast(x, 0),
+        "all_gather": lambda: dist.all_gather_into_tensor(y, x),
+        "there and back": there_and_back,
+    }
+
+
+def measure(ours: Any, theirs: Any, rank: int) -> dict[str, list[float]]:
+    """All times of one process, by name: of this library and of PyTorch."""
+    both, found = (ours, theirs), {}
     for size in SIZES:
-        x, y = torch.ones(max(size // 4, 1)), torch.ones(max(size // 4, 1) * 2)
-        calls: dict[str, Callable[[], Any]] = {
-            "all_reduce": lambda x=x: dist.all_reduce(x, dist.ReduceOp.MAX),
-            "broadcast": lambda x=x: dist.broadcast(x, 0),
-            "all_gather": lambda x=x, y=y: dist.all_gather_into_tensor(y, x),
-            "there and back": lambda x=x: (
-                (dist.send(x, 1), dist.recv(x, 1))
-                if rank == 0
-                else (dist.recv(x, 0), dist.send(x, 0))
-            ),
-        }
-        for name, call in calls.items():
-            found[f"{name} {size}"] = _time(dist, torch, call)
-    found["barrier 0"] = _time(dist, torch, dist.barrier)
-    for name, (network, sizes) in _models(torch).items():
-        x = torch.randn(*sizes)
-        alone = _time(dist, torch, _step(torch, network, x), 1.0)
-        both = torch.nn.parallel.DistributedDataParallel(network)
-        found[f"{name}, DDP step"] = _time(dist, torch, _step(torch, both, x), 1.0)
-        found[f"{name}, added by DDP"] = found[f"{name}, DDP step"] - alone
+        named = [_calls(each, rank, size) for each in both]
+        for name in named[0]:
+            found[f"{name} {size}"] = _in_turns(theirs, [calls[name] for calls in named])
+    barriers = [ours.distributed.barrier, theirs.distributed.barrier]
+    found["barrier 0"] = _in_turns(theirs, barriers)
+    models = [_models(each) for each in both]
+    for name in models[0]:
+        steps = [step for each in zip(both, models, strict=True) for step in _steps(each, name)]
+        alone, step, their_alone, their_step = _in_turns(theirs, steps, 0.1)
+        found[f"{name}, step of one process"] = [alone, their_alone]
+        found[f"{name}, DDP step"] = [step, their_step]
+        found[f"{name}, added by DDP"] = [step - alone, their_step - their_alone]
     return found
 
 
-def _worker(library: str, rank: int, store: str, result: str) -> None:
-    torch = importlib.import_module(library)
-    dist = importlib.import_module(f"{library}.distributed")
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    dist.init_process_group("gloo", f"file://{store}", rank=rank, world_size=2)
-    found = measure(torch, dist, rank)
+def _steps(given: tuple[Any, Any], name: str) -> list[Callable[[], None]]:
+    """A step without DDP, and one with it."""
+    torch, models = given
+    network, sizes = models[name]
+    x = torch.randn(*sizes)
+    both = torch.nn.parallel.DistributedDataParallel(copy.deepcopy(network))
+    return [_step(torch, network, x), _step(torch, both, x)]
+
+
+def _worker(rank: int, folder: str) -> None:
+    libraries = [importlib.import_module(name) for name in ("torchgen_out", "torch")]
+    for torch in libraries:
+        dist = importlib.import_module(f"{torch.__name__}.distributed")
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
+        meeting = f"file://{folder}/{torch.__name__}"
+        dist.init_process_group("gloo", meeting, rank=rank, world_size=2)
+    found = measure(*libraries, rank)
     if rank == 0:
-        Path(result).write_text(json.dumps(found))
-    dist.barrier()
-    dist.destroy_process_group()
+        Path(folder, "result").write_text(json.dumps(found))
+    for torch in libraries:
+        torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
 
 
-def _round(library: str) -> dict[str, float]:
+def _round() -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
-        result = f"{folder}/result"
         processes = [
             subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.distributed", library, str(rank),
-                 f"{folder}/store", result],
+                [sys.executable, "-m", "benchmarks.distributed", str(rank), folder],
                 cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"},
             )
             for rank in range(2)
         ]  # fmt: skip
         if any(process.wait() for process in processes):
-            raise RuntimeError(f"{library}: a process has failed")
-        return dict(json.loads(Path(result).read_text()))
+            raise RuntimeError("a process has failed")
+        return dict(json.loads(Path(folder, "result").read_text()))
 
 
 def _label(name: str) -> str:
@@ -153,17 +187,15 @@ def _label(name: str) -> str:
 
 
 def table(rounds: int) -> list[str]:
-    """The page's lines."""
-    found: dict[str, list[dict[str, float]]] = {"torchgen_out": [], "torch": []}
-    for _ in range(rounds):
-        for library, each in found.items():
-            each.append(_round(library))
+    """The page's lines: of some runs the medians."""
+    found = [_round() for _ in range(rounds)]
     lines = ["| call | ours, us | PyTorch, us | ours / PyTorch |", "|---|--:|--:|--:|"]
-    for name in found["torch"][0]:
-        ours, theirs = (min(each[name] for each in found[lib]) for lib in found)
-        lines.append(f"| {_label(name)} | {ours:.0f} | {theirs:.0f} | {ours / theirs:.2f} |")
+    for name in found[0]:
+        ours, theirs = (statistics.median(each[name][i] for each in found) for i in range(2))
+        ratio = f"{ours / theirs:.2f}" if theirs > 0 else "-"
+        lines.append(f"| {_label(name)} | {ours:.0f} | {theirs:.0f} | {ratio} |")
     return lines
 
 
 if __name__ == "__main__":
-    _worker(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4])
+    _worker(int(sys.argv[1]), sys.argv[2])
