@@ -31,6 +31,8 @@ def late(torch: Any, rank: int, size: int) -> list[str]:
     ]
     for transport, call in itertools.product(("", "messages"), calls):
         os.environ["TORCHGEN_TRANSPORT"] = transport
+        if call is calls[0]:
+            told.append(_slow(dist, x, rank))
         group = dist.new_group(timeout=half_second)
         if rank == 0:
             try:
@@ -42,8 +44,22 @@ def late(torch: Any, rank: int, size: int) -> list[str]:
     return told
 
 
+def _slow(dist: Any, x: Any, rank: int) -> str:
+    """A rank that takes its time is waited for."""
+    group = dist.new_group(timeout=timedelta(seconds=5))
+    for _ in range(2):
+        time.sleep(0.2 * rank)
+        y = x.clone()
+        dist.all_reduce(y, group=group)
+        dist.monitored_barrier(group)
+    return f"slow: {y.sum().item() / x.sum().item()}"
+
+
 def test_who_is_late_is_named(tmp_path: Path) -> None:
     first, _ = jobs.run(tmp_path, late, 2)
+    slow = [told for told in first if told.startswith("slow")]
+    assert slow == ["slow: 2.0"] * 2
+    first = [told for told in first if told not in slow]
     assert len(first) == 8
     for number, told in enumerate(first):
         if number % 4 == 3:

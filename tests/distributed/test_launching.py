@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.distributed import jobs
+from tests.distributed import jobs, marks
 from torchgen_out._runtime.library.distributed.launching import options
+from torchgen_out._runtime.library.multiprocessing.processors import processors
 
 PROGRAM = """
 import os, sys, time
@@ -53,7 +54,7 @@ def test_a_restart_and_log_files(tmp_path: Path) -> None:
     given = command(tmp_path, "--max-restarts=1", "--log-dir", "logs", "-t", "1", "-r", "2")
     ended = run(tmp_path, [*given, "fail"])
     assert ended.returncode == 0, ended.stderr
-    threads = max(1, options.processors() // 2)
+    threads = max(1, processors() // 2)
     assert ended.stdout.count(f"]:sum 1.0 {threads} True") == 4
     assert "[default0]:" in ended.stdout
     assert "attempt 0 has failed, 1 restarts are left" in ended.stderr
@@ -95,6 +96,39 @@ def test_signals_are_passed_on(tmp_path: Path, number: signal.Signals) -> None:
     while any(_runs(pid) for pid in pids):
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+SUM = r"""
+import sys, torchgen_out as torch, torchgen_out.distributed as dist
+dist.init_process_group("gloo")
+x = torch.tensor([int(sys.argv[1])])
+dist.all_reduce(x)
+sys.stdout.write(f"sum {x.item()} {torch.get_num_threads()}\n")
+"""
+
+
+@pytest.mark.parametrize("launcher", ["own", pytest.param("mpiexec", marks=marks.needs_mpi)])
+def test_two_jobs_on_one_machine(tmp_path: Path, launcher: str) -> None:
+    """They meet at different ports, and share the processors among their processes."""
+    program = tmp_path / "sum.py"
+    program.write_text(SUM)
+    head = [sys.executable, "-m", "torchgen_out.distributed.run", "--nproc-per-node=2"]
+    if launcher == "mpiexec":
+        head = [jobs.MPIEXEC, "-n", "2", sys.executable]
+    variables = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    variables["PYTHONPATH"] = str(jobs.ROOT)
+    both = [
+        subprocess.Popen(
+            [*head, str(program), number], cwd=tmp_path, env=variables, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+        )
+        for number in ("1", "10")
+    ]  # fmt: skip
+    threads = max(1, processors() // 2)
+    for job, total in zip(both, (2, 20), strict=True):
+        told, wrong = job.communicate(timeout=60)
+        assert job.returncode == 0, wrong
+        assert told.split("\n")[:2] == [f"sum {total} {threads}"] * 2
 
 
 def _runs(pid: int) -> bool:

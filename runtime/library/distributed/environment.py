@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 _NAMES: dict[str, tuple[str, ...]] = {
     "RANK": ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"),
     "WORLD_SIZE": ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"),
+    "LOCAL_WORLD_SIZE": ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     "LOCAL_RANK": ("MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"),
 }
 """The launcher's variable, and what MPICH, Open MPI and Slurm call the same."""
@@ -15,7 +17,9 @@ DEFAULT_PORT = 29500
 
 
 def number(name: str, environment: Mapping[str, str] = os.environ) -> int | None:
-    """Return RANK, WORLD_SIZE or LOCAL_RANK by whoever has started the job; None if nobody says.
+    """Return RANK, WORLD_SIZE, LOCAL_RANK or LOCAL_WORLD_SIZE; None if nobody says.
+
+    Who has started the job says so: a launcher, `mpiexec` or Slurm.
 
     Slurm counts only within a step that it has started: a shell in an allocation is no rank.
     **Raises** ValueError for what is no number.
@@ -48,15 +52,18 @@ def master_address(environment: Mapping[str, str] = os.environ) -> str | None:
         return environment["MASTER_ADDR"]
     if "SLURM_STEP_ID" in environment and "SLURM_NODELIST" in environment:
         return first_slurm_host(environment["SLURM_NODELIST"])
-    size = number("WORLD_SIZE", environment)
-    local = environment.get("MPI_LOCALNRANKS") or environment.get("OMPI_COMM_WORLD_LOCAL_SIZE")
-    if "WORLD_SIZE" not in environment and local is not None and size == int(local):
+    local = number("LOCAL_WORLD_SIZE", environment)
+    if "WORLD_SIZE" not in environment and local == number("WORLD_SIZE", environment) is not None:
         return "127.0.0.1"
     return None
 
 
 def master_port(environment: Mapping[str, str] = os.environ) -> int | None:
-    """Return the port there; one made from the job's number for Slurm and `mpiexec`."""
+    """Return the port there; one made from the job's number for Slurm and `mpiexec`.
+
+    A job of `mpiexec` has no number: on one machine that of the process which has started all ranks
+    stands for it, so that two jobs have two ports.
+    """
     if "MASTER_PORT" in environment:
         try:
             return int(environment["MASTER_PORT"])
@@ -67,5 +74,23 @@ def master_port(environment: Mapping[str, str] = os.environ) -> int | None:
     if "SLURM_STEP_ID" in environment and "SLURM_JOB_ID" in environment:
         return 15000 + int(environment["SLURM_JOB_ID"]) % 5000
     if "PMI_RANK" in environment or "OMPI_COMM_WORLD_RANK" in environment:
-        return DEFAULT_PORT
+        return DEFAULT_PORT if master_address(environment) != "127.0.0.1" else 15000 + _starter()
     return None
+
+
+def _starter() -> int:
+    """The last four digits of the process that has started this machine's ranks: the nearest
+    ancestor that is no rank itself. 14500, which makes the usual port, if that is not known."""
+    pid = os.getppid()
+    try:
+        while _is_rank(pid):
+            stat = Path(f"/proc/{pid}/stat").read_text()
+            pid = int(stat.rpartition(")")[2].split()[1])
+    except (OSError, ValueError):
+        return DEFAULT_PORT - 15000
+    return pid % 10000
+
+
+def _is_rank(pid: int) -> bool:
+    told = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return any(each.startswith((b"PMI_RANK=", b"OMPI_COMM_WORLD_RANK=")) for each in told)

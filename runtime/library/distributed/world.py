@@ -23,6 +23,7 @@ from torchgen_out._runtime.library.distributed import (
 from torchgen_out._runtime.library.distributed.backend_names import Backend
 from torchgen_out._runtime.library.distributed.rendezvous import rendezvous
 from torchgen_out._runtime.library.distributed.stores.store import PrefixStore, Store
+from torchgen_out._runtime.library.multiprocessing.processors import share_processors
 
 
 class _Known:
@@ -231,6 +232,7 @@ def init_process_group(
         raise TypeError(
             f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
         )
+    share_processors(environment.number("LOCAL_WORLD_SIZE") or 1)
     wanted = (backend or Backend.UNDEFINED).lower()
     devices = backend_names.parse(backend)
     seconds = timeout or constants.default_pg_timeout

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from torchgen_out._runtime.core import public
+from torchgen_out._runtime.library.multiprocessing.processors import share_processors
 
 PATIENCE = 30.0  # seconds from the request to end until a process is killed
 
@@ -114,8 +115,11 @@ class ProcessContext:
         return ProcessExitedException(message, index, process.pid, code, name)
 
 
-def _run(fn: Callable[..., Any], index: int, args: tuple[Any, ...], error_file: str) -> None:
-    """What a process does: it leaves the traceback of an exception in its file."""
+def _run(
+    fn: Callable[..., Any], index: int, args: tuple[Any, ...], error_file: str, count: int
+) -> None:
+    """What a process does, one of `count`: it leaves the traceback of an exception in its file."""
+    share_processors(count)
     try:
         fn(index, *args)
     except KeyboardInterrupt:
@@ -143,7 +147,7 @@ def start_processes(
         handle, file = tempfile.mkstemp(prefix="torchgen_error_")
         os.close(handle)
         os.unlink(file)
-        process = context.Process(target=_run, args=(fn, index, args, file), daemon=daemon)
+        process = context.Process(target=_run, args=(fn, index, args, file, nprocs), daemon=daemon)
         process.start()
         processes.append(process)
         files.append(file)

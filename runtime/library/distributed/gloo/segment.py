@@ -21,6 +21,7 @@ import numpy as np
 from torchgen_out._runtime.core import shared_memory
 from torchgen_out._runtime.core.shared_memory import SharedMemory
 from torchgen_out._runtime.library.distributed.gloo import waking
+from torchgen_out._runtime.library.multiprocessing.processors import processors
 
 SLOT = 1 << 22
 """Bytes that a rank can publish in one phase."""
@@ -56,7 +57,7 @@ class Segment:
         self.slots = room.reshape(2, world_size, SLOT)
         """Bytes by half and rank."""
         self._own = rank * _LINE
-        self._most_spins = 0 if world_size > waking.processors() else _MOST_SPINS
+        self._most_spins = 0 if world_size > processors() else _MOST_SPINS
         self._spins = self._most_spins
 
     def publish(self, stamp: int) -> int:

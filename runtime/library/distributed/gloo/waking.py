@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import sys
 import time
@@ -58,10 +57,3 @@ def wake_all(address: int) -> None:
 def has_ordered_stores() -> bool:
     """Whether others see this machine's plain stores in the order in which they were made."""
     return platform.machine().lower() in ("x86_64", "amd64", "i686")
-
-
-def processors() -> int:
-    """How many processors this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torchgen_out as torch
 from torchgen_out._runtime.library.distributed.environment import DEFAULT_PORT
+from torchgen_out._runtime.library.multiprocessing.processors import processors
 
 
 @dataclass
@@ -80,13 +80,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("training_script")
     parser.add_argument("training_script_args", nargs=argparse.REMAINDER)
     return parser
-
-
-def processors() -> int:
-    """How many processors there are for this process."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _process_count(given: str) -> int:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from torchgen_out._runtime.core import public
-from torchgen_out._runtime.library.distributed.launching.options import LaunchConfig, processors
+from torchgen_out._runtime.library.distributed.launching.options import LaunchConfig
+from torchgen_out._runtime.library.multiprocessing.processors import processors
 
 _OUT, _ERR = 1, 2
 _START = str(Path(__file__).with_name("start.py"))

@@ -1,7 +1,7 @@
 """The process that keeps a TCP store's keys: one thread, one table, all connections.
 
-Memory is bounded: by the table's limit, by one message per connection, and by a number of
-connections that have yet to greet.
+Memory is bounded: by the table's limit, by one answer per connection, by what all requests may take
+that have come in part, and by a number of connections that have yet to greet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ GREETING_SECONDS = 10.0
 """How long a connection may stay without its greeting."""
 MOST_STRANGERS = 256
 """Connections that have yet to greet."""
+MOST_UNREAD = 1 << 30
+"""Bytes of requests that have come in part, of all connections together."""
 _READ = 1 << 16
+"""Bytes that are read at once; and how many a client may send before it has its answer."""
 
 
 @dataclass(eq=False)
@@ -101,16 +104,28 @@ class Server:
     def _attend(self, client: _Client, events: int) -> None:
         try:
             if events & selectors.EVENT_READ:
-                data = client.end.recv(_READ)
-                if not data:
-                    raise ConnectionError("closed")
-                client.received += data
+                self._receive(client)
                 self._read(client)
             self._send(client)
+            if client.received and client.waiting is None and not client.to_send:
+                self._read(client)
+                self._send(client)
         except BlockingIOError:
             pass
         except (OSError, wire.Garbage):
             self._drop(client)
+
+    def _receive(self, client: _Client) -> None:
+        """Take in what has come. **Raises** Garbage for more than there is room for."""
+        data = client.end.recv(_READ)
+        if not data:
+            raise ConnectionError("closed")
+        client.received += data
+        if len(client.received) > _READ:
+            if client.waiting or client.to_send:
+                raise wire.Garbage("more requests before the answer to the first")
+            if sum(len(each.received) for each in self._clients) > MOST_UNREAD:
+                raise wire.Garbage("too much that has come in part")
 
     def _read(self, client: _Client) -> None:
         """Answer whatever requests have come in whole."""
@@ -125,7 +140,7 @@ class Server:
             del client.received[: len(head)]
             client.has_greeted = True
             client.to_send += wire.GREETING
-        while client.waiting is None:
+        while client.waiting is None and len(client.to_send) <= _READ:
             request = wire.unpack_request(client.received)
             if request is None:
                 return
