@@ -10,11 +10,14 @@ import subprocess
 import sys
 import time
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import torchgen_out as torch
+import torchgen_out.distributed.checkpoint as checkpoint
 from tests.distributed import jobs
 
 
@@ -70,23 +73,26 @@ def test_who_is_late_is_named(tmp_path: Path) -> None:
 
 
 def training(torch: Any, rank: int, size: int) -> None:
-    """Steps without end: a file says that they have begun."""
-    dist = torch.distributed
-    grads, pid = torch.ones(1 << 15), os.getpid()
-    Path(os.environ["JOB_FOLDER"], f"pid{rank}").write_text(str(pid))
-    while True:
-        work = dist.all_reduce(grads, async_op=True)
-        grads.fill_(1)
-        work.wait()
-        dist.broadcast(grads, 0)
-        other = (rank + 1) % size
-        if size == 2:
-            dist.send(grads, other) if rank else dist.recv(grads, other)
+    """Steps without end, with a checkpoint after each: a file says that they have begun."""
+    dist, checkpoint = torch.distributed, import_module(f"{torch.__name__}.distributed.checkpoint")
+    folder, x = os.environ["JOB_FOLDER"], torch.ones(8, 16)
+    network = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(16, 1000))
+    optimizer = torch.optim.SGD(network.parameters(), 0.1)
+    for step in itertools.count():
+        optimizer.zero_grad()
+        network(x).square().mean().backward()
+        optimizer.step()
+        dist.broadcast(x, 0)
+        dist.send(x, 0) if rank else dist.recv(x, 1)
+        state = {"step": step, "of all": torch.full((1000,), step), f"{rank}": torch.tensor(step)}
+        checkpoint.save(state, checkpoint_id=f"{folder}/saved")
+        if step == 1:
+            Path(folder, f"begun{rank}").touch()
 
 
 def _killed(folder: Path, transport: str, moments: random.Random) -> None:
     job = jobs.Job(folder, training, 2, JOB_TIMEOUT="20", TORCHGEN_TRANSPORT=transport)
-    while not all((folder / f"pid{rank}").exists() for rank in range(2)):
+    while not all((folder / f"begun{rank}").exists() for rank in range(2)):
         assert all(p.poll() is None for p in job.processes), job.told()
         time.sleep(0.02)
     time.sleep(moments.uniform(0, 0.1))
@@ -97,6 +103,11 @@ def _killed(folder: Path, transport: str, moments: random.Random) -> None:
     assert time.monotonic() - began < 10
     assert codes[1 - victim] == 1
     assert f"rank {victim} is gone" in job.told(), job.told()
+    state = {"step": 0, "of all": torch.zeros(1000).long(), "0": torch.tensor(0)}
+    state["1"] = torch.tensor(0)
+    checkpoint.load(state, checkpoint_id=folder / "saved", no_dist=True)
+    assert state["step"] > 0
+    assert all((state[name] == state["step"]).all() for name in ("of all", "0", "1"))
 
 
 def test_a_killed_rank_is_named_at_once_and_nothing_is_left(tmp_path: Path) -> None:
