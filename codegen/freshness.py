@@ -11,10 +11,13 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import library, manifest
 from .model.program import Program
-from .project import Project
+
+if TYPE_CHECKING:
+    from .project import Project
 
 _STAMP = Path(manifest.CACHE) / "codegen.json"
 
@@ -24,7 +27,7 @@ def unchanged_operators(project: Project) -> int | None:
     try:
         stamp = json.loads((project.out / _STAMP).read_text(encoding="utf-8"))
         files = [library.ROOT / name for name in stamp["files"]]
-        is_fresh = stamp["inputs"] == _digest(project, files)
+        is_fresh = stamp["inputs"] == digest(project, files)
         is_fresh = is_fresh and stamp["output"] == _output(project)
     except (OSError, json.JSONDecodeError, KeyError):
         return None
@@ -34,9 +37,9 @@ def unchanged_operators(project: Project) -> int | None:
 def remember(project: Project, program: Program) -> None:
     """Note that the output is what the inputs say."""
     path = project.out / _STAMP
-    files = _read_besides(program)
+    files = read_besides(program)
     stamp = {
-        "inputs": _digest(project, files),
+        "inputs": digest(project, files),
         "files": [file.relative_to(library.ROOT).as_posix() for file in files],
         "output": _output(project),
         "operators": len(program.operators),
@@ -50,21 +53,21 @@ def _output(project: Project) -> str:
     return manifest.digest_of(project.out / manifest.NAME)
 
 
-def _read_besides(program: Program) -> tuple[Path, ...]:
+def read_besides(program: Program) -> tuple[Path, ...]:
     """Files and folders that the program was read from, as the project does not know."""
-    base = _read_besides(program.base) if program.base else ()
+    base = read_besides(program.base) if program.base else ()
     return (*base, *program.surface.files)
 
 
-def _digest(project: Project, files: Iterable[Path]) -> str:
+def digest(project: Project, files: Iterable[Path]) -> str:
     """The digest of every input, with its name, and of the settings; of a folder, of its names."""
-    digest = hashlib.sha256(f"{project.package} {project.implementations}".encode())
+    found = hashlib.sha256(f"{project.package} {project.implementations}".encode())
     for path in (*project.dependencies(), *files):
         name = path.relative_to(library.ROOT) if path.is_relative_to(library.ROOT) else path
         content = path.read_bytes() if path.is_file() else _names(path)
-        digest.update(f"{name.as_posix()} {len(content)}\n".encode())
-        digest.update(content)
-    return digest.hexdigest()
+        found.update(f"{name.as_posix()} {len(content)}\n".encode())
+        found.update(content)
+    return found.hexdigest()
 
 
 def _names(folder: Path) -> bytes:

@@ -77,14 +77,20 @@ class Project:
 
         Raises: CodegenError with all mistakes of the library, for a package outside the tree.
         """
-        from .model.program import Program  # late: a run without changes reads nothing
+        from . import kept  # late: a run without changes reads nothing
+        from .model.program import Program
         from .parse import Inputs
         from .parse.implementations import Implementations
 
         empty, folder = Program(()), self.implementations
         if self.base:
             empty = Program(
-                (), (), self.base.read(), self.package, self._sources(), self.options(short=True)
+                (),
+                (),
+                kept.read(self.base),
+                self.package,
+                self._sources(),
+                self.options(short=True),
             )
         return Inputs(
             seen_from_here(self.functions),

@@ -8,7 +8,7 @@ import sys
 from .. import library, project
 from ..__main__ import generate
 from ..errors import CodegenError
-from . import child, lookup
+from . import child, lookup, sampling
 
 
 def main(arguments: list[str]) -> int:
@@ -28,19 +28,18 @@ def main(arguments: list[str]) -> int:
     status = 0 if chosen.is_installed else generate(chosen)
     if status:
         return status
-    names = []
-    if options.operators:
-        try:
-            program = chosen.read()
-            names = [o.name for name in options.operators for o in lookup.find(program, name)]
-        except (CodegenError, lookup.UnknownOperator) as error:
-            print(error, file=sys.stderr)
-            return 1
+    try:
+        names, sent = ([], "") if options.script else sampling.chosen(chosen, options.operators)
+    except (CodegenError, lookup.UnknownOperator) as error:
+        print(error, file=sys.stderr)
+        return 1
     jobs = ["--jobs", str(options.jobs)] if options.jobs else []
     jobs += ["--script", options.script] if options.script else []
+    jobs += ["--samples"] if sent else []
     sys.stdout.flush()
     return child.run(
         chosen,
         "torchgen_out._runtime.library.tools.warm",
         ["--package", chosen.package, "--dtypes", options.dtypes, *jobs, *names],
+        sent,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from torchgen_out._runtime.library.tools.calling import (
     good_cases,
     told_as,
 )
-from torchgen_out._runtime.library.tools.cases import Case
+from torchgen_out._runtime.library.tools.cases import COMPLEX, FLOATING, Case
 from torchgen_out._runtime.library.tools.records import Record
 
 Differentiable = tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]
@@ -39,9 +40,28 @@ def differentiable(record: Record) -> Iterator[tuple[Case, Differentiable]]:
             yield case, made
 
 
-def gradient_function(record: Record, case: Case) -> Differentiable | None:
+def call_samples(record: Record, dtype: str) -> None:
+    """Call an operator as its samples show, in one dtype, and take what gradients it has.
+
+    Of all tensors, or where that is refused of those that must be given: statistics have none.
+    Raises: Mismatch.
+    """
+    needed = [replace(a, differentiable=False) if a.optional else a for a in record.arguments]
+    has_gradient = record.differentiable and dtype in (*FLOATING, *COMPLEX)
+    for case in good_cases(record):
+        with told_as(case.label):
+            call(record, arguments_of(at_dtype(case, dtype), dtype))
+        for arguments in (record.arguments, tuple(needed)) if has_gradient else ():
+            with suppress(Mismatch):
+                gradient_function(replace(record, arguments=arguments), case, dtype)
+                break
+
+
+def gradient_function(
+    record: Record, case: Case, dtype: str | None = None
+) -> Differentiable | None:
     """The call as a function of the leaves that may receive a gradient; None without any."""
-    dtype = precise_dtype(record)
+    dtype = dtype or precise_dtype(record)
     assert dtype is not None
     values = arguments_of(at_dtype(case, dtype), dtype, requires_grad=True)
     for argument in record.arguments:

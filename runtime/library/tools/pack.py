@@ -30,9 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     files = []
+    records = sys.stdin.read() if options.samples else ""
     for level in options.level or [*host.levels()[:1]]:
         path = out / f"{options.name}-{level}{SUFFIX}"
-        if not _write(level, path, options):
+        if not _write(level, path, options, records):
             return 1
         files.append(path)
     if not files:
@@ -53,13 +54,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--script")
     parser.add_argument("--wheel", action="store_true")
+    parser.add_argument("--samples", action="store_true")
     parser.add_argument("--collect", help=argparse.SUPPRESS)
     parser.add_argument("operators", nargs="*")
     return parser
 
 
-def _write(level: str, path: Path, options: argparse.Namespace) -> bool:
-    """Record what is needed, and compile it into a pack."""
+def _write(level: str, path: Path, options: argparse.Namespace, records: str) -> bool:
+    """Record what is needed, and compile it into a pack. records: JSON, of operators."""
     recorded_for = level if level in host.levels() else next(iter(host.levels()), "")
     with tempfile.TemporaryDirectory() as folder:
         environment = {**_environment(recorded_for), "TORCHGEN_RECORD": folder}
@@ -67,9 +69,12 @@ def _write(level: str, path: Path, options: argparse.Namespace) -> bool:
             status = recorded.run(options.script, Path(folder), environment)
         else:
             jobs = ["--jobs", str(options.jobs), "--dtypes", options.dtypes]
-            own = [*jobs, "--package", options.package, *options.operators]
+            samples = ["--samples"] if options.samples else []
+            own = [*jobs, *samples, "--package", options.package, *options.operators]
             command = [sys.executable, "-m", f"{HERE}.warm", *own]
-            status = subprocess.run(command, env=environment, check=False).returncode
+            status = subprocess.run(
+                command, env=environment, input=records, text=True, check=False
+            ).returncode
         if status:
             return False
         collect = ["--collect", folder, "--out", str(path), "--level", level]

@@ -1,8 +1,10 @@
-"""Compile kernels ahead, in parallel processes: pointwise operators, their gradients, reductions.
+"""Compile kernels ahead, in parallel processes.
 
-Every operator is called on small tensors in the ways that take different kernels: dense, strided,
-broadcast, with numbers in the place of tensors, with optional operands absent. What a call compiles
-is found again by content, by every process of this machine.
+Operators that are formulas, and their gradients, are called on small tensors in the ways that take
+different kernels: dense, strided, broadcast, with numbers in the place of tensors, with optional
+operands absent. All others are called as their samples show, and differentiated: `--samples` reads
+them, as records in JSON, from standard input. What a call compiles is found again by content, by
+every process of this machine.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ import argparse
 import contextlib
 import importlib
 import itertools
+import json
 import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
@@ -25,9 +28,13 @@ from torchgen_out._runtime.dispatch.operator import Operator, Pointwise, Reducti
 from torchgen_out._runtime.dispatch.tables import forget_calls
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.library.tools import recorded
+from torchgen_out._runtime.library.tools.derivatives import call_samples
+from torchgen_out._runtime.library.tools.records import Record, record_of
 
 Task = tuple[str, str, str]
 """Package, operator, dtype."""
+Sampled = tuple[Record, str]
+"""An operator and a dtype."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,15 +44,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--dtypes", default="float32,float64")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--script", metavar="COMMAND")
+    parser.add_argument("--samples", action="store_true")
     parser.add_argument("operators", nargs="*")
     options = parser.parse_args(arguments)
     if options.script:
         return recorded.warm(options.script, options.jobs)
     names = options.dtypes.replace(" ", "").split(",")
-    tasks = list(tasks_of(options.package, names, options.operators))
+    records = json.load(sys.stdin) if options.samples else []
+    work = [(compile_calls, task) for task in tasks_of(options.package, names, options.operators)]
+    work += [(compile_samples, task) for task in sampled(map(record_of, records), names)]
     start = time.perf_counter()
-    failures = run(tasks, min(options.jobs, os.cpu_count() or 1))
-    print(f"{len(tasks)} operators and dtypes, {time.perf_counter() - start:.0f} s")
+    failures = run(work, min(options.jobs, os.cpu_count() or 1))
+    print(f"{len(work)} operators and dtypes, {time.perf_counter() - start:.0f} s")
     for failure in failures:
         print(failure, file=sys.stderr)
     return 1 if failures else 0
@@ -76,17 +86,26 @@ def _is_made_of_formulas(operator: Operator, package: str) -> bool:
     return str(function.__module__).startswith(f"{package}.")
 
 
-def run(tasks: list[Task], jobs: int) -> list[str]:
-    """Do all tasks in `jobs` processes, telling how far it is; return what failed."""
+def sampled(records: Iterable[Record], names: list[str]) -> Iterator[Sampled]:
+    """Every operator of some that is no formula, in every dtype that it accepts."""
+    for record in records:
+        if record.kind not in ("pointwise", "reduction", "view"):
+            for dtype in names:
+                if dtypes.by_name(dtype).name in record.dtypes:
+                    yield record, dtype
+
+
+def run(work: list[tuple[Callable[[Any], str | None], Any]], jobs: int) -> list[str]:
+    """Do all work in `jobs` processes, telling how far it is; return what failed."""
     failures = []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context) as pool:
-        futures = [pool.submit(compile_calls, task) for task in tasks]
+        futures = [pool.submit(function, task) for function, task in work]
         for count, future in enumerate(as_completed(futures), 1):
             failure = future.result()
             if failure:
                 failures.append(failure)
-            _tell_progress(count, len(tasks))
+            _tell_progress(count, len(work))
     return failures
 
 
@@ -106,12 +125,26 @@ def compile_calls(task: Task) -> str | None:
     package, name, dtype = task
     importlib.import_module(package)
     operator = operators[name]
+    return _on_one_thread_and_on_two(f"{name} {dtype}", lambda: _call(operator, dtype))
+
+
+def compile_samples(task: Sampled) -> str | None:
+    """Call one operator in one dtype as its samples show, on one thread and on several.
+
+    Returns what went wrong.
+    """
+    record, dtype = task
+    importlib.import_module(record.package)
+    return _on_one_thread_and_on_two(f"{record.name} {dtype}", lambda: call_samples(record, dtype))
+
+
+def _on_one_thread_and_on_two(name: str, call: Callable[[], None]) -> str | None:
     try:
-        _call(operator, dtype)
+        call()
         with _everything_split():
-            _call(operator, dtype)
+            call()
     except Exception as error:  # one operator that fails must not keep the others cold
-        return f"{name} {dtype}: {type(error).__name__}: {error}"
+        return f"{name}: {type(error).__name__}: {error}"
     return None
 
 
