@@ -8,6 +8,7 @@ digest that it notes; nothing can be made of it but the generator's own records.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -17,12 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import freshness, library, manifest
+from .formula.primitives import PRIMITIVES
+from .model.formula import Call, Constant, Primitive, Select
 from .model.program import Program
 
 if TYPE_CHECKING:
     from .project import Project
 
 PATHS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("pathlib._local", "PosixPath")}
+
+EXPRESSIONS = (Constant, Call, Select)
 
 
 def read(project: Project) -> Program:
@@ -64,12 +69,33 @@ def _keep(project: Project, place: Path, program: Program) -> None:
     }
     place.parent.mkdir(exist_ok=True)
     temporary = place.with_name(f"{place.name}.{os.getpid()}")
-    temporary.write_bytes(json.dumps(about).encode() + b"\n" + pickle.dumps(program, 5))
+    with open(temporary, "wb") as file:
+        file.write(json.dumps(about).encode() + b"\n")
+        _Writer(file, 5).dump(program)
     os.replace(temporary, place)
+
+
+class _Writer(pickle.Pickler):
+    """Writes expressions by their parts, whose hashes differ between processes.
+
+    There is one object for each primitive: it is written by its name.
+    """
+
+    def persistent_id(self, each: Any) -> str | None:
+        return each.name if each.__class__ is Primitive else None
+
+    def reducer_override(self, each: Any) -> Any:
+        if each.__class__ not in EXPRESSIONS:
+            return NotImplemented
+        parts = (field.name for field in dataclasses.fields(each) if field.init)
+        return each.__class__, tuple([getattr(each, name) for name in parts])
 
 
 class _Reader(pickle.Unpickler):
     """Makes records of the generator's classes, and refuses all else that a file may name."""
+
+    def persistent_load(self, name: str) -> Primitive:
+        return PRIMITIVES[name]
 
     def find_class(self, module: str, name: str) -> Any:
         found = None

@@ -35,6 +35,8 @@ Task = tuple[str, str, str]
 """Package, operator, dtype."""
 Sampled = tuple[Record, str]
 """An operator and a dtype."""
+Work = tuple[Callable[[Any], str | None], Any]
+"""What does a task and tells what went wrong, and the task."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,7 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
         return recorded.warm(options.script, options.jobs)
     names = options.dtypes.replace(" ", "").split(",")
     records = json.load(sys.stdin) if options.samples else []
-    work = [(compile_calls, task) for task in tasks_of(options.package, names, options.operators)]
+    tasks = tasks_of(options.package, names, options.operators)
+    work: list[Work] = [(compile_calls, task) for task in tasks]
     work += [(compile_samples, task) for task in sampled(map(record_of, records), names)]
     start = time.perf_counter()
     failures = run(work, min(options.jobs, os.cpu_count() or 1))
@@ -95,7 +98,7 @@ def sampled(records: Iterable[Record], names: list[str]) -> Iterator[Sampled]:
                     yield record, dtype
 
 
-def run(work: list[tuple[Callable[[Any], str | None], Any]], jobs: int) -> list[str]:
+def run(work: list[Work], jobs: int) -> list[str]:
     """Do all work in `jobs` processes, telling how far it is; return what failed."""
     failures = []
     context = multiprocessing.get_context("spawn")
