@@ -9,7 +9,7 @@ from ..index import device
 from ..index.python import launch_texts
 from ..index.sizes import Sizes
 from ..index.text import access_text
-from ..index.writer import LaunchText, python_name
+from ..index.writer import LaunchText, ProductText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram
 from ..model.operator import OUTPUT_MASK, Operator
@@ -48,7 +48,7 @@ def program_text(
     own = tuple(launch_texts(loops, name, exact, has_mask))
     devices = tuple(device.launch_texts(on_device, name, exact, has_mask))
     launches = own + devices
-    used = dict.fromkeys(number for launch in launches for number in launch.integers)
+    used = dict.fromkeys(_integers(launches))
     measures = [*program.extent, *(each for each in used if each != BATCH_SIZE)]
     tensors = program.tensors
     fields = (
@@ -66,7 +66,7 @@ def program_text(
         *([("moves", "True")] if program.moves else []),
         *([("geometry", geometry)] if geometry else []),
     )
-    functions = tuple(launch.text for launch in launches)
+    functions = tuple(each.text for launch in launches for each in (launch, launch.product) if each)
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
     fields_of = tuple(map(_launch, own)), tuple(map(_device_launch, devices))
     return ProgramText(functions, measure, name, fields, *fields_of)
@@ -91,6 +91,20 @@ def _forms(
     return "{" + ", ".join(rows) + "}"
 
 
+def _integers(launches: Iterable[LaunchText]) -> Iterator[str]:
+    """The whole numbers that launches take."""
+    for launch in launches:
+        yield from launch.integers
+        if launch.product is not None:
+            yield from launch.product.integers
+
+
+def _product(product: ProductText) -> str:
+    names = translate.names_tuple
+    parts = (product.tensors, product.indices, product.extents, product.integers)
+    return f"Product({product.name}, {', '.join(map(names, parts))})"
+
+
 def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     phase = launch.phase
     names = translate.names_tuple
@@ -112,6 +126,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         ("runs_batch", str(phase.runs_batch)),
         ("over_batch", str(any(nest.over_batch for nest in phase.nests))),
         ("work", _tuple(work)),
+        *([("product", _product(launch.product))] if launch.product else []),
     )
 
 
@@ -154,10 +169,9 @@ def _measure(
     if program.text:
         yield from _inside(program, called, known)
     integers: dict[str, str] = {}
-    for launch in launches:
-        for number in launch.integers:
-            if number != BATCH_SIZE:
-                integers.setdefault(number, number)
+    for number in _integers(launches):
+        if number != BATCH_SIZE:
+            integers.setdefault(number, number)
     values = [*known.values(), *(_number(each, program) for each in integers)]
     yield f"    return {', '.join(values)}" if len(values) > 1 else f"    return {_tuple(values)}"
 

@@ -8,12 +8,14 @@ goes, and the runtime combines them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, MAX, MIN, PROD, Statement
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Atom, Index, Place
 from .fold_texts import is_argument
+from .product_texts import product_text
 from .python import NestWriter
 from .rewrite import map_places
 from .writer import LaunchText, Writer, own_places, python_name
@@ -26,7 +28,8 @@ def launch_texts(
 ) -> Iterator[LaunchText]:
     """All launches of a program; exact, has_mask: as for `python.launch_texts`."""
     for number, phase in enumerate(loops.phases):
-        yield DeviceWriter(loops, phase, f"{name}_device_{number}", exact, has_mask).launch()
+        given = loops, phase, f"{name}_device_{number}", exact, has_mask
+        yield replace(DeviceWriter(*given).launch(), product=product_text(DeviceWriter(*given)))
 
 
 class DeviceWriter(Writer):

@@ -9,8 +9,10 @@ so far and an element: these may be reordered, formulas not.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from ..model.loops import LoopProgram
+from .product_texts import product_text
 from .scatter_texts import ScatterWriter
 from .writer import LaunchText, Writer
 
@@ -24,7 +26,8 @@ def launch_texts(
     whether a call says which results it needs.
     """
     for number, phase in enumerate(loops.phases):
-        yield HostWriter(loops, phase, f"{name}_{number}", exact, has_mask).launch()
+        given = loops, phase, f"{name}_{number}", exact, has_mask
+        yield replace(HostWriter(*given).launch(), product=product_text(HostWriter(*given)))
 
 
 class HostWriter(Writer):

@@ -58,6 +58,23 @@ class LaunchText:
     numbers: tuple[str, ...]
     """The other arguments."""
     phase: Phase
+    product: ProductText | None = None
+    """The places of a contraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProductText:
+    """Where the elements of a contraction are, as a function of its indices."""
+
+    name: str
+    text: str
+    tensors: tuple[str, str, str]
+    """What it writes, and the two that it multiplies."""
+    indices: tuple[str, ...]
+    extents: tuple[str, ...]
+    """The indices whose extents the function takes, behind the indices."""
+    integers: tuple[str, ...]
+    """The whole numbers that it takes, as expressions of the operator's arguments."""
 
 
 class PrintsNest(Protocol):

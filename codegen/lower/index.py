@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..index.contract import contracted, contraction_of
 from ..index.folds import without_logsumexp, without_means
 from ..index.inline import inlined
 from ..index.solve import solved
 from ..model import place as places
-from ..model.index import IndexProgram, Statement, Test
+from ..model.index import Access, IndexProgram, Statement, Test
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
 from ..model.place import Element, Index, Place, Size
 
@@ -32,7 +33,7 @@ def _prepared(program: IndexProgram) -> IndexProgram:
     """The program as loops compute it: folds by definition, conditions solved, terms put in."""
     program = solved(without_logsumexp(without_means(program)))
     statements = tuple(replace(each, is_detached=False) for each in program.statements)
-    return inlined(replace(program, statements=statements))
+    return contracted(inlined(replace(program, statements=statements)))
 
 
 def _dense(phases: Sequence[Phase]) -> dict[str, str]:
@@ -53,14 +54,15 @@ def _dense(phases: Sequence[Phase]) -> dict[str, str]:
 class _Group:
     """Statements that are computed item by item, one after the other."""
 
-    def __init__(self, first: Statement) -> None:
+    def __init__(self, first: Statement, is_alone: bool) -> None:
+        self.is_alone = is_alone
         self.statements = [first]
         self.has_batch = first.has_batch
         self.items = () if _scattered(first) else _items_of(first)
 
     def admits(self, statement: Statement) -> bool:
         """Whether a statement can be computed with these, and gains by it; shares the items."""
-        if _scattered(statement) or _scattered(self.statements[0]):
+        if self.is_alone or _scattered(statement) or _scattered(self.statements[0]):
             return False
         items = _common(self.items, _items_of(statement))
         if self.has_batch != statement.has_batch or not (items or self.has_batch):
@@ -105,13 +107,16 @@ def _groups(program: IndexProgram) -> list[_Group]:
     home: dict[str, int] = {}
     for each in program.statements:
         first = max((home.get(access.tensor, 0) for access in each.accesses), default=0)
+        is_alone = contraction_of(each, program) is not None
+        if is_alone:
+            first = len(groups)
         for number in range(len(groups) - 1, first - 1, -1):
             if groups[number].admits(each):
                 home[each.target] = number
                 break
         else:
             home[each.target] = len(groups)
-            groups.append(_Group(each))
+            groups.append(_Group(each, is_alone))
     return groups
 
 
@@ -141,7 +146,18 @@ def _phase(group: _Group, program: IndexProgram) -> Phase:
         and not items
     )
     numbers, rows = _kept(statements, items, group.has_batch, program)
-    return Phase(group.has_batch, items, spread, runs_batch, tuple(nests), numbers, rows)
+    product = _product(statements, program)
+    return Phase(
+        *(group.has_batch, items, spread, runs_batch, tuple(nests), numbers, rows), product=product
+    )
+
+
+def _product(
+    statements: Sequence[Statement], program: IndexProgram
+) -> tuple[Access, Access] | None:
+    """What the only statement multiplies, if it is a contraction."""
+    found = contraction_of(statements[0], program)
+    return None if found is None else (found.one, found.other)
 
 
 def _kept(
@@ -368,15 +384,19 @@ def _device_groups(program: IndexProgram) -> list[list[Statement]]:
     """Neighbours whose elements need nothing of each other but those of the same item."""
     groups: list[list[Statement]] = []
     for each in program.statements:
-        if groups and _is_elementwise_with(each, groups[-1]):
+        if groups and _is_elementwise_with(each, groups[-1], program):
             groups[-1].append(each)
         else:
             groups.append([each])
     return groups
 
 
-def _is_elementwise_with(statement: Statement, group: Sequence[Statement]) -> bool:
+def _is_elementwise_with(
+    statement: Statement, group: Sequence[Statement], program: IndexProgram
+) -> bool:
     first = group[0]
+    if contraction_of(first, program) or contraction_of(statement, program):
+        return False
     if (first.has_batch, first.indices) != (statement.has_batch, statement.indices):
         return False
     if any(_scattered(each) or each.reads_itself for each in (*group, statement)):
@@ -401,7 +421,10 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
     is_scan = any(each.reads_itself for each in group)
     shared = [] if is_scan else [_shared_loop(nest, best) for nest in nests]
     lanes = next((each for each in shared if each), None)
-    return Phase(first.has_batch, items, None, False, tuple(nests), numbers, (), lanes)
+    return Phase(
+        *(first.has_batch, items, None, False, tuple(nests), numbers, (), lanes),
+        product=_product(group, program),
+    )
 
 
 def _shared_loop(nest: Nest, best: str | None) -> Lanes | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .index import IndexProgram, Statement, Test
+from .index import Access, IndexProgram, Statement, Test
 from .place import Place
 
 
@@ -79,6 +79,9 @@ class Phase:
     """Tensors that are rows in a buffer within an item."""
     lanes: Lanes | None = None
     """On a device, what a warp shares."""
+
+    product: tuple[Access, Access] | None = None
+    """The elements whose products the only statement sums, where libraries can do that."""
 
     @property
     def runs_items(self) -> bool:

@@ -56,6 +56,21 @@ def dense(*sizes: int) -> View:
     return View(sizes, shapes.contiguous_strides(sizes))
 
 
+class Product(NamedTuple):
+    """A launch as a sum of products, which libraries of matrices can do.
+
+    places: from indices, extents and whole numbers to the places of an element of each tensor, the
+    result first, and to what is at least 0 for elements that there are; all are sums of multiples
+    of indices.
+    """
+
+    places: Callable[..., Any]
+    tensors: tuple[str, str, str]
+    indices: tuple[str, ...]
+    extents: tuple[str, ...]
+    integers: tuple[str, ...]
+
+
 class Launch(NamedTuple):
     """One range of items that threads share.
 
@@ -65,8 +80,9 @@ class Launch(NamedTuple):
     index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop
     of the function.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
-    On a device: lanes: an index whose loop a warp can share, and whether neighbours along it lie
-    side by side. scatter: the tensor into which the values go, and how they are combined there.
+    product: what it multiplies, if it is a contraction. On a device: lanes: an index whose loop a
+    warp can share, and whether neighbours along it lie side by side. scatter: the tensor into which
+    the values go, and how they are combined there.
     """
 
     function: Callable[..., Any]
@@ -83,6 +99,7 @@ class Launch(NamedTuple):
     work: tuple[tuple[str, ...], ...]
     lanes: tuple[str, bool] | None = None
     scatter: tuple[str, str] | None = None
+    product: Product | None = None
 
     @property
     def takes_batch(self) -> bool:

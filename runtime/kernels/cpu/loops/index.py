@@ -15,6 +15,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.common import places
+from torchgen_out._runtime.kernels.common.contraction import Operand
 from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
     IndexProgram,
@@ -24,6 +25,7 @@ from torchgen_out._runtime.kernels.common.index import (
 )
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops import runs
+from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in
 from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
@@ -98,11 +100,15 @@ class IndexKernel(PlannedKernel):
         call = _Call(program, specs, starts, names, extents, batch, given, compute, wanted)
         launches = program.needed(program.launches, wanted)
         order = (*results, *operands)
-        if len(launches) == 1 and not kept:
-            plan = _launch_plan(program, call.bind(launches[0], order))
+        products = [call.contraction(each) for each in launches]
+        if len(launches) == 1 and not kept and products == [None]:
+            plan = call.step(launches[0], order).plan
         else:
-            bound = [call.bind(each, each.arrays) for each in launches]
-            plan = LaunchPlan(_runner(program, bound, order, names, kept), None)
+            steps = [
+                made or call.step(each, each.arrays)
+                for each, made in zip(launches, products, strict=True)
+            ]
+            plan = LaunchPlan(_runner(steps, order, names, kept), None)
         return _over_words(plan, [spec.dtype for spec in call.specs.values()], args)
 
 
@@ -203,6 +209,33 @@ class _Call(NamedTuple):
     @property
     def forms(self) -> dict[str, TensorForm]:
         return {**self.program.inputs, **self.program.results, **self.program.temporaries}
+
+    def step(self, launch: Launch, arrays: tuple[str, ...]) -> _Step:
+        """A launch as loops over arrays in this order."""
+        bound = self.bind(launch, arrays)
+        return _Step(_launch_plan(self.program, bound), arrays, bound.offsets)
+
+    def contraction(self, launch: Launch) -> _Step | None:
+        """A launch as products of matrices, where it is one of some size."""
+        if launch.product is None:
+            return None
+        tensors = launch.product.tensors
+        if any(self.starts.get(name) for name in tensors):
+            return None
+        specs = [self.specs[name] for name in tensors]
+        rows = [_batch_strides(self.specs[n], self.forms[n], self.batch) for n in tensors]
+        sizes, strides = collapse(self.batch, rows, list(range(len(self.batch))))
+        operands = [
+            Operand(tuple(row), spec.strides[len(spec.strides) - self.forms[name].rank :])
+            for name, spec, row in zip(tensors, specs, strides, strict=True)
+        ]
+        out, one, other = operands
+        plan = plan_contraction(launch.product, specs, self.extents, sizes, (out, one, other))
+        if plan is None:
+            return None
+        offsets = tuple(name for name in tensors[1:] if name in self.operands)
+        given = [name in self.operands for name in tensors[1:]]
+        return _Step(plan._replace(run=_with_offsets(plan.run, given)), tensors, offsets)
 
     def bind(self, launch: Launch, arrays: tuple[str, ...]) -> Bound:
         """A launch over arrays in this order, of which it may leave some out."""
@@ -314,6 +347,24 @@ def _batch_strides(spec: TensorSpec, form: TensorForm, batch: tuple[int, ...]) -
     )
 
 
+class _Step(NamedTuple):
+    """A launch's plan: run(*arrays, *offsets, params)."""
+
+    plan: LaunchPlan
+    arrays: tuple[str, ...]
+    offsets: tuple[str, ...]
+
+
+def _with_offsets(run: Callable[..., Any], given: Sequence[bool]) -> Callable[..., Any]:
+    """The same function, of three arrays, for those offsets alone that are not 0 for certain."""
+
+    def complete(*args: Any) -> None:
+        offsets = iter(args[3:-1])
+        run(*args[:3], *(next(offsets) if each else 0 for each in given), args[-1])
+
+    return run if all(given) else complete
+
+
 def _launch_plan(program: IndexProgram, bound: Bound) -> LaunchPlan:
     """The plan of one launch over the results and operands: compiled code is all that is called."""
     if not bound.count:
@@ -329,8 +380,7 @@ def _launch_plan(program: IndexProgram, bound: Bound) -> LaunchPlan:
 
 
 def _runner(
-    program: IndexProgram,
-    bound: Sequence[Bound],
+    steps: Sequence[_Step],
     order: Sequence[str],
     operands: Sequence[str],
     kept: dict[str, TensorSpec],
@@ -341,9 +391,9 @@ def _runner(
     places = {**{name: i for i, name in enumerate(order)}, **made}
     starts = {name: first + i for i, name in enumerate(operands)}
     calls = []
-    for each in bound:
+    for each in steps:
         at = [places[name] for name in each.arrays] + [starts[name] for name in each.offsets]
-        calls.append((_launch_plan(program, each), at))
+        calls.append((each.plan, at))
 
     def run(*args: Any) -> None:
         args = (*args, *[np.empty(spec.numel, spec.dtype) for spec in kept.values()])

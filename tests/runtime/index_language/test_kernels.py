@@ -13,11 +13,19 @@ import pytest
 import torchgen_out as torch
 from codegen.__main__ import main
 from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
+from torchgen_out._runtime.kernels.cpu.loops import index
 
 TEXTS = {
     "rows_sum": ("x", "out[i] = sum(j: x[i, j])"),
     "columns_mean": ("x", "out[j] = mean(i: x[i, j])"),
     "whole_mean": ("x", "out[] = mean(...: x[...])"),
+    "linear_relu": ("x, w, b", "out[..., o] = relu(sum(k: x[..., k] * w[o, k]) + b[o])"),
+    "turned_products": ("x, y", "out[b, i, j] = sum(k: x[b, k, i] * y[b, j, k]) / size(x, 1)"),
+    "weighted_rows": ("x, v", "out[i, d] = sum(j: exp(x[i, j]) * v[j, d])"),
+    "strided_taps": (
+        "x, w",
+        "out[o, t : size(x, -1) // 2] = sum(c, k: x[c, 2 * t + k - 1 else 0] * w[o, c, k])",
+    ),
     "scattered_exp": (
         "x, y",
         "out[s : 4] = sum(i where int(y[i]) == s: exp(x[i]) * sin(x[i]))",
@@ -34,7 +42,15 @@ TEXTS = {
     "each_third": ("x", "out[i : size(x, -1) // 3 + 1] = x[3 * i else 0] ** 2"),
 }
 """Operators: their tensors, and their text."""
-SAMPLES = dict.fromkeys(("rows_sum", "columns_mean", "by_pairs"), "3, 3")
+SAMPLES = {
+    "rows_sum": {"x": "3, 3"},
+    "columns_mean": {"x": "3, 3"},
+    "by_pairs": {"x": "3, 3"},
+    "linear_relu": {"x": "2, 4", "w": "4, 4"},
+    "turned_products": {"x": "2, 3, 4", "y": "2, 4, 3"},
+    "weighted_rows": {"x": "2, 3", "v": "3, 2"},
+    "strided_taps": {"x": "2, 6", "w": "2, 2, 3"},
+}
 ENTRY = """
 - func: {name}({arguments}) -> Tensor
   variants: function
@@ -60,7 +76,8 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     for name, (names, text) in TEXTS.items():
         tensors = names.split(", ")
         arguments = ", ".join(f"Tensor {each}" for each in tensors)
-        samples = ", ".join(f'{each}: "randn({SAMPLES.get(name, 4)})"' for each in tensors)
+        sizes = SAMPLES.get(name, {})
+        samples = ", ".join(f'{each}: "randn({sizes.get(each, 4)})"' for each in tensors)
         text = text.replace("\n", "\n    ")
         entries += ENTRY.format(name=name, arguments=arguments, text=text, samples=samples)
         derivatives += DERIVATIVE.format(name=name, names=names)
@@ -105,6 +122,53 @@ def test_sums_of_a_million_elements_are_exact(ops: Any, name: str) -> None:
 def test_gradients_of_folds_over_all_dims_have_their_sizes(ops: Any) -> None:
     """The gradient of a number alone does not tell how far `...` goes."""
     assert gradcheck(ops.whole_mean, [torch.randn(2, 3, dtype=torch.float64, requires_grad=True)])
+
+
+def _strided_taps(x: Any, w: Any) -> Any:
+    wide = torch.nn.functional.pad(x, (1, w.shape[-1]))
+    taps = [wide[:, k : k + x.shape[-1] : 2] for k in range(w.shape[-1])]
+    return sum(w[..., k] @ taps[k] for k in range(w.shape[-1]))
+
+
+PRODUCTS = {
+    "linear_relu": (
+        lambda x, w, b: torch.relu(x @ w.T + b),
+        ((2, 9, 17), (19, 17), (19,)),
+        3,
+    ),
+    "turned_products": (
+        lambda x, y: x.transpose(1, 2) @ y.transpose(1, 2) / x.shape[1],
+        ((3, 17, 18), (3, 19, 17)),
+        3,
+    ),
+    "weighted_rows": (lambda x, v: torch.exp(x) @ v, ((17, 18), (18, 19)), 3),
+    "strided_taps": (_strided_taps, ((17, 38), (18, 17, 3)), 2),
+}
+"""Compositions, sizes of arguments, and how many products a step is."""
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_contractions_are_products_of_matrices(
+    ops: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forward and backward, whatever is around them, as the composition has it; nothing is left to
+    loops but what is too small."""
+    composition, shapes, count = PRODUCTS[name]
+    torch.manual_seed(0)
+    args = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    made = []
+    plan = index.plan_contraction
+    monkeypatch.setattr(index, "plan_contraction", lambda *a: made.append(plan(*a)) or made[-1])
+    operator = getattr(ops, name)
+    result, wanted = operator(*args), composition(*args)
+    np.testing.assert_allclose(result.detach().numpy(), wanted.detach().numpy(), rtol=1e-10)
+    grad = torch.randn_like(wanted)
+    found = torch.autograd.grad(result, args, grad)
+    for one, other in zip(found, torch.autograd.grad(wanted, args, grad), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12)
+    assert len(made) == count and None not in made
+    small = [torch.randn(*(min(n, 3) for n in s), dtype=torch.float64) for s in shapes]
+    assert gradcheck(operator, [each.requires_grad_() for each in small])
 
 
 def test_scatters_are_computed_in_blocks_and_added_in_order(ops: Any) -> None:
