@@ -7,13 +7,24 @@ from dataclasses import dataclass
 
 from ..index import device
 from ..index.python import launch_texts
-from ..index.sizes import Sizes
+from ..index.sizes import Sizes, size_of
 from ..index.text import access_text
 from ..index.writer import LaunchText, ProductText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram
 from ..model.operator import OUTPUT_MASK, Operator
-from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size, of
+from ..model.place import (
+    Atom,
+    BatchSize,
+    Element,
+    Function,
+    Index,
+    Parameter,
+    Place,
+    Size,
+    of,
+    spelled,
+)
 from . import translate
 
 BATCH_SIZE = str(of(BatchSize()))
@@ -157,9 +168,10 @@ def _measure(
     known = {index: f"n_{index}" for index in program.extent}
     yield f"def {name}_extents({', '.join(map(python_name, parameters))}):"
     yield f'    """The extents of {", ".join(program.extent) or "no index"}; sizes must agree."""'
-    for index, extent in program.extents:
-        yield f"    {known[index]} = {_whole(extent)}"
     called = operator.base_name
+    for index, extent in program.extents:
+        yield from (f"    {line}" for line in _defined(extent, called) if program.text)
+        yield f"    {known[index]} = {_whole(extent)}"
     for each in program.requirements:
         what = f"{each.extent}".replace('"', "'")
         call = f'"{called}", "{each.index}", {known[each.index]}, "{what}", {_whole(each.extent)}'
@@ -167,6 +179,7 @@ def _measure(
     for index in _never_empty(program):
         yield f'    some("{called}", "{index}", {known[index]})'
     if program.text:
+        yield from _all_defined(program, called, known)
         yield from _inside(program, called, known)
     integers: dict[str, str] = {}
     for number in _integers(launches):
@@ -224,25 +237,59 @@ def _atom(atom: Atom) -> str:
     raise AssertionError(atom)
 
 
+def _all_defined(program: IndexProgram, called: str, known: dict[str, str]) -> Iterator[str]:
+    """Checks of what statements compute of whole numbers, where they compute anything."""
+    seen: set[tuple[str, str]] = set()
+    for statement in program.statements:
+        for place in statement.all_places:
+            ranges = " and ".join(known[index] for index in place.indices) or "True"
+            lines = [line for line in _defined(place, called) if (ranges, line) not in seen]
+            seen |= {(ranges, line) for line in lines}
+            if lines:
+                yield f"    if {ranges}:"
+            yield from (f"        {line}" for line in lines)
+
+
+def _defined(place: Place, called: str) -> Iterator[str]:
+    """Checks of what is not defined for all whole numbers.
+
+    These are quotients by 0, unless an element of a tensor says so, and rules for what is outside a
+    dim that has no inside.
+    """
+    for atom in place.atoms:
+        match atom:
+            case Function(name, (_, second)) if name not in ("least", "greatest"):
+                if second.constant or any(isinstance(a, Index | Element) for a in second.atoms):
+                    continue
+                check = "nonzero" if name in ("quotient", "remainder") else "holds"
+                yield f'{check}("{called}", "{spelled(atom)}", {_whole(second)})'
+
+
 def _inside(program: IndexProgram, called: str, known: dict[str, str]) -> Iterator[str]:
-    """Checks of places that move with indices and have no rule for outside."""
+    """Checks of places that move with indices and have no rule for outside.
+
+    Those of an operand that move with an index under a condition are looked at where they are read.
+    """
     sizes = Sizes(program)
     seen: set[str] = set()
     inputs = {each.name: each for each in program.inputs}
     for statement in program.statements:
-        tested = {
-            n for t in (statement.fold.where if statement.fold else ()) for n in t.place.indices
-        }
+        tests = statement.fold.where if statement.fold else ()
+        tested = {name for test in tests for name in test.place.indices}
+        reads = [each.source for each in statement.reads]
         for access in statement.accesses:
-            if access.outside is not None or access.tensor not in inputs:
+            if access.outside is not None:
                 continue
+            is_read = access.tensor in inputs and access in reads
             for dim, place in enumerate(access.places):
-                size = Place((((Size(access.tensor, dim - len(access.places)),), 1),))
+                size = size_of(program, access.tensor, dim)
                 linear = all(place.is_linear_in(index) for index in place.indices) and not any(
                     isinstance(atom, Element | Function) for atom in place.atoms
                 )
-                if sizes.is_inside(place, size) or tested & set(place.indices):
+                if sizes.is_inside(place, size, tests):
                     continue
+                if is_read and tested & set(place.indices):
+                    continue  # where it is read
                 measured = sizes.measured_ends(place)
                 if not linear and measured is None:
                     continue

@@ -28,6 +28,8 @@ class Loads:
         self.made: dict[str, str] = {}
         writer.at_hand = self.made
         self.run_depth = 0
+        self.tests: tuple[Test, ...] = ()
+        """What holds of the statement that is printed."""
 
     def put(self, line: str) -> None:
         self.writer.put(line)
@@ -41,6 +43,7 @@ class Loads:
     def value(self, statement: Statement) -> str:
         """A statement's formula over what is loaded for it; shared parts are lines before."""
         formula = simplify(replace(statement.formula, text=""))
+        self.tests = statement.fold.where if statement.fold else ()
         arguments: dict[str, str] = {}
         for read in statement.reads:
             arguments[read.name] = self.source(read.source, formula, read.name)
@@ -89,11 +92,11 @@ class Loads:
         made = list(access.places)
         for dim, place in enumerate(access.places):
             size = size_of(writer.program, access.tensor, dim)
-            if writer.sizes.is_inside(place, size):
+            if writer.sizes.is_inside(place, size, self.tests):
                 continue
             if access.outside is not None:
                 conditions.append(self.is_inside(writer.place(place, 1), size, place))
-            elif _may_miss(place) and not self.is_measured(place):
+            elif not self.is_measured(place):
                 made[dim] = self.checked(place, size)
         element = writer.element(replace(access, places=tuple(made)))
         is_made = access.tensor not in writer.inputs and kind == "number"
@@ -111,6 +114,8 @@ class Loads:
         """Whether a call has looked at the ends of a place, before all loops."""
         folds = [each.fold for each in self.nest.statements if each.fold is not None]
         tested = {name for fold in folds for test in fold.where for name in test.place.indices}
+        if not _may_miss(place):
+            return not (self.writer.program.text and tested & set(place.indices))
         is_known = self.writer.sizes.measured_ends(place) is not None
         return is_known and not tested & set(place.indices)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..model import place as places
-from ..model.index import IndexProgram
+from ..model.index import IndexProgram, Test
 from ..model.place import Atom, BatchSize, Element, Function, Index, Place, Size
 
 
@@ -109,13 +111,16 @@ class Sizes:
             return (second.constant or 0) > 0 and self.is_never_negative(first)
         return isinstance(atom, Size | BatchSize | Index)
 
-    def is_inside(self, place: Place, size: Place) -> bool:
-        """Whether a place is in a dim for certain."""
+    def is_inside(self, place: Place, size: Place, tests: Iterable[Test] = ()) -> bool:
+        """Whether a place is in a dim for certain, where some tests hold."""
         name = place.index
         if name is not None and self.canonical(self.extent[name]) == self.canonical(size):
             return True
         last = size - place - places.number(1)
-        return self.is_never_negative(place) and self.is_never_negative(last)
+        natural = [Place(), *(test.place for test in tests if test.relation == ">=")]
+        return all(
+            any(self.is_never_negative(end - each) for each in natural) for end in (place, last)
+        )
 
 
 def size_of(program: IndexProgram, tensor: str, dim: int) -> Place:

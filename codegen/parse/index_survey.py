@@ -185,12 +185,21 @@ class Survey:
             self.error("E755", node.span, f"'{name}' has {given} here", None, related)
 
     def survey_test(self, test: Node) -> None:
-        """An element that is compared with an index is a whole number."""
-        if isinstance(test, syntax.Operation) and test.symbol in COMPARISONS:
-            for one, other in (test.operands, test.operands[::-1]):
-                is_index = isinstance(other, syntax.Name) and other.text in self.bound
-                if isinstance(one, Subscript) and is_index:
-                    self.integers.add(one.tensor.text)
+        """An element that is compared with an index is a whole number.
+
+        So are those of a sum or product that is to be equal to one.
+        """
+        if not (isinstance(test, syntax.Operation) and test.symbol in COMPARISONS):
+            return
+        for one, other in (test.operands, test.operands[::-1]):
+            is_index = isinstance(other, syntax.Name) and other.text in self.bound
+            whole = list(_operands(one)) if test.symbol in ("==", "!=") else [one]
+            if is_index and not any(
+                isinstance(each, syntax.CallOf | syntax.Repeat) for each in whole
+            ):
+                self.integers.update(
+                    each.tensor.text for each in whole if isinstance(each, Subscript)
+                )
 
     def survey_equations(self, node: FoldOf) -> None:
         """Elements of arguments that are only compared with each other, if they are equal, are
@@ -247,6 +256,15 @@ class Survey:
             hint = f"write `{binder.name} : extent`, or use it alone as a place of a tensor"
             self.error("E758", binder.span, message, hint)
             self.extents[binder.name] = places.number(1)
+
+
+def _operands(node: Node) -> Iterator[Node]:
+    """What a sum, a product or a quotient is made of."""
+    if isinstance(node, syntax.Operation) and node.symbol in ("+", "-", "*", "//", "%", "neg"):
+        for each in node.operands:
+            yield from _operands(each)
+    else:
+        yield node
 
 
 def binders_of(value: Node) -> Iterator[Binder]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple
 
-from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
@@ -227,7 +226,7 @@ class IndexProgram:
 
     def refused(self) -> IndexError:
         """The error for an element of an integer tensor that is no place in another."""
-        return errors.index_out_of_range_in_self()
+        return IndexError(f"{self.name}: index out of range in self")
 
 
 def agree(operator: str, index: str, extent: int, what: str, size: int) -> None:
@@ -246,6 +245,24 @@ def some(operator: str, index: str, extent: int) -> None:
     """
     if not extent:
         raise IndexError(f"{operator}: there is no element along '{index}'")
+
+
+def nonzero(operator: str, quotient: str, divisor: int) -> None:
+    """Whole numbers are not divided by 0.
+
+    Raises: RuntimeError if they would be.
+    """
+    if not divisor:
+        raise RuntimeError(f"{operator}: {quotient} divides by 0")
+
+
+def holds(operator: str, place: str, size: int) -> None:
+    """A rule finds a place in a dim that has one.
+
+    Raises: IndexError if it has none.
+    """
+    if not size:
+        raise IndexError(f"{operator}: {place} is a place in a dim without elements")
 
 
 def within(operator: str, access: str, least: int, most: int, size: int) -> None:

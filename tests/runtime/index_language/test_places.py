@@ -1,0 +1,74 @@
+"""Places that may be outside: an error, or the number, but never memory of something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from tests.research_package import generated
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("places")
+    with generated(folder, "places_ops", Path(__file__).parent, "places") as package:
+        yield package
+
+
+def numbers(*values: float) -> Any:
+    return torch.tensor(list(values), dtype=torch.float32)
+
+
+ONE_TO_FOUR = numbers(1, 2, 3, 4)
+NONE = numbers()
+
+REFUSED = [
+    ("squares", (ONE_TO_FOUR,), IndexError, "squares: index out of range in self"),
+    ("ahead", (ONE_TO_FOUR, 2), IndexError, "ahead: index out of range in self"),
+    ("ahead", (ONE_TO_FOUR, -1), IndexError, "ahead: index out of range in self"),
+    ("between", (ONE_TO_FOUR, 0), IndexError, r"twice\[2 \* i\] reaches 6 in a dim of size 4"),
+    ("between", (numbers(1), 2), IndexError, r"twice\[i \+ by\] reaches 2 in a dim of size 1"),
+    (
+        "indirect",
+        (ONE_TO_FOUR, torch.tensor([0, 1]), 1),
+        IndexError,
+        r"at\[.*\] reaches 2 in a dim of size 2",
+    ),
+    ("ruled", (NONE, 3), IndexError, r"ruled: wrap\(i\) is a place in a dim without elements"),
+    ("divided", (ONE_TO_FOUR, 0), RuntimeError, r"divided: \(i // by\) divides by 0"),
+    ("every", (ONE_TO_FOUR, 0), RuntimeError, r"every: \(size\(x, -1\) // step\) divides by 0"),
+]
+
+ACCEPTED = [
+    ("squares", (numbers(7),), [7]),
+    ("ahead", (ONE_TO_FOUR, 1), [3, 7, 12, 13]),
+    ("between", (numbers(3), 0), [12]),
+    ("indirect", (ONE_TO_FOUR, torch.tensor([2, 1]), 0), [3, 4]),
+    ("ruled", (NONE, 0), []),
+    ("ruled", (numbers(1, 2), 5), [3, 6, 4, 6, 4]),
+    ("divided", (NONE, 0), []),
+    ("divided", (ONE_TO_FOUR, -1), [1, 0, 0, 0]),
+    ("every", (ONE_TO_FOUR, 2), [1, 3]),
+    ("counted", (ONE_TO_FOUR, torch.tensor([1, 0, 7, 0])), [0, 6, 0, 1]),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "error", "said"), REFUSED)
+def test_what_leaves_a_tensor_is_refused(
+    ops: Any, name: str, arguments: tuple[Any, ...], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        getattr(ops, name)(*arguments)
+
+
+@pytest.mark.parametrize(("name", "arguments", "expected"), ACCEPTED)
+def test_what_stays_inside_is_computed(
+    ops: Any, name: str, arguments: tuple[Any, ...], expected: list[float]
+) -> None:
+    found = getattr(ops, name)(*arguments)
+    np.testing.assert_array_equal(found.numpy(), np.array(expected, np.float32))
