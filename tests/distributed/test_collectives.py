@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -97,3 +100,46 @@ def test_beyond_pytorch(tmp_path: Path) -> None:
         assert found["factor"] == [1.0, 1.0]
         assert "all_reduce of 12 bytes of torch.float32 SUM" in found["sizes"]
         assert "cannot be used any more" in found["after"]
+
+
+NOT_OF_NCCL = ("all_reduce", "point_to_point", "refusals")
+"""Cases with operations on bits, with tags, and with errors that are gloo's."""
+
+
+def by_nccl(torch: Any, rank: int, size: int) -> dict[str, Any]:
+    """The table by `ProcessGroupNCCL` on a stand-in for NCCL; what it does with its errors."""
+    fake = importlib.import_module("tests.distributed.fake_nccl")
+    fake.install()
+    dist, folder = torch.distributed, os.environ["JOB_FOLDER"]
+    dist.init_process_group("nccl", f"file://{folder}/nccl", rank=rank, world_size=size)
+    cases = collective_cases.CASES.items()
+    found = {name: case(torch, rank, size) for name, case in cases if name not in NOT_OF_NCCL}
+    found["flags"] = torch.tensor([rank == 0, False])
+    dist.all_reduce(found["flags"])
+    found["flags"] = found["flags"].tolist()
+    try:
+        dist.all_reduce(torch.ones(2, dtype=torch.int32), dist.ReduceOp.BXOR)
+    except RuntimeError as error:
+        found["bits"] = str(error)
+    fake.Event.is_over, fake.Communicator.error = False, 6
+    work = dist.all_reduce(torch.ones(1), async_op=True)
+    while not work.is_completed():
+        time.sleep(0.01)
+    for name, call in (("dead", work.wait), ("after", dist.barrier)):
+        try:
+            call()
+        except dist.DistBackendError as error:
+            found[name] = str(error)
+    return found
+
+
+def test_nccl_by_a_stand_in(tmp_path: Path, results: dict[str, list[dict[str, Any]]]) -> None:
+    """NCCL itself needs GPUs: here is seen that the backend asks it for the right things."""
+    for rank, found in enumerate(jobs.run(tmp_path, by_nccl, THREE, JOB_BACKEND="none")):
+        assert found.pop("flags") == [True, False]
+        assert found.pop("bits") == "Backend nccl does not support ReduceOp.BXOR"
+        assert "NCCL reports error 6" in found.pop("dead")
+        assert "cannot be used any more: NCCL reports" in found.pop("after")
+        assert len(found) > 8
+        for name, value in found.items():
+            assert value == results["shared"][rank][name], name

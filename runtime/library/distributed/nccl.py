@@ -1,12 +1,16 @@
 """`ProcessGroupNCCL`: collectives of CUDA tensors in stream order, through nccl4py.
 
 Every call runs on a stream of the group's own: it begins when the caller's stream has come to it,
-and `Work.wait` lets the caller's stream wait for it, not the caller. This is the one place that
-knows nccl4py. What of this file follows from nccl4py's documentation has not been run on a GPU.
+and `Work.wait` lets the caller's stream wait for it, not the caller. A thread looks after what is
+on its way: if NCCL reports an error, or the time-out is over, the communicator is aborted, and the
+next call says why. This is the one place that knows nccl4py (0.6). It has been run with a stand-in
+for nccl4py and for streams, not on a GPU.
 """
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -15,6 +19,7 @@ import nccl.core as nccl
 
 import torchgen_out as torch
 from torchgen_out._runtime.library.distributed import errors, reduce_op
+from torchgen_out._runtime.library.distributed.gloo import progress
 from torchgen_out._runtime.library.distributed.process_group import ProcessGroup
 from torchgen_out._runtime.library.distributed.reduce_op import RedOpType, ReduceOp
 from torchgen_out._runtime.library.distributed.stores.store import Store
@@ -28,27 +33,38 @@ _OPS = {
     RedOpType.MIN: nccl.NcclRedOp.MIN,
     RedOpType.MAX: nccl.NcclRedOp.MAX,
 }
+_OF_FLAGS = {
+    RedOpType.SUM: nccl.NcclRedOp.MAX,
+    RedOpType.MAX: nccl.NcclRedOp.MAX,
+    RedOpType.BOR: nccl.NcclRedOp.MAX,
+    RedOpType.PRODUCT: nccl.NcclRedOp.MIN,
+    RedOpType.MIN: nccl.NcclRedOp.MIN,
+    RedOpType.BAND: nccl.NcclRedOp.MIN,
+}
+"""Flags are bytes of 0 and 1 to NCCL."""
+_GOES_ON = (0, 7)
+"""NCCL's numbers for success, and for a call in progress."""
+_LOOK_SECONDS = 0.05
+_NAP = 0.0002
 
 
 class StreamWork(Work):
-    """A call on the group's stream."""
+    """A call on the group's stream, that is to end until some time."""
 
-    def __init__(self, event: Any, kept: Any, result: Any) -> None:
+    def __init__(self, event: Any, kept: Any, result: Any, until: float) -> None:
         super().__init__(result)
-        self._event, self._kept = event, kept
+        self._event, self._kept, self.until = event, kept, until
 
     def is_completed(self) -> bool:
-        return bool(self._event.query())
-
-    def is_success(self) -> bool:
-        return self.is_completed()
+        return self._error is not None or bool(self._event.query())
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         """Let the caller's stream wait. The future's result is there in stream order, too."""
-        torch.cuda.current_stream().wait_event(self._event)
-        if not self._is_done:
-            self.finish()
-        return True
+        if self._error is None:
+            torch.cuda.current_stream().wait_event(self._event)
+            if not self._is_done:
+                self.finish()
+        return super().wait()
 
 
 class ProcessGroupNCCL(ProcessGroup):
@@ -61,22 +77,72 @@ class ProcessGroupNCCL(ProcessGroup):
         unique = nccl.UniqueId.from_bytes(store.get("id"))
         self._comm = nccl.Communicator.init(size, rank, unique)
         self._stream = torch.cuda.Stream()
+        self.timeout = timeout.total_seconds()
+        self._failure: BaseException | None = None
+        self._works: deque[StreamWork] = deque()
+        self._next_look = 0.0
 
     def getBackendName(self) -> str:
         return "nccl"
 
+    def _set_timeout(self, timeout: timedelta) -> None:
+        self.timeout = timeout.total_seconds()
+
     def shutdown(self) -> None:
-        self._stream.synchronize()
-        self._comm.destroy()
+        if self._failure is None:
+            self._stream.synchronize()
+            self._works.clear()
+            self._comm.destroy()
+
+    # -- what is on its way -----------------------------------------------------------------------
+
+    def has_left(self) -> bool:
+        """Return whether a call has yet to end."""
+        return bool(self._works)
+
+    def poll(self) -> None:
+        """Look for calls that have ended, for an error of NCCL's, and for one that is late."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + _LOOK_SECONDS
+        while self._works and self._works[0].is_completed():
+            self._works.popleft()
+        if not self._works:
+            return
+        state = int(self._comm.get_async_error())
+        if state not in _GOES_ON:
+            self._fail(f"NCCL reports error {state}: another rank is gone, or a device has failed")
+        elif now > self._works[0].until:
+            self._fail(
+                f"Timed out after {self.timeout:g} seconds: other ranks of the NCCL group are "
+                "gone, or have not come to the same call"
+            )
+
+    def _fail(self, why: str) -> None:
+        """End all calls: none comes to its end any more."""
+        self._failure = errors.DistBackendError(why)
+        works = list(self._works)
+        self._works.clear()
+        self._comm.abort()
+        for work in works:
+            work.finish(self._failure)
 
     def _run(self, call: Callable[[int], Any], kept: list[Any], opts: Any, result: Any) -> Any:
         """call: what is done with the stream's handle. kept: tensors that it uses."""
+        if self._failure is not None:
+            raise errors.DistBackendError(
+                f"the group cannot be used any more: {self._failure}"
+            ) from self._failure
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream), torch.no_grad():
             call(self._stream.cuda_stream)
         for tensor in kept:
             tensor.record_stream(self._stream)
-        work = StreamWork(self._stream.record_event(), kept, result)
+        until = time.monotonic() + self.timeout
+        work = StreamWork(self._stream.record_event(), kept, result, until)
+        self._works.append(work)
+        progress.look_after(self)
         if getattr(opts, "asyncOp", True):
             return work
         work.wait()
@@ -84,9 +150,10 @@ class ProcessGroupNCCL(ProcessGroup):
 
     def _operation(self, op: Any, dtype: Any) -> Any:
         kind = reduce_op.check(op, dtype, "NCCL")
-        if kind not in _OPS:
+        known = _OF_FLAGS if dtype is torch.bool else _OPS
+        if kind not in known:
             raise errors.not_supported("nccl", f"ReduceOp.{kind.name}")
-        return _OPS[kind]
+        return known[kind]
 
     def _in_place(self, tensor: Any, call: Callable[[Any, int], Any], opts: Any) -> Any:
         """Run a call on the elements of a tensor, or on a dense copy that is copied back."""
@@ -208,8 +275,10 @@ class ProcessGroupNCCL(ProcessGroup):
         return self._run(call, kept, opts, [tensor for tensor, _ in copies])
 
     def barrier(self, opts: Any = None) -> Any:
-        work = self.allreduce([torch.zeros(1, device="cuda")])
-        self._stream.synchronize()
+        work = self.allreduce([torch.zeros(1, device=self._stream.device)])
+        while not work.is_completed():  # a dead rank must not hold the process in the driver
+            time.sleep(_NAP)
+        work.wait()
         return work
 
     def send(self, tensors: Any, dstRank: int, tag: int = 0) -> Any:
