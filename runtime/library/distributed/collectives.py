@@ -23,6 +23,19 @@ def outside(name: str, group: Any) -> bool:
     return True
 
 
+def _member(name: str, group: Any, tensor: Any = None) -> Any:
+    """The group of a call; None if this process is not in it.
+
+    In debug mode, all ranks' calls with a tensor are compared first.
+    """
+    if outside(name, group):
+        return None
+    own = world.resolve(group)
+    if tensor is not None and debug.is_detailed():
+        debug.check_alike(own, name, tensor)
+    return own
+
+
 def root(group: Any, rank: int | None, group_rank: int | None, default: int | None = None) -> int:
     """The group's rank that a user names by its global rank or by the group's.
 
@@ -64,6 +77,17 @@ def _check_list(tensors: Any, name: str, is_written: bool) -> None:
         (check_writable if is_written else check_readable)(each, name)
 
 
+def _of_root(is_root: bool, given: Any, name: str, side: str, is_written: bool) -> list[Any]:
+    """The list that one rank gives, in a list; an empty one on the others."""
+    if is_root and not given:
+        raise ValueError(f"Argument ``{name}`` must be specified on {side} rank.")
+    if given and not is_root:
+        raise ValueError(f"Argument ``{name}`` must NOT be specified on non-{side} ranks.")
+    if given:
+        _check_list(given, name, is_written)
+    return [list(given)] if given else []
+
+
 # -- reductions -----------------------------------------------------------------------------------
 
 
@@ -77,12 +101,10 @@ def all_reduce(
     that the dtype has not; DistBackendError if another rank is gone, late, or in another call.
     """
     check_writable(tensor, "tensor")
-    if outside("all_reduce", group):
+    own = _member("all_reduce", group, tensor)
+    if own is None:
         return None
-    own = world.resolve(group)
     reduce_op.check(op, tensor.dtype, "all_reduce")
-    if debug.is_detailed():
-        debug.check_alike(own, "all_reduce", tensor)
     opts = options.AllreduceOptions(None, async_op, op)
     return _finished(own.allreduce([tensor], opts), async_op)
 
@@ -112,13 +134,11 @@ def reduce(
 ) -> Any:
     """Let the tensor of rank `dst` be the reduction of all ranks' tensors."""
     check_writable(tensor, "tensor")
-    if outside("reduce", group):
+    own = _member("reduce", group, tensor)
+    if own is None:
         return None
-    own = world.resolve(group)
     target = root(own, dst, group_dst)
     reduce_op.check(op, tensor.dtype, "reduce")
-    if debug.is_detailed():
-        debug.check_alike(own, "reduce", tensor)
     opts = options.ReduceOptions(None, async_op, op, target)
     return _finished(own.reduce([tensor], opts), async_op)
 
@@ -133,11 +153,9 @@ def reduce_scatter(
     """Let `output` be the reduction of all ranks' input_list[r] on rank r."""
     check_writable(output, "output")
     _check_list(input_list, "input_list", False)
-    if outside("reduce_scatter", group):
+    own = _member("reduce_scatter", group, output)
+    if own is None:
         return None
-    own = world.resolve(group)
-    if debug.is_detailed():
-        debug.check_alike(own, "reduce_scatter", output)
     opts = options.ReduceScatterOptions(None, async_op, op)
     return _finished(own.reduce_scatter([output], [list(input_list)], opts), async_op)
 
@@ -151,11 +169,9 @@ def reduce_scatter_tensor(
     """
     check_writable(output, "output")
     check_readable(input, "input")
-    if outside("reduce_scatter_tensor", group):
+    own = _member("reduce_scatter_tensor", group, output)
+    if own is None:
         return None
-    own = world.resolve(group)
-    if debug.is_detailed():
-        debug.check_alike(own, "reduce_scatter_tensor", output)
     opts = options.ReduceScatterOptions(None, async_op, op)
     return _finished(own._reduce_scatter_base(output, input, opts), async_op)
 
@@ -174,12 +190,10 @@ def broadcast(
 ) -> Any:
     """Let all ranks' tensors have the elements of rank `src`."""
     check_writable(tensor, "tensor")
-    if outside("broadcast", group):
+    own = _member("broadcast", group, tensor)
+    if own is None:
         return None
-    own = world.resolve(group)
     source = root(own, src, group_src)
-    if debug.is_detailed():
-        debug.check_alike(own, "broadcast", tensor)
     opts = options.BroadcastOptions(None, async_op, source)
     return _finished(own.broadcast([tensor], opts), async_op)
 
@@ -188,11 +202,9 @@ def all_gather(tensor_list: Any, tensor: Any, group: Any = None, async_op: bool 
     """Let tensor_list[r] have the elements of rank r's `tensor`."""
     _check_list(tensor_list, "tensor_list", True)
     check_readable(tensor, "tensor")
-    if outside("all_gather", group):
+    own = _member("all_gather", group, tensor)
+    if own is None:
         return None
-    own = world.resolve(group)
-    if debug.is_detailed():
-        debug.check_alike(own, "all_gather", tensor)
     opts = options.AllgatherOptions(None, async_op)
     return _finished(own.allgather([list(tensor_list)], [tensor], opts), async_op)
 
@@ -206,11 +218,9 @@ def all_gather_into_tensor(
     """
     check_writable(output_tensor, "output_tensor")
     check_readable(input_tensor, "input_tensor")
-    if outside("all_gather_into_tensor", group):
+    own = _member("all_gather_into_tensor", group, input_tensor)
+    if own is None:
         return None
-    own = world.resolve(group)
-    if debug.is_detailed():
-        debug.check_alike(own, "all_gather_into_tensor", input_tensor)
     opts = options.AllgatherOptions(None, async_op)
     return _finished(own._allgather_base(output_tensor, input_tensor, opts), async_op)
 
@@ -248,20 +258,13 @@ def gather(
     **Raises** ValueError if that rank gives no list, or another one does.
     """
     check_readable(tensor, "tensor")
-    if outside("gather", group):
+    own = _member("gather", group, tensor)
+    if own is None:
         return None
-    own = world.resolve(group)
     target = root(own, dst, group_dst, None if world.is_default(group) is False else 0)
-    if own.rank() == target:
-        if not gather_list:
-            raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-        _check_list(gather_list, "gather_list", True)
-    elif gather_list:
-        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
-    if debug.is_detailed():
-        debug.check_alike(own, "gather", tensor)
+    is_root = own.rank() == target
+    outputs = _of_root(is_root, gather_list, "gather_list", "destination", True)
     opts = options.GatherOptions(None, async_op, target)
-    outputs = [list(gather_list)] if gather_list else []
     return _finished(own.gather(outputs, [tensor], opts), async_op)
 
 
@@ -278,20 +281,13 @@ def scatter(
     **Raises** ValueError if that rank gives no list, or another one does.
     """
     check_writable(tensor, "tensor")
-    if outside("scatter", group):
+    own = _member("scatter", group, tensor)
+    if own is None:
         return None
-    own = world.resolve(group)
     source = root(own, src, group_src, None if world.is_default(group) is False else 0)
-    if own.rank() == source:
-        if not scatter_list:
-            raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-        _check_list(scatter_list, "scatter_list", False)
-    elif scatter_list:
-        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
-    if debug.is_detailed():
-        debug.check_alike(own, "scatter", tensor)
+    is_root = own.rank() == source
+    inputs = _of_root(is_root, scatter_list, "scatter_list", "source", False)
     opts = options.ScatterOptions(None, async_op, source)
-    inputs = [list(scatter_list)] if scatter_list else []
     return _finished(own.scatter([tensor], inputs, opts), async_op)
 
 
@@ -301,9 +297,9 @@ def all_to_all(
     """Let output_tensor_list[r] have the elements of the tensor that rank r has for this rank."""
     _check_list(output_tensor_list, "output_tensor_list", True)
     _check_list(input_tensor_list, "input_tensor_list", False)
-    if outside("all_to_all", group):
+    own = _member("all_to_all", group)
+    if own is None:
         return None
-    own = world.resolve(group)
     opts = options.AllToAllOptions(None, async_op)
     work = own.alltoall(list(output_tensor_list), list(input_tensor_list), opts)
     return _finished(work, async_op)
@@ -324,9 +320,9 @@ def all_to_all_single(
     """
     check_writable(output, "output")
     check_readable(input, "input")
-    if outside("all_to_all_single", group):
+    own = _member("all_to_all_single", group)
+    if own is None:
         return None
-    own = world.resolve(group)
     opts = options.AllToAllOptions(None, async_op)
     work = own.alltoall_base(
         output, input, list(output_split_sizes or ()), list(input_split_sizes or ()), opts

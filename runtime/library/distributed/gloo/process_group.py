@@ -231,28 +231,26 @@ class ProcessGroupGloo(ProcessGroup):
             self._mailbox.send(nothing, 0, _MONITOR).wait(timedelta(seconds=seconds))
             self._mailbox.receive(nothing, 0, _MONITOR).wait(timedelta(seconds=2 * seconds))
             return
-        end = time.monotonic() + seconds
-        missing = []
-        for rank in range(1, self.size()):
-            left = max(end - time.monotonic(), 0.001)
-            try:
-                self._mailbox.receive(nothing, rank, _MONITOR).wait(timedelta(seconds=left))
-            except errors.DistBackendError:
-                missing.append(rank)
-                if not wait_all:
-                    break
+        missing = self._missing(seconds, wait_all)
         if missing:
             self.shutdown()  # lets the others know at once
-            who = ", ".join(map(str, missing))
-            raise RuntimeError(
-                f"Rank 0 timed out in monitoredBarrier after {seconds * 1000:.0f} ms: "
-                f"[Rank 0]: Ranks {who} failed to pass monitoredBarrier"
-                if wait_all
-                else f"[Rank 0]: Rank {who} failed to pass monitoredBarrier in "
-                f"{seconds * 1000:.0f} ms"
-            )
+            raise RuntimeError(_told_missing(missing, seconds * 1000, wait_all))
         for rank in range(1, self.size()):
             self._mailbox.send(nothing, rank, _MONITOR).wait()
+
+    def _missing(self, seconds: float, all_of_them: bool) -> list[int]:
+        """The ranks that do not come to a monitored barrier in time, or the first of them."""
+        end = time.monotonic() + seconds
+        nothing, missing = torch.empty(0, dtype=torch.uint8), []
+        for rank in range(1, self.size()):
+            left = timedelta(seconds=max(end - time.monotonic(), 0.001))
+            try:
+                self._mailbox.receive(nothing, rank, _MONITOR).wait(left)
+            except errors.DistBackendError:
+                missing.append(rank)
+                if not all_of_them:
+                    break
+        return missing
 
     # -- two ranks --------------------------------------------------------------------------------
 
@@ -264,6 +262,16 @@ class ProcessGroupGloo(ProcessGroup):
 
     def recv_anysource(self, tensors: Any, tag: int = 0) -> Any:
         return self._mailbox.receive(tensors[0], ANY, tag)
+
+
+def _told_missing(ranks: list[int], milliseconds: float, all_of_them: bool) -> str:
+    who = ", ".join(map(str, ranks))
+    if not all_of_them:
+        return f"[Rank 0]: Rank {who} failed to pass monitoredBarrier in {milliseconds:.0f} ms"
+    return (
+        f"Rank 0 timed out in monitoredBarrier after {milliseconds:.0f} ms: "
+        f"[Rank 0]: Ranks {who} failed to pass monitoredBarrier"
+    )
 
 
 def _one_by_one(collectives: Iterable[Collective]) -> Collective:
