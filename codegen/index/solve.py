@@ -102,6 +102,8 @@ def _without_outside(statement: Statement, program: IndexProgram, sizes: Sizes) 
             continue
         if not _vanishes(statement.formula.outputs[0], arguments[read.name]):
             continue
+        if any(isinstance(atom, Element) for place in source.places for atom in place.atoms):
+            continue  # no loop has bounds that an element tells: a zero costs less than a branch
         for dim, place in enumerate(source.places):
             size = size_of(program, source.tensor, dim)
             if not sizes.is_inside(place, size):
@@ -133,9 +135,11 @@ def _vanishes(outcome: Expression, argument: Argument) -> bool:
 def _solution(statement: Statement, sizes: Sizes) -> tuple[Test, str, Place, Place] | None:
     """An equation, the index of the fold that it tells, what it tells, and the index's extent.
 
-    An index that goes through a tensor is preferred: what remains is the window.
+    An index that goes through a tensor is preferred: what remains is the window. That of a window
+    around a place which another tensor tells is left: each of its places would be looked for in all.
     """
     assert statement.fold is not None
+    folded = set(statement.fold.indices)
     best = None
     for test in statement.fold.where:
         if test.relation != "==":
@@ -146,7 +150,10 @@ def _solution(statement: Statement, sizes: Sizes) -> tuple[Test, str, Place, Pla
                 continue
             extent = sizes.extent[name]
             is_size = any(isinstance(atom, Size) for atom in extent.atoms)
-            rank = (is_size, not any(isinstance(a, Element) for a in test.place.atoms))
+            told = [a for a in test.place.atoms if isinstance(a, Element)]
+            if not is_size and any(folded & set(p.indices) for a in told for p in a.places):
+                continue
+            rank = (is_size, not told)
             if best is None or rank > best[0]:
                 rest = test.place - places.index(name) * places.number(factor)
                 value = -rest if factor == 1 else rest
