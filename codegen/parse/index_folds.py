@@ -8,15 +8,12 @@ from ..errors import did_you_mean
 from ..formula.expressions import ONE, ZERO, as_number, call, select
 from ..model import index as ir
 from ..model import place as places
-from ..model.formula import Argument, Constant, Expression, Named, type_of
+from ..model.formula import Constant, Expression, Named, type_of
 from ..model.place import Place
 from . import index_syntax as syntax
 from .index_accesses import Accesses
 from .index_survey import Scope, Value, conjuncts
 from .index_syntax import FoldOf, Node, Span
-
-MOST_STEPS = 64
-"""Steps of a loop with a fixed count, each of which is a statement."""
 
 
 class Folds(Accesses):
@@ -104,34 +101,6 @@ class Folds(Accesses):
         access = self.own_statement(as_number(value), inner, "detached", node.span)
         self.statements[-1] = replace(self.statements[-1], is_detached=True)
         return self.read(access, scope)
-
-    def repeated(self, node: syntax.Repeat, scope: Scope) -> Value:
-        """`repeat(8, t = start: next)`: statements one after the other, in each the next values."""
-        count = self.value(node.count, scope)
-        times = count.constant if isinstance(count, Place) else None
-        if times is None or not 1 <= times <= MOST_STEPS:
-            message = f"a loop has a count from 1 to {MOST_STEPS}"
-            return self.error("E772", node.count.span, message, "write it as a number")
-        before = scope.values
-        names = [name.text for name, _ in node.states]
-        values = [
-            self.kept(self.value(each, scope), scope, name.text, node) for name, each in node.states
-        ]
-        for step in range(times):
-            index = {} if node.index is None else {node.index.text: places.number(step)}
-            scope.values = {**before, **index, **dict(zip(names, values, strict=True))}
-            values = [self.value(each, scope) for each in node.bodies]
-            if step < times - 1:
-                pairs = zip(names, values, strict=True)
-                values = [self.kept(value, scope, name, node) for name, value in pairs]
-        scope.values = before
-        return values[0]
-
-    def kept(self, value: Value, scope: Scope, name: str, node: syntax.Repeat) -> Value:
-        """A value that may be read often, as a statement if it is more than a name."""
-        if isinstance(value, Place | Argument | Constant | Named):
-            return value
-        return self.read(self.own_statement(value, scope, name, node.span), scope)
 
     def own_statement(
         self, value: Expression, scope: Scope, word: str, span: Span, type_: ir.Type = "number"

@@ -88,6 +88,8 @@ class Survey:
         self.ranks: dict[str, tuple[bool, int, Span]] = {}
         self.integers: set[str] = set()
         self.draws: list[ir.Draw] = []
+        self.loops: dict[syntax.Repeat, list[ir.Access]] = {}
+        """The values of those loops of which several statements take one each."""
         self.compared: list[tuple[str, str]] = []
         self.extents: dict[str, Place] = {}
         self.bound: dict[str, Span] = {}
@@ -272,6 +274,8 @@ def binders_of(value: Node) -> Iterator[Binder]:
     for node in walk_tree(value):
         if isinstance(node, FoldOf):
             yield from node.binders
+        if isinstance(node, syntax.Repeat) and node.binder is not None:
+            yield node.binder
 
 
 def conjuncts(node: Node) -> Iterator[Node]:
@@ -294,6 +298,8 @@ def walk_tree(node: Node, into_numbers: bool = True) -> Iterator[Node]:
         case FoldOf():
             extents = tuple(each.extent for each in node.binders)
             below = (*extents, node.condition, node.body)
+        case syntax.Part():
+            below = (node.loop,)
         case syntax.Repeat():
             below = (node.count, *(each for _, each in node.states), *node.bodies)
         case Subscript():

@@ -2,12 +2,13 @@
 
     program    = { definition | statement }                one a line; indented lines go on
     definition = "def" NAME "(" NAME {"," NAME} ")" ":" expression
-    statement  = NAME [ "[" [place {"," place}] "]" ] "=" expression
+    statement  = target {"," target} "=" expression          several take the values of a loop
+    target     = NAME [ "[" [place {"," place}] "]" ]
     place      = "..." | NAME [ ":" expression ]             on the left: an index and its extent
     fold       = NAME "(" binder {"," binder} ["where" expression] ":" expression ")"
     binder     = "..." | NAME [ ":" expression ]
-    repeat     = "repeat" "(" [NAME ":"] NUMBER {"," NAME "=" expression} ":"
-                 expression {"," expression} ")"
+    repeat     = "repeat" "(" (NUMBER | binder) "," NAME "=" expression {"," NAME "=" expression}
+                 ":" expression {"," expression} ")"
     access     = NAME "[" ["..." ","] expression {"," expression} ["else" expression] "]"
 
 Expressions are Python's: numbers, names, calls, arithmetic, comparisons, `a if c else b`.
@@ -124,7 +125,7 @@ class IsMissing:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """`repeat(k : 8, t = start: next)`: a loop with a fixed count."""
+    """`repeat(k : 8, t = start: next)`: a loop with a fixed count, or over an index."""
 
     index: Name | None
     count: Node
@@ -132,8 +133,28 @@ class Repeat:
     bodies: tuple[Node, ...]
     span: Span
 
+    @property
+    def binder(self) -> Binder | None:
+        """The index that it goes over, unless it is written out."""
+        if isinstance(self.count, Number):
+            return None
+        if self.index is not None:
+            return Binder(self.index.text, self.count, self.index.span)
+        if isinstance(self.count, Name):
+            return Binder(self.count.text, None, self.count.span)
+        return None
 
-Node: TypeAlias = Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the values of a loop: `a[i], b[i] = repeat(...)`."""
+
+    loop: Repeat
+    number: int
+    span: Span
+
+
+Node: TypeAlias = Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat | Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +289,7 @@ class _Parser:
             elif self.is_at("def"):
                 definitions.append(self.definition())
             else:
-                equations.append(self.equation())
+                equations += self.equation()
         if not equations:
             raise self.error(Span(0, 1), "there is no statement", "write `out[i] = ...`")
         return Syntax(tuple(equations), tuple(definitions))
@@ -293,19 +314,38 @@ class _Parser:
         self.end_of_line()
         return Definition(name, tuple(parameters), body)
 
-    def equation(self) -> Equation:
-        target = self.name("a statement, `name[indices] = expression`")
-        binders: tuple[Binder, ...] = ()
-        if self.is_at("["):
+    def equation(self) -> list[Equation]:
+        """A statement, or as many as it has names before the `=`."""
+        targets = [self.target()]
+        while self.is_at(","):
             self.take()
-            binders = () if self.is_at("]") else self.binders("]")
-            self.expect("]", "behind the indices")
+            targets.append(self.target())
         self.expect("=", "behind what the statement defines")
         while self.token.kind == "line":
             self.take()
         value = self.expression()
         self.end_of_line()
-        return Equation(target, binders, value, Span(target.span.start, value.span.stop))
+        span = Span(targets[0][0].span.start, value.span.stop)
+        if len(targets) == 1:
+            return [Equation(*targets[0], value, span)]
+        if not isinstance(value, Repeat):
+            raise self.error(value.span, "only a loop has several values", "a[i], b[i] = repeat(...)")
+        if len({tuple(each.name for each in binders) for _, binders in targets}) > 1:
+            message = "names that take the values of one loop have the same indices"
+            raise self.error(span, message)
+        return [
+            Equation(name, binders, Part(value, number, name.span), span)
+            for number, (name, binders) in enumerate(targets)
+        ]
+
+    def target(self) -> tuple[Name, tuple[Binder, ...]]:
+        name = self.name("a statement, `name[indices] = expression`")
+        binders: tuple[Binder, ...] = ()
+        if self.is_at("["):
+            self.take()
+            binders = () if self.is_at("]") else self.binders("]")
+            self.expect("]", "behind the indices")
+        return name, binders
 
     def binders(self, *ends: str) -> tuple[Binder, ...]:
         found = [self.binder(ends)]

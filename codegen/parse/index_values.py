@@ -10,7 +10,7 @@ from ..model import place as places
 from ..model.formula import Constant, Expression, IsNone, Named, type_of
 from ..model.place import Place
 from . import index_syntax as syntax
-from .index_folds import Folds
+from .index_loops import Loops
 from .index_survey import COMPARISONS, PLACE_FUNCTIONS, Scope, Value, walk_tree
 from .index_syntax import FoldOf, Node, Subscript
 
@@ -23,7 +23,7 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-class Values(Folds):
+class Values(Loops):
     """Expressions: whole numbers where all operands are, else formulas."""
 
     def value(self, node: Node, scope: Scope, integers: bool = False) -> Value:
@@ -41,6 +41,8 @@ class Values(Folds):
                 return self.nested_fold(node, scope)
             case syntax.Repeat():
                 return self.repeated(node, scope)
+            case syntax.Part():
+                return self.part(node, scope)
             case syntax.CallOf():
                 return self.call(node, scope, integers)
             case Subscript():

@@ -107,6 +107,14 @@ def _steps(x: Array) -> Array:
     return np.sqrt(x**2 + 1) + series
 
 
+def _moments(x: Array, count: int) -> tuple[Array, ...]:
+    ordered = np.sort(np.concatenate([np.full((*x.shape[:-1], 2), -np.inf), x], -1), -1)
+    rest = 1.0
+    for n in range(count):
+        rest = rest / 2 + x[..., 0] / (n + 1)
+    return x.mean(-1), x.var(-1) * x.shape[-1], ordered[..., -1], ordered[..., -2], rest
+
+
 def _centred(x: Array) -> Array:
     mean = x.mean(-1, keepdims=True)
     return (x - mean) ** 2 + x - x * mean
@@ -127,6 +135,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "scattered": _scattered,
     "conditions": _conditions,
     "steps": _steps,
+    "moments": _moments,
     "centred": _centred,
 }
 
@@ -162,6 +171,7 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
     "conditions": [lambda: (_strided(5), torch.tensor([2, 0, 2, 1, 0])),
                    lambda: (_randn(0), torch.tensor([], dtype=torch.int64))],
     "steps": [lambda: (_strided(2, 3),), lambda: (_randn(0, 3),)],
+    "moments": [lambda: (_strided(2, 5), 3), lambda: (_randn(2), 1)],
     "centred": [lambda: (_strided(2, 3),), lambda: (_randn(4),)],
 }  # fmt: skip
 NOT_DIFFERENTIABLE = ("truths",)
