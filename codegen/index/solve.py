@@ -136,7 +136,7 @@ def _solution(statement: Statement, sizes: Sizes) -> tuple[Test, str, Place, Pla
     """An equation, the index of the fold that it tells, what it tells, and the index's extent.
 
     An index that goes through a tensor is preferred: what remains is the window. That of a window
-    around a place which another tensor tells is left: each of its places would be looked for in all.
+    around a place which another tensor tells is left: its places would be looked for in all.
     """
     assert statement.fold is not None
     folded = set(statement.fold.indices)

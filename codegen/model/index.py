@@ -184,7 +184,6 @@ class Tensor:
     rank: int
     """How many dims there are behind those of `...`."""
     type: Type = "number"
-    optional: bool = False
 
 
 DRAW_KEY = "draw_key"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -121,6 +122,8 @@ class Index:
     """Says which views of the operands the statements see, and whole numbers among them."""
     aliasing: tuple[str, ...] = ()
     """Arguments that may share memory with the result."""
+    variants: tuple[tuple[frozenset[str], IndexProgram], ...] = ()
+    """What is left of it where some of the optional arguments are missing; empty without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +464,11 @@ class Operator:
 def adjoint_name(base_name: str) -> str:
     """The operator that gives the gradients of an index operator."""
     return f"_{base_name.removeprefix('_')}_backward"
+
+
+def variant_name(name: str, there: Sequence[str]) -> str:
+    """What the operator is called that has these of its optional arguments, and no others."""
+    return f"_{name}_{'_'.join(['with', *there] if there else ['alone'])}"
 
 
 def drawn_name(name: str) -> str:

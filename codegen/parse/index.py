@@ -6,7 +6,7 @@ an element it is a number of the compute type. Mistakes are collected, each at i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..errors import CodegenError, SourceLocation
@@ -18,12 +18,14 @@ from .index_syntax import Binder, Equation, FoldOf, Node, Subscript, parse_synta
 from .index_values import Values
 
 
-def parse_index(text: str, where: SourceLocation, owner: Owner) -> ir.IndexProgram:
-    """Parse the text of an operator.
+def parse_index(
+    text: str, where: SourceLocation, owner: Owner, missing: Collection[str] = ()
+) -> ir.IndexProgram:
+    """Parse the text of an operator, for calls where these of its optional arguments are missing.
 
     Raises: CodegenError with every mistake.
     """
-    reader = _Reader(parse_syntax(text, where), text, where, owner)
+    reader = _Reader(parse_syntax(text, where), text, where, owner, missing)
     program = reader.program()
     if reader.diagnostics:
         raise CodegenError(reader.diagnostics)
@@ -51,14 +53,14 @@ class _Reader(Values):
                 each.name,
                 *self.ranks[each.name][:2],
                 "int" if each.name in self.integers else "number",
-                each.optional,
             )
             for each in self.owner.arguments
             if each.kind == "tensor" and each.name in self.ranks
         )
         if self.draws:
             inputs = (*inputs, ir.Tensor(ir.DRAW_KEY, False, 1, "int"))
-        self.check_unused(results)
+        if not self.absent:
+            self.check_unused(results)
         numbers = tuple(a.name for a in self.owner.arguments if a.name in self.read_numbers)
         return ir.IndexProgram(
             inputs,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..formula.expressions import as_number
 from ..model import index as ir
 from ..model import place as places
-from ..model.formula import Argument, Constant, Expression, Named
+from ..model.formula import Argument, Constant, Named
 from ..model.place import Place
 from . import index_syntax as syntax
 from .index_folds import Folds
@@ -79,7 +79,7 @@ class Loops(Folds):
     # Over an index
 
     def scanned(self, node: syntax.Repeat, binder: Binder, scope: Scope) -> list[ir.Access]:
-        """The last elements of a scan for each value, which reads the earlier ones of the others."""
+        """The last elements of one scan for each value; a scan reads earlier elements of others."""
         if binder.name in scope.indices:
             message = f"the index '{binder.name}' is bound already"
             self.error("E753", binder.span, message, "give the loop's another name")
@@ -137,7 +137,10 @@ class Loops(Folds):
             message = "the values of this loop depend on each other both ways"
             hint = "the next value may read itself and those that do not read it"
             if not rest:
-                message, hint = "a fold inside this loop reads its values", "give it a constant count"
+                message, hint = (
+                    "a fold inside this loop reads its values",
+                    "give it a constant count",
+                )
             self.error("E773", node.span, message, hint)
         return [*ordered, *rest]
 
@@ -184,5 +187,5 @@ def _narrowed(
     return found, kept, has_batch
 
 
-def _place_of(source: ir.Place | ir.Test) -> Place:
+def _place_of(source: Place | ir.Test) -> Place:
     return source.place if isinstance(source, ir.Test) else source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from ..model import place as places
 from ..model.formula import Argument, Expression
 from ..model.place import Place
 from . import index_syntax as syntax
+from .index_optional import specialised
 from .index_syntax import Binder, Equation, FoldOf, Node, Span, Subscript
 
 Value: TypeAlias = Place | Expression
@@ -39,6 +40,11 @@ class Owner:
     """Whether a generator is among the arguments."""
     has_meta: bool = False
     """Whether a shape function sees all arguments: numbers may be for it, or for a derivative."""
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """The arguments that may be None."""
+        return tuple(each.name for each in self.arguments if each.optional)
 
 
 @dataclass(slots=True)
@@ -73,15 +79,23 @@ class Survey:
     A mistake is recorded, and 0 stands for what could not be read.
     """
 
-    def __init__(self, tree: syntax.Syntax, text: str, where: SourceLocation, owner: Owner) -> None:
-        self.tree = tree
+    def __init__(
+        self,
+        tree: syntax.Syntax,
+        text: str,
+        where: SourceLocation,
+        owner: Owner,
+        missing: Collection[str] = (),
+    ) -> None:
+        self.absent = missing
+        self.tree = specialised(tree, owner.optional, missing)
         self.text = text
         self.where = where
         self.owner = owner
         self.diagnostics: list[Diagnostic] = []
-        self.arguments = {argument.name: argument for argument in owner.arguments}
-        self.functions = {each.name.text: each for each in tree.definitions}
-        self.equations = {each.target.text: each for each in tree.equations}
+        self.arguments = {each.name: each for each in owner.arguments if each.name not in missing}
+        self.functions = {each.name.text: each for each in self.tree.definitions}
+        self.equations = {each.target.text: each for each in self.tree.equations}
         self.statements: list[ir.Statement] = []
         self.types: dict[str, ir.Type] = {}
         self.targets: dict[str, tuple[bool, tuple[str, ...]]] = {}

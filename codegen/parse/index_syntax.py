@@ -154,7 +154,9 @@ class Part:
     span: Span
 
 
-Node: TypeAlias = Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat | Part
+Node: TypeAlias = (
+    Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat | Part
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +331,9 @@ class _Parser:
         if len(targets) == 1:
             return [Equation(*targets[0], value, span)]
         if not isinstance(value, Repeat):
-            raise self.error(value.span, "only a loop has several values", "a[i], b[i] = repeat(...)")
+            raise self.error(
+                value.span, "only a loop has several values", "a[i], b[i] = repeat(...)"
+            )
         if len({tuple(each.name for each in binders) for _, binders in targets}) > 1:
             message = "names that take the values of one loop have the same indices"
             raise self.error(span, message)

@@ -7,7 +7,7 @@ from ..formula.expressions import call, select
 from ..formula.primitives import CONSTANTS, FUNCTIONS, PRIMITIVES
 from ..model import index as ir
 from ..model import place as places
-from ..model.formula import Constant, Expression, IsNone, Named, type_of
+from ..model.formula import Constant, Expression, Named, type_of
 from ..model.place import Place
 from . import index_syntax as syntax
 from .index_loops import Loops
@@ -70,6 +70,9 @@ class Values(Loops):
         if name in self.bound:
             hint = "it is bound elsewhere; fold over it here, or name it on the left of the `=`"
             return self.error("E762", node.span, f"the index '{name}' is not bound here", hint)
+        if name in self.absent:
+            hint = f"ask first: `... if {name} is not None else 0`"
+            return self.error("E775", node.span, f"'{name}' may be None here", hint)
         if name in (*FUNCTIONS, *ir.FOLDS, *self.functions):
             return self.error("E707", node.span, f"'{name}' is a function", f"call it: {name}(...)")
         known = [*scope.values, *scope.indices, *self.equations, *self.arguments, *CONSTANTS]
@@ -77,11 +80,11 @@ class Values(Loops):
         return self.error("E707", node.span, f"unknown name '{name}'", hint)
 
     def missing(self, node: syntax.IsMissing) -> Value:
-        argument = self.arguments.get(node.argument.text)
-        if argument is None or not argument.optional:
+        name = node.argument.text
+        if name not in self.owner.optional:
             message = "only an optional argument may be compared with None"
             return self.error("E711", node.span, message)
-        return IsNone(argument)
+        return Constant(name in self.absent)
 
     # Operations
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from ..errors import CodegenError, Related, SourceLocation
 from ..formula.functions import Functions
@@ -140,6 +141,8 @@ def _index(
     owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta)
     try:
         program = parse_index(scalar.text, scalar.where, owner)
+        sets = [] if has_meta else [frozenset(each) for each in _subsets(owner.optional)]
+        variants = [parse_index(scalar.text, scalar.where, owner, each) for each in sets[1:]]
     except CodegenError as error:
         report.extend(error.diagnostics)
         return None
@@ -148,6 +151,7 @@ def _index(
         function_reference(meta, "meta", report) if meta else None,
         geometry,
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
+        tuple(zip(sets, (program, *variants), strict=True)) if variants else (),
     )
 
 
@@ -168,6 +172,11 @@ def _geometry(entry: Mapping, report: Report) -> tuple[FunctionReference | None,
     module, _, name = match[1].rpartition(".")
     wholes = tuple(re.findall(r"\w+", match[2] or ""))
     return FunctionReference(module, name), wholes
+
+
+def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for count in range(len(names) + 1):
+        yield from combinations(names, count)
 
 
 def function_reference(node: AnyNode | None, what: str, report: Report) -> FunctionReference | None:

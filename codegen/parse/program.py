@@ -19,6 +19,7 @@ from .draws import with_draws
 from .entries import read_operators
 from .functions import read_functions
 from .implementations import Implementations
+from .optionals import with_optionals
 from .report import Report
 from .surface import ABSENT, FACADES, SurfaceReader
 from .yaml_nodes import AnyNode, Source
@@ -95,7 +96,7 @@ def _parse(inputs: Inputs) -> Parsed:
             formulas_module=f"{own_code.package}.{own_code.formulas.stem}",
         )
     derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
-    program = with_draws(replace(program, derivatives=derivatives))
+    program = with_draws(with_optionals(replace(program, derivatives=derivatives)))
     program = with_adjoints(program, functions, report)
     return Parsed(program, functions, broken, unread, inputs.roots, report)
 

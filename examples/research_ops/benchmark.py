@@ -4,7 +4,7 @@
         --out build/research_ops
     python benchmark.py [--no-compile] [--first] [--threads N] [--out FILE] [NAME ...]
 
-Each row: the time of ours, and its ratio to PyTorch's, of the call alone and of a training step (the
+Each row: the time of ours, and its ratio to PyTorch's, of the call and of a training step (the
 call and its gradients); --first adds the seconds of a first call from an empty kernel cache. All
 three take turns in one process, and the best of each counts. torch.compile needs a C++ compiler.
 """
@@ -96,7 +96,7 @@ def _machine(threads: int) -> list[str]:
         processor = names[0].partition(":")[2].strip() if names else processor
     return [
         f"{processor}, {threads} thread(s); Python {platform.python_version()}, Numba "
-        f"{numba.__version__}, PyTorch {torch.__version__}. float32; ratios below 1: ours is faster.",
+        f"{numba.__version__}, PyTorch {torch.__version__}. float32; below 1 ours is faster.",
     ]
 
 

@@ -16,6 +16,7 @@ ARGUMENTS = (
     Argument("w"),
     Argument("k", "int"),
     Argument("s", "scalar"),
+    Argument("m", optional=True),
 )
 """Of every text: it must use the tensors, and those numbers that are named in it."""
 
@@ -77,13 +78,26 @@ MISTAKES = [
     ("loop without a beginning", "out[i] = repeat(3‸: x[i]) * w[i]", "E750", "',' before"),
     ("loop without a next value", "out[i] = repeat(3, t = x[i], u = 1: t + u‸) * w[i]", "E750",
      "next value of each"),
-    ("loop whose count varies", "out[i] = repeat(‸i, t = x[i]: t * w[i])", "E772", "from 1 to"),
+    ("loop over what is bound", "out[i] = repeat(‸i, t = x[i]: t * w[i])", "E753", "bound already"),
+    ("loop over what has no end", "out[i] = repeat(‸j, t = 0: t * w[i]) + x[i]", "E758", "how far"),
+    ("loop whose values are knots", "out[i] = ‸repeat(j, a = 0, b = 1: b + w[j], a) * x[i]", "E773",
+     "both ways"),
+    ("fold of a loop's value", "out[i] = ‸repeat(j, a = 0: sum(l: w[l] * a) + w[j]) * x[i]",
+     "E773", "reads its values"),
+    ("start that varies", "out[i] = repeat(j, a = ‸x[i]: a * w[j])", "E766", "is a constant"),
+    ("names without a loop", "a[i], b[i] = ‸x[i]\nout[i] = a[i] * w[i]", "E750", "only a loop"),
+    ("more names than values",
+     "a[i], ‸b[i] = repeat(2, t = x[i]: t * w[i])\nout[i] = a[i] + b[i]", "E773", "has 1 values"),
+    ("names that differ in indices",
+     "‸a[i], b[j] = repeat(2, t = x[i], u = 1: t, u * w[i])\nout[i] = a[i] + b[i]", "E750", "same"),
     ("loop without end", "out[i] = repeat(‸1000, t = x[i]: t * w[i])", "E772", "from 1 to"),
     ("loop's value outside of it", "out[i] = repeat(2, t = x[i]: t * w[i]) + ‸t", "E707", "'t'"),
     ("detach of two", "out[i] = ‸detach(x[i], w[i])", "E709", "takes 1 argument"),
     ("tensor like a loop", "‸repeat[i] = x[i]\nout[i] = w[i]", "E753", "of the language"),
     ("draw without a generator", "out[i] = x[i] * w[i] * ‸uniform()", "E774", "its key"),
     ("draw with an argument", "out[i] = x[i] * w[i] + ‸normal(1)", "E774", "no arguments"),
+    ("what may be missing", "out[i] = x[i] * w[i] + ‸m[i]", "E775", "may be None"),
+    ("what is missing here", "out[i] = x[i] * w[i] * (‸m[i] if m is None else 1)", "E775", "None"),
     ("None that never is", "out[i] = x[i] * w[i] if ‸x is None else 0", "E711", "optional"),
 ]  # fmt: skip
 
@@ -93,8 +107,10 @@ def test_mistake(name: str, marked: str, code: str, word: str) -> None:
     text = marked.replace(CARET, "")
     numbers = ARGUMENTS[3:4] if name == "number never used" else ARGUMENTS[2:4]
     used = *ARGUMENTS[:2], *(each for each in numbers if name.endswith("used") or each.name in text)
+    missing = ("m",) if "m[" in text else ()
+    owner = Owner((*used, ARGUMENTS[4]) if missing else used, ())
     with pytest.raises(CodegenError) as caught:
-        parse_index(text, SourceLocation("ops.yaml", 1, 1), Owner(used, ()))
+        parse_index(text, SourceLocation("ops.yaml", 1, 1), owner, missing)
     found = [d for d in caught.value.diagnostics if d.code == code and word in d.message]
     assert found, str(caught.value)
     assert found[0].where.column == marked.index(CARET) + 1, str(caught.value)

@@ -120,6 +120,12 @@ def _centred(x: Array) -> Array:
     return (x - mean) ** 2 + x - x * mean
 
 
+def _with_or_without(x: Array, scale: Any, shift: Any, power: Any) -> Array:
+    scaled = x if scale is None else x * scale
+    scaled = scaled if power is None else np.abs(scaled) ** power
+    return scaled if shift is None else scaled + shift
+
+
 REFERENCES: dict[str, Callable[..., Any]] = {
     "outside": _outside,
     "places": _places,
@@ -136,6 +142,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "conditions": _conditions,
     "steps": _steps,
     "moments": _moments,
+    "with_or_without": _with_or_without,
     "centred": _centred,
 }
 
@@ -172,6 +179,9 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
                    lambda: (_randn(0), torch.tensor([], dtype=torch.int64))],
     "steps": [lambda: (_strided(2, 3),), lambda: (_randn(0, 3),)],
     "moments": [lambda: (_strided(2, 5), 3), lambda: (_randn(2), 1)],
+    "with_or_without": [lambda: (_strided(2, 3), None, None, None),
+                        lambda: (_randn(2, 3), _strided(3), None, 3.0),
+                        lambda: (_randn(3), _randn(3), _randn(3), None)],
     "centred": [lambda: (_strided(2, 3),), lambda: (_randn(4),)],
 }  # fmt: skip
 NOT_DIFFERENTIABLE = ("truths",)
