@@ -32,7 +32,9 @@ def draw(ratios: dict[str, list[float]], path: Path) -> None:
     axes.set_xscale("log")
     axes.set_yticks(range(len(ratios)), list(ratios))
     axes.invert_yaxis()
-    axes.set_xlabel("our time by PyTorch's; bar: geometric mean, dotted: budget, red line: 1.5")
+    axes.set_xlabel(
+        f"our time by PyTorch's; bar: geometric mean, dotted: budget, red line: {LIMIT}"
+    )
     axes.set_xticks(ticks := [0.05, 0.1, 0.2, 0.5, 1, 2, 5], [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     figure.savefig(path, metadata={"Date": None, "Creator": None})

@@ -54,6 +54,6 @@ def run_group(name: str, arguments: argparse.Namespace) -> list[measure.Row]:
     for case in importlib.import_module(f"benchmarks.cases.{name}").CASES:
         if arguments.case in case.name:
             rows.append(measure.measure(case, rounds, seconds, OURS, torch))
-            print(report.line(rows[-1]), flush=True)
+            print(report.line(rows[-1], GROUPS[name].limit), flush=True)
     print("\n" + report.verdict(name, rows), flush=True)
     return rows

@@ -53,6 +53,10 @@ def environment(bytecode: Path, *also: Path) -> dict[str, str]:
     return {**inherited, "PYTHONPYCACHEPREFIX": str(bytecode), "PYTHONPATH": path}
 
 
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+"""Processors that the process had when it began; `placing` leaves its main thread one of them."""
+
+
 def machine() -> str:
     """One line: processor, cores, Python and library versions."""
     processor = platform.processor() or platform.machine()
@@ -66,9 +70,8 @@ def machine() -> str:
             versions.append(f"{package} {metadata.version(package)}")
         except metadata.PackageNotFoundError:
             versions.append(f"no {package}")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     python = platform.python_version()
-    return f"{processor}, {cores} cores, Python {python}, {', '.join(versions)}"
+    return f"{processor}, {CORES} cores, Python {python}, {', '.join(versions)}"
 
 
 def write(name: str, title: str, lines: list[str], folder: Path = RESULTS) -> None:
