@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from ..formula.expressions import ZERO, call
 from ..formula.simplify import simplify
@@ -151,18 +152,20 @@ class Accesses(Survey, ABC):
         if is_rule and isinstance(node, syntax.CallOf):
             return places.of(places.Function(node.function.text, (value, size)))
         if of.outside is None:
-            self.check_inside(value, size, inner.span)
+            self.check_inside(value, size, inner.span, scope.tests)
         return value
 
-    def check_inside(self, value: Place, size: Place, span: Span) -> None:
-        """An index that leaves its tensor for certain needs a rule."""
+    def check_inside(self, value: Place, size: Place, span: Span, tests: Sequence[ir.Test]) -> None:
+        """An index that leaves its tensor for certain needs a rule, or a condition."""
         if value.index is not None:
             return
         lowest, highest = self.bounds(value)
         least = lowest.constant if lowest is not None else None
         over = (highest - size).constant if highest is not None else None
-        if (least is not None and least < 0) or (over is not None and over >= 0):
-            message = f"this place can be {lowest if least is not None and least < 0 else highest}"
+        is_below = least is not None and least < 0 and not _follows(value, tests)
+        last = size - value - places.number(1)
+        if is_below or (over is not None and over >= 0 and not _follows(last, tests)):
+            message = f"this place can be {lowest if is_below else highest}"
             hint = "say what is outside: x[i + 1 else 0], clamp(...), wrap(...), reflect(...)"
             self.error("E768", span, f"{message}, which is outside the tensor", hint)
 
@@ -189,3 +192,9 @@ def is_negative_infinity(value: Expression) -> bool:
 def simple(value: Expression) -> Expression:
     """A constant expression as a constant."""
     return simplify(Formula((), (value,)), unroll=False).outputs[0] if children(value) else value
+
+
+def _follows(value: Place, tests: Sequence[ir.Test]) -> bool:
+    """Whether a value is at least 0 because of a test."""
+    left = [(value - test.place).constant for test in tests if test.relation == ">="]
+    return any(each is not None and each >= 0 for each in left)

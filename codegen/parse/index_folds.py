@@ -42,6 +42,7 @@ class Folds(Accesses):
             self.check_extent(binder)
         inner = scope.inner(own, over_batch)
         tests, condition = self.tests(node.condition, inner) if node.condition else ((), None)
+        inner.tests = tests
         body = self.expression(self.value(node.body, inner), inner)
         if kind in (ir.ANY, ir.ALL):
             body = body if type_of(body) == "bool" else call("ne", body, ZERO)

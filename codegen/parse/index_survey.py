@@ -57,6 +57,8 @@ class Scope:
     reads: dict[ir.Source, Argument] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     """What the parameters of a function of the text stand for."""
+    tests: tuple[ir.Test, ...] = ()
+    """What holds wherever a fold computes its body."""
     outer: Scope | None = None
     """That around a fold: what is read there may be part of a parameter's value."""
     first: int = 0

@@ -11,6 +11,7 @@ import pytest
 
 import torchgen_out as torch
 from tests.research_package import generated
+from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,7 @@ REFUSED = [
 ACCEPTED = [
     ("squares", (numbers(7),), [7]),
     ("ahead", (ONE_TO_FOUR, 1), [3, 7, 12, 13]),
+    ("behind", (ONE_TO_FOUR, numbers(1, 10, 100)), [1, 12, 123, 234]),
     ("between", (numbers(3), 0), [12]),
     ("indirect", (ONE_TO_FOUR, torch.tensor([2, 1]), 0), [3, 4]),
     ("ruled", (NONE, 0), []),
@@ -72,3 +74,9 @@ def test_what_stays_inside_is_computed(
 ) -> None:
     found = getattr(ops, name)(*arguments)
     np.testing.assert_array_equal(found.numpy(), np.array(expected, np.float32))
+
+
+def test_a_condition_that_brings_a_place_inside_has_gradients(ops: Any) -> None:
+    x, w = (torch.randn(n, dtype=torch.float64, requires_grad=True) for n in (4, 3))
+    assert gradcheck(ops.behind, (x, w))
+    assert gradgradcheck(ops.behind, (x, w))
