@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..index import device
@@ -49,15 +49,18 @@ class ProgramText:
 
 
 def program_text(
-    operator: Operator, loops: LoopProgram, on_device: LoopProgram, geometry: str | None = None
+    operator: Operator,
+    name: str,
+    loops: LoopProgram,
+    on_device: LoopProgram | None,
+    further: Mapping[str, str],
 ) -> ProgramText:
-    """All that is emitted of one operator. geometry: the function of that name."""
+    """All that is emitted of one program. further: fields of the record, as text."""
     program = loops.program
-    name = operator.identifier
     exact = [n for n in operator.promoted if program.tensors[n].type == "number"]
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
     own = tuple(launch_texts(loops, name, exact, has_mask))
-    devices = tuple(device.launch_texts(on_device, name, exact, has_mask))
+    devices = tuple(device.launch_texts(on_device, name, exact, has_mask)) if on_device else ()
     launches = own + devices
     used = dict.fromkeys(_integers(launches))
     measures = [*program.extent, *(each for each in used if each != BATCH_SIZE)]
@@ -69,13 +72,13 @@ def program_text(
         ("temporaries", _forms((tensors[each] for each in loops.temporaries), program, loops)),
         (
             "on_device_temporaries",
-            _forms((tensors[each] for each in on_device.temporaries), program),
+            _forms((tensors[n] for n in (on_device.temporaries if on_device else ())), program),
         ),
         ("integers", translate.names_tuple(program.integers)),
         ("measure", f"{name}_extents"),
         ("measures", translate.names_tuple(measures)),
         *([("moves", "True")] if program.moves else []),
-        *([("geometry", geometry)] if geometry else []),
+        *further.items(),
     )
     functions = tuple(each.text for launch in launches for each in (launch, launch.product) if each)
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"

@@ -50,7 +50,7 @@ def emit(program: LoweredProgram) -> Iterable[File]:
         yield render(
             "kernels/index.py",
             "kernels_index.py.jinja",
-            programs=[_index(program, name) for name in program.indexed],
+            programs=[text for name in program.indexed for text in _index(program, name)],
             primitives=PRIMITIVE_NAMES,
             library=program.library,
             references=references.geometry_imports(program.geometries.values()),
@@ -67,13 +67,17 @@ def emit(program: LoweredProgram) -> Iterable[File]:
         yield render("gradients.py", "gradients.py.jinja", functions=gradients)
 
 
-def _index(program: LoweredProgram, name: str) -> index_kernels.ProgramText:
+def _index(program: LoweredProgram, name: str) -> Iterator[index_kernels.ProgramText]:
     operator = program.operator(name)
     assert operator is not None
-    geometry = program.geometries.get(name)
-    spelled = references.spelled(geometry, "geometry") if geometry else None
+    further: dict[str, str] = {}
+    if geometry := program.geometries.get(name):
+        further["geometry"] = references.spelled(geometry, "geometry")
+    if single := program.indexed_single.get(name):
+        further["single"] = f"{operator.identifier}_single"
+        yield index_kernels.program_text(operator, further["single"], single, None, {})
     loops = program.indexed[name], program.indexed_on_device[name]
-    return index_kernels.program_text(operator, *loops, spelled)
+    yield index_kernels.program_text(operator, operator.identifier, *loops, further)
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

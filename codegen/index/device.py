@@ -71,6 +71,10 @@ class DeviceNestWriter(NestWriter):
         begin = "lane" if first == "0" else f"{first} + lane"
         self.indent(f"for {python_name(loop.index)} in range({begin}, {last}, LANES):")
 
+    def check_before(self, place: Place, size: Place) -> bool:
+        """Whether places are looked at before: each thread looks at its own."""
+        return False
+
     def refuse_outside(self, place: str, size: Place) -> None:
         """Note a place that is outside, and go on at 0: other lanes wait for this one."""
         self.writer.checks = True

@@ -124,9 +124,31 @@ class Loads:
         writer = self.writer
         variable = writer.fresh("place")
         self.put(f"{variable} = {writer.place(place)}")
-        self.refuse_outside(variable, size)
+        if not self.check_before(place, size):
+            self.refuse_outside(variable, size)
         writer.sizes.extent[variable] = size
         return places.of(Index(variable))
+
+    def check_before(self, place: Place, size: Place) -> bool:
+        """Whether a place is an element that no item changes: all of these are looked at first."""
+        writer = self.writer
+        element = place.atoms[0] if place.atoms and place == places.of(place.atoms[0]) else None
+        if not isinstance(element, Element) or element.has_batch:
+            return False
+        loops = {loop.index for loop in (*self.nest.outer, *self.nest.inner)}
+        own = [each.index for each in element.places]
+        if element.tensor not in writer.inputs or not own or not loops.issuperset(own):
+            return False
+        if writer.phase.spread in own or (element, size) in writer.checked:
+            return writer.phase.spread not in own
+        writer.checked.add((element, size))
+        lines, depth = writer.lines, writer.depth
+        writer.lines, writer.depth = [], 1
+        for name in filter(None, own):
+            self.indent(f"for {python_name(name)} in range({writer.extent(name)}):")
+        self.refuse_outside(writer.atom(element), size)
+        writer.lines, writer.depth = writer.lines + lines, depth
+        return True
 
     def refuse_outside(self, place: str, size: Place) -> None:
         """End the launch where a place is outside: as a position, what is negative is large."""

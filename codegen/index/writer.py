@@ -124,6 +124,7 @@ class Writer(ABC):
         self.numbers: dict[str, None] = {}
         self.over_batch: dict[str, str] = {}
         self.loaded: dict[Element, str] = {}
+        self.checked: set[tuple[Element, Place]] = set()
 
     @property
     @abstractmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from ..index.single import without_last
 from ..model.operator import Dispatch, FunctionReference, Index, Operator, Pointwise
 from ..model.plan import LoweredProgram, NodePlan
 from ..model.program import Program
@@ -34,6 +35,12 @@ def lower(program: Program) -> LoweredProgram:
             operator.name: index.device_plan(operator.kind.program)
             for operator in program.operators
             if isinstance(operator.kind, Index)
+        },
+        indexed_single={
+            operator.name: index.plan(single)
+            for operator in program.operators
+            if isinstance(operator.kind, Index) and operator.kind.geometry
+            if (single := without_last(operator.kind.program)) is not None
         },
         geometries={
             operator.name: operator.kind.geometry

@@ -194,6 +194,8 @@ class LoweredProgram(Program):
     pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
     indexed: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
     indexed_on_device: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
+    indexed_single: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
+    """The same without a last index, for operands whose views are one element wide there."""
     geometries: Mapping[str, FunctionReference] = field(default_factory=dict, kw_only=True)
     """What says which views of their operands index programs see, by operator."""
     nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)

@@ -35,7 +35,7 @@ from .yaml_nodes import AnyNode, Mapping, Scalar
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _ABSOLUTE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")
-_GEOMETRY = re.compile(r"([A-Za-z_]\w*\.[A-Za-z_]\w*)(?:\(([\w, ]*)\))?")
+_GEOMETRY = re.compile(r"([A-Za-z_][\w.]*[.:][A-Za-z_]\w*)(?:\(([\w, ]*)\))?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _FORMULA_KINDS: dict[str, ir.Kind] = {
     "Scalar": "scalar", "float": "scalar", "complex": "scalar", "int": "int", "SymInt": "int",
@@ -169,9 +169,9 @@ def _geometry(entry: Mapping, report: Report) -> tuple[FunctionReference | None,
     if "meta" not in entry.keys:
         message = "the statements do not tell the results' shapes where a geometry is given"
         report.add("E112", scalar.where, message, hint="add meta: family.function")
-    module, _, name = match[1].rpartition(".")
+    module, colon, name = match[1].rpartition(":") if ":" in match[1] else match[1].rpartition(".")
     wholes = tuple(re.findall(r"\w+", match[2] or ""))
-    return FunctionReference(module, name), wholes
+    return FunctionReference(module, name, is_absolute=colon == ":"), wholes
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:

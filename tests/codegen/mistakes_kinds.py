@@ -98,6 +98,32 @@ KINDS = [
         "E339",
         "compute in floats",
     ),
+    wrong(
+        "geometry without a shape function",
+        "- func: mm(",
+        "- func: turned(Tensor x, int dim) -> Tensor\n"
+        "  variants: function\n"
+        "  index: out[...] = x[...]\n"
+        "  geometry: ‸indexing.around\n"
+        '  samples: [{x: "ints([1, 2])", dim: 0}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E112",
+        "do not tell the results' shapes",
+    ),
+    wrong(
+        "geometry of a composite",
+        "- func: mm(",
+        "- func: turned(Tensor x) -> Tensor\n"
+        "  variants: function\n"
+        "  composite: x.neg()\n"
+        "  ‸geometry: indexing.around\n"
+        '  samples: [{x: "ints([1, 2])"}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E111",
+        "'index' entries",
+    ),
     wrong("reduction without combine", "    combine: acc + other\n", "", "E108", "combine"),
     wrong("reduction that reads nothing", "reduce: acc + self", "reduce: ‸acc + 1", "E321", "self"),
     wrong(

@@ -10,7 +10,8 @@ stride of its first place; `n_i` is the extent of `i`.
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, agree
 from torchgen_out._runtime.kernels.common.places import U, row_start
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
@@ -258,6 +259,441 @@ triu = IndexProgram(
             numbers=(),
             has_batch=True,
             items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def gather_single_0(
+    start,
+    stop,
+    index,
+    self,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    self_size1,
+):
+    """out[..., j] = self[..., index[..., j]]"""
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for j in range(n_j):
+            place = np.int64(index[U(index_p + j * index_s0)])
+            if U(place) >= U(self_size1):
+                return False
+            self_value = self[U(self_p + place * self_s0)]
+            out_value = self_value
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def gather_single_extents(self, index):
+    """The extents of j; sizes must agree."""
+    n_j = index[-1]
+    return n_j, self[-1]
+
+
+gather_single = IndexProgram(
+    "gather_single",
+    arguments=("self", "dim", "index", "sparse_grad"),
+    inputs={"self": TensorForm(True, ("",)), "index": TensorForm(True, ("",), "int")},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=gather_single_extents,
+    measures=("j", "size(self, -1)"),
+    moves=True,
+    launches=(
+        Launch(
+            function=gather_single_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=("size(self, -1)",),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def gather_0(
+    start,
+    stop,
+    index,
+    self,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    self_size2,
+):
+    """out[..., j, i] = self[..., index[..., j, i], i]"""
+    j = start % n_j
+    rest = start // n_j
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(n_i):
+            place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+            if U(place) >= U(self_size2):
+                return False
+            self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+            out_value = self_value
+            out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+        j += 1
+        if j == n_j:
+            j = 0
+            rest += 1
+    return True
+
+
+def gather_device_0(
+    start,
+    stop,
+    index,
+    self,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    self_size2,
+):
+    """out[..., j, i] = self[..., index[..., j, i], i]"""
+    fine = True
+    for item in range(start, stop):
+        i = item % n_i
+        rest = item // n_i
+        j = rest % n_j
+        rest = rest // n_j
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+        is_inside = (place >= 0) & (place < self_size2)
+        fine &= is_inside
+        place = place if is_inside else np.int64(0)
+        self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+        out_here = self_value
+        out[U(out_p + j * out_s0 + i * out_s1)] = out_here
+    return fine
+
+
+def gather_extents(self, index):
+    """The extents of i, j; sizes must agree."""
+    n_i = self[-1]
+    n_j = index[-2]
+    agree("gather", "i", n_i, "size(index, -1)", index[-1])
+    return n_i, n_j, self[-2]
+
+
+gather = IndexProgram(
+    "gather",
+    arguments=("self", "dim", "index", "sparse_grad"),
+    inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(True, ("", ""), "int")},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=gather_extents,
+    measures=("i", "j", "size(self, -2)"),
+    moves=True,
+    geometry=indexing_geometry.gather,
+    single=gather_single,
+    launches=(
+        Launch(
+            function=gather_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("j", "i"),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=True,
+            items=("j",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=gather_device_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=True,
+            items=("j", "i"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def index_select_single_0(
+    start,
+    stop,
+    index,
+    self,
+    out,
+    index_at,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    self_size1,
+):
+    """out[..., j] = self[..., index[j]]"""
+    for j in range(n_j):
+        if U(np.int64(index[U(index_at + j * index_s0)])) >= U(self_size1):
+            return False
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for j in range(n_j):
+            place = np.int64(index[U(index_at + j * index_s0)])
+            self_value = self[U(self_p + place * self_s0)]
+            out_value = self_value
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def index_select_single_extents(self, index):
+    """The extents of j; sizes must agree."""
+    n_j = index[-1]
+    return n_j, self[-1]
+
+
+index_select_single = IndexProgram(
+    "index_select_single",
+    arguments=("self", "dim", "index"),
+    inputs={"self": TensorForm(True, ("",)), "index": TensorForm(False, ("",), "int")},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=index_select_single_extents,
+    measures=("j", "size(self, -1)"),
+    moves=True,
+    launches=(
+        Launch(
+            function=index_select_single_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=("size(self, -1)",),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def index_select_0(
+    start,
+    stop,
+    index,
+    self,
+    out,
+    index_at,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    self_size2,
+):
+    """out[..., j, i] = self[..., index[j], i]"""
+    j = start % n_j
+    rest = start // n_j
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        index_value = np.int64(index[U(index_at + j * index_s0)])
+        for i in range(n_i):
+            place = index_value
+            if U(place) >= U(self_size2):
+                return False
+            self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+            out_value = self_value
+            out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+        j += 1
+        if j == n_j:
+            j = 0
+            rest += 1
+    return True
+
+
+def index_select_device_0(
+    start,
+    stop,
+    index,
+    self,
+    out,
+    index_at,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    self_size2,
+):
+    """out[..., j, i] = self[..., index[j], i]"""
+    fine = True
+    for item in range(start, stop):
+        i = item % n_i
+        rest = item // n_i
+        j = rest % n_j
+        rest = rest // n_j
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        place = np.int64(index[U(index_at + j * index_s0)])
+        is_inside = (place >= 0) & (place < self_size2)
+        fine &= is_inside
+        place = place if is_inside else np.int64(0)
+        self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+        out_here = self_value
+        out[U(out_p + j * out_s0 + i * out_s1)] = out_here
+    return fine
+
+
+def index_select_extents(self, index):
+    """The extents of i, j; sizes must agree."""
+    n_i = self[-1]
+    n_j = index[-1]
+    return n_i, n_j, self[-2]
+
+
+index_select = IndexProgram(
+    "index_select",
+    arguments=("self", "dim", "index"),
+    inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(False, ("",), "int")},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=index_select_extents,
+    measures=("i", "j", "size(self, -2)"),
+    moves=True,
+    geometry=indexing_geometry.index_select,
+    single=index_select_single,
+    launches=(
+        Launch(
+            function=index_select_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("j", "i"),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=True,
+            items=("j",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=index_select_device_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=True,
+            items=("j", "i"),
             spread=None,
             runs_batch=False,
             over_batch=False,

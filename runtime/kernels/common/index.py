@@ -7,7 +7,7 @@ strides. Sizes are looked at here: what does not fit is refused before anything 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, NamedTuple
@@ -48,6 +48,18 @@ class View(NamedTuple):
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
     offset: int = 0
+
+
+class Refusal(NamedTuple):
+    """What is said of an integer tensor of which an element is no place."""
+
+    tensor: str
+    error: Callable[[Any], Exception]
+    """From the tensor's elements, as a NumPy array."""
+
+
+REFUSAL = "refusal"
+"""Under which name a geometry tells it."""
 
 
 def dense(*sizes: int) -> View:
@@ -116,7 +128,8 @@ class IndexProgram:
     on_device, on_device_temporaries: those of devices. moves: whether nothing is computed, so that
     elements of any dtype are taken as words of their width. geometry: from what a kernel is called
     with to the views that the statements see, and whole numbers, by name; None where operands must
-    be contiguous for that.
+    be contiguous for that. single: the program without its last index, for views whose last dim has
+    one element.
     """
 
     name: str
@@ -131,7 +144,8 @@ class IndexProgram:
     on_device: tuple[Launch, ...]
     on_device_temporaries: dict[str, TensorForm]
     moves: bool = False
-    geometry: Callable[..., dict[str, View | int] | None] | None = None
+    geometry: Callable[..., Mapping[str, View | Refusal | int] | None] | None = None
+    single: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def kernel_for(self, folder: str) -> Any:
@@ -187,6 +201,18 @@ class IndexProgram:
             return None
         views = {name: each for name, each in found.items() if isinstance(each, View)}
         return views, {**given, **{n: each for n, each in found.items() if n not in views}}
+
+    def narrowed(self, views: dict[str, View]) -> tuple[IndexProgram, dict[str, View]]:
+        """The program for these views: the one without a last index if all are one element wide."""
+        if self.single is None:
+            return self, views
+        forms, fewer = ({**each.inputs, **each.results} for each in (self, self.single))
+        losing = [name for name, form in forms.items() if form.rank > fewer[name].rank]
+        if any(views[name].sizes[-1] != 1 for name in losing):
+            return self, views
+        cut = {name: View(each.sizes[:-1], each.strides[:-1], each.offset)
+               for name, each in views.items() if name in losing}  # fmt: skip
+        return self.single, {**views, **cut}
 
     def measured(
         self, sizes: dict[str, Sizes], given: dict[str, Any]

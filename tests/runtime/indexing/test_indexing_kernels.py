@@ -14,30 +14,6 @@ from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
 X = np.arange(60.0).reshape(3, 4, 5)
 
 
-@pytest.mark.parametrize("dim", [0, 1, 2])
-@pytest.mark.parametrize("x", [X, X.transpose(1, 2, 0)], ids=["contiguous", "transposed"])
-def test_gather(x: Any, dim: int) -> None:
-    index = np.random.default_rng(0).integers(0, x.shape[dim], x.shape)
-    out = np.empty(x.shape)
-    indexing.gather(out, x, dim, index)
-    np.testing.assert_array_equal(out, np.take_along_axis(x, index, dim))
-
-
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float32", "int64", "complex128"])
-def test_gather_of_every_width(dtype: str) -> None:
-    x = np.arange(12).reshape(3, 4).astype(dtype)
-    out = np.empty((3, 2), dtype)
-    index = np.array([[3, 0], [1, 1], [2, 3]])
-    indexing.gather(out, x, 1, index)
-    np.testing.assert_array_equal(out, np.take_along_axis(x, index, 1))
-
-
-@pytest.mark.parametrize("bad", [4, -1])
-def test_gather_out_of_bounds(bad: int) -> None:
-    with pytest.raises(RuntimeError, match=f"index {bad} is out of bounds for dimension 1"):
-        indexing.gather(np.empty((3, 1)), X[:, :, 0], -1, np.array([[0], [bad], [1]]))
-
-
 EXPRESSIONS = [
     [np.array([2, -1])],
     [np.array([2, 0]), np.array([-1, 3])],

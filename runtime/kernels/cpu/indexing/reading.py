@@ -11,11 +11,10 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.common.folded import sizes_around, strides_around
+from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.folding import as_bits
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places
 from torchgen_out._runtime.kernels.cpu.indexing.reading_loops import (
-    gather_lines,
     select_lines,
     take_counted,
 )
@@ -70,36 +69,8 @@ def _entry(loop: TypedKernel, word: Any, numbers: int) -> Any:
 
 
 @planned(any_strides=True)
-def gather(
-    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, sparse_grad: bool = False
-) -> LaunchPlan:
-    """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
-    own, strides = self.sizes or (1,), self.strides or (1,)
-    taken = (0,) * len(own) if 0 in index.sizes else index.sizes or (1,)  # nothing: of any dims
-    size, dim = own[dim], dim % len(own)
-    reached = (*taken[:dim], size, *taken[dim + 1 :])
-    within = TensorSpec(self.dtype, reached, strides)
-    steps = strides_around(reached, strides, dim)
-    outer, count, inner = sizes_around(taken, dim)
-    is_walked = steps is not None
-    if steps is None:
-        steps = size * inner, inner, 1
-    plan = plan_reading(
-        *(gather_lines, result, index, outer * count, (count, size, inner, *steps)),
-        lambda slots: places.bad_scatter_index(slots.reshape(index.sizes), dim, size),
-    )
-    known = TensorSpec(self.dtype, (), ()) if is_walked else within
-    return on_copies(plan, 1, [known, index])
-
-
-@planned(any_strides=True)
-def index_select(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec) -> LaunchPlan:
-    """Write the slices that `index` names."""
-    return plan_select(result, self, dim, index)
-
-
-def plan_select(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec) -> LaunchPlan:
-    """The plan that reads whole slices; a few of an operand with gaps by NumPy, without a copy."""
+def slices(result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec) -> LaunchPlan:
+    """Write slices by their numbers; a few of an operand with gaps by NumPy, without a copy."""
     outer, size, inner = sizes_around(self.sizes, dim)
     count = index.numel
     refuse = lambda slots: errors.index_out_of_range_in_self()  # noqa: E731
@@ -157,7 +128,7 @@ def index(self: Array, indices: Sequence[Array | None]) -> Array:
         out = np.empty(shape, self.dtype)
         if out.size:
             sizes = *shape[:first], place.size, *shape[first + place.ndim :]
-            index_select(out.reshape(sizes), self, first, place.reshape(-1))
+            slices(out.reshape(sizes), self, first, place.reshape(-1))
         return out
     if not self.flags.c_contiguous:
         return self[places.numpy_index(self.shape, plain)]

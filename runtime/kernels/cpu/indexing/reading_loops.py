@@ -8,37 +8,6 @@ from torchgen_out._runtime.kernels.typed import typed
 
 
 @typed
-def gather_lines(
-    start, stop, out, self, index, at, at_index, count, size, inner, outer_step, step, inner_step
-):
-    """out[o, j, i] = self[o, index[o, j, i], i], lines (o, j); False for a place outside.
-
-    Rows, which may be of one place each, are not taken out: views count references, 15 ns each.
-    """
-    line, limit = start, np.uint64(size)
-    o, first = divmod(start, max(count, 1))
-    while line < stop:
-        length, base = min(count - first, stop - line), at + o * outer_step
-        if inner == 1:
-            for j in range(np.uint64(line), np.uint64(line + length)):
-                k = index[np.uint64(at_index) + j]
-                if np.uint64(k) >= limit:
-                    return False
-                out[j] = self[np.uint64(base + k * step)]
-        else:
-            for place in range(line * inner, (line + length) * inner, inner):
-                slots, target = index[at_index + place : at_index + place + inner], out[place:]
-                for i in range(inner):
-                    k = slots[i]
-                    if np.uint64(k) >= limit:
-                        return False
-                    target[i] = self[np.uint64(base + k * step + i * inner_step)]
-        line += length
-        o, first = o + 1, 0
-    return True
-
-
-@typed
 def select_lines(start, stop, out, self, index, at, at_index, count, size, inner):
     """out[o, j] = self[o, index[j]], rows or lines start to stop; False for a place outside.
 

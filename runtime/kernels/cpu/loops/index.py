@@ -18,15 +18,17 @@ from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.common.contraction import Operand
 from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
+    REFUSAL,
     IndexProgram,
     Launch,
+    Refusal,
     TensorForm,
     View,
 )
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in, view_of
 from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
 from torchgen_out._runtime.kernels.vecmath import compose
@@ -77,19 +79,21 @@ class IndexKernel(PlannedKernel):
         count = len(program.results)
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
+        if not any(spec.numel for spec in results.values()):
+            return NOTHING
         operands = {name: given[name] for name in program.inputs}
+        own = operands
         if program.moves:
             results, operands = (_as_words(program, each) for each in (results, operands))
         seen = program.seen(results, given)
         if seen is None:
             return self.plan_on_copies(*args)
         views, given = seen
+        program, views = program.narrowed(views)
         results, operands = (_viewed(each, views) for each in (results, operands))
         starts = {name: view.offset for name, view in views.items()}
         sizes = {name: tuple(spec.sizes) for name, spec in operands.items()}
         extents, batch = program.measured(sizes, given)
-        if not any(spec.numel for spec in results.values()):
-            return NOTHING
         compute = _compute_type(program, results, operands)
         kept = {
             name: _made_spec(program, form, extents, batch, compute)
@@ -102,7 +106,8 @@ class IndexKernel(PlannedKernel):
         order = (*results, *operands)
         products = [call.contraction(each) for each in launches]
         if len(launches) == 1 and not kept and products == [None]:
-            plan = call.step(launches[0], order).plan
+            refuse = _refuse(program, own, order, given.get(REFUSAL))
+            plan = call.step(launches[0], order, refuse).plan
         else:
             steps = [
                 made or call.step(each, each.arrays)
@@ -110,6 +115,18 @@ class IndexKernel(PlannedKernel):
             ]
             plan = LaunchPlan(_runner(steps, order, names, kept), None)
         return _over_words(plan, [spec.dtype for spec in call.specs.values()], args)
+
+
+def _refuse(
+    program: IndexProgram, operands: dict[str, TensorSpec], order: Sequence[str], told: Any
+) -> Callable[..., Exception]:
+    """The error of a launch over results and operands that met an element that is no place."""
+    if told is None:
+        return lambda *_: program.refused()
+    refusal: Refusal = told
+    at, start = order.index(refusal.tensor), len(order) + list(operands).index(refusal.tensor)
+    spec = operands[refusal.tensor]
+    return lambda *args: refusal.error(view_of(args[at], args[start], spec))
 
 
 def _viewed(specs: dict[str, TensorSpec], views: dict[str, View]) -> dict[str, TensorSpec]:
@@ -200,20 +217,19 @@ class _Call(NamedTuple):
     wanted: Container[str]
 
     @property
-    def singles(self) -> set[str]:
-        """The indices that go through what is behind a dim: often one element, and then no loop."""
-        if self.program.geometry is None:
-            return set()
-        return {form.indices[-1] for form in self.program.results.values() if form.indices}
-
-    @property
     def forms(self) -> dict[str, TensorForm]:
         return {**self.program.inputs, **self.program.results, **self.program.temporaries}
 
-    def step(self, launch: Launch, arrays: tuple[str, ...]) -> _Step:
-        """A launch as loops over arrays in this order."""
+    def step(
+        self,
+        launch: Launch,
+        arrays: tuple[str, ...],
+        refuse: Callable[..., Exception] | None = None,
+    ) -> _Step:
+        """A launch as loops over arrays in this order. refuse: makes the error."""
         bound = self.bind(launch, arrays)
-        return _Step(_launch_plan(self.program, bound), arrays, bound.offsets)
+        refuse = refuse or (lambda *_: self.program.refused())
+        return _Step(_launch_plan(bound, refuse), arrays, bound.offsets)
 
     def contraction(self, launch: Launch) -> _Step | None:
         """A launch as products of matrices, where it is one of some size."""
@@ -293,9 +309,7 @@ class _Call(NamedTuple):
             parts.append(whole(prod(self.batch) // max(loops.run_size, 1)))
         if launch.runs_batch:
             parts.append(whole(loops.run_size))
-        for name in (*launch.extents, *launch.integers):
-            is_single = name in self.singles and self.extents[name] == 1
-            parts.append("1" if is_single else whole(self.extents[name]))
+        parts += [whole(self.extents[name]) for name in (*launch.extents, *launch.integers)]
         return loops, parts
 
     def _loops(self, launch: Launch) -> _Loops:
@@ -365,8 +379,8 @@ def _with_offsets(run: Callable[..., Any], given: Sequence[bool]) -> Callable[..
     return run if all(given) else complete
 
 
-def _launch_plan(program: IndexProgram, bound: Bound) -> LaunchPlan:
-    """The plan of one launch over the results and operands: compiled code is all that is called."""
+def _launch_plan(bound: Bound, refuse: Callable[..., Exception]) -> LaunchPlan:
+    """The plan of one launch: compiled code is all that is called."""
     if not bound.count:
         run: Callable[..., Any] = do_nothing
     elif bound.work < 2 * threads.GRAIN:
@@ -376,7 +390,7 @@ def _launch_plan(program: IndexProgram, bound: Bound) -> LaunchPlan:
         run = partial(threads.run_ranges, *first)
     plan = LaunchPlan(run, bound.plan)
     may_refuse = bound.may_refuse and bound.count > 0
-    return refusing(plan, lambda *_: program.refused()) if may_refuse else plan
+    return refusing(plan, refuse) if may_refuse else plan
 
 
 def _runner(

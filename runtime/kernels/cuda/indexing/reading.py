@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.kernels.common.folded import Folded, sizes_around
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions, total_of
@@ -20,23 +20,9 @@ from torchgen_out._runtime.kernels.cuda.indexing.places import (
     plain_places,
     write_coordinate,
 )
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 from torchgen_out._runtime.kernels.cuda.reduction.selection import bounds
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
-
-
-def gather(
-    queue: Queue, out: Array, self: Array, dim: int, index: Array, sparse_grad: bool = False
-) -> None:
-    """out[o, j, i] = self[o, index[o, j, i], i] around `dim`."""
-    if not index.numel:
-        return
-    self = contiguous(queue, within(self, index.sizes, dim))
-    size = self.sizes[dim] if self.ndim else 1
-    folded = sizes_around(index.sizes, dim)
-    numbers = (out.numel, folded.count, size, folded.inner)
-    operands = (out.moved(), self.moved(), converted(queue, index, dtypes.int64), queue.faults)
-    run_elements(queue, gather_elements, out.numel, *operands, *numbers)
 
 
 def within(array: Array, sizes: tuple[int, ...], dim: int) -> Array:
@@ -46,22 +32,6 @@ def within(array: Array, sizes: tuple[int, ...], dim: int) -> Array:
             if each != dim % len(sizes) and array.sizes[each] != size:
                 array = array.narrowed(each, 0, size)
     return array
-
-
-@device_kernel("X* X* int64* int64*", "I I I I")
-def gather_elements(out, x, index, faults, n, count, size, inner):
-    """A thread owns elements at the distance of the grid."""
-    item = I(cuda.grid(1))
-    while item < n:
-        row = divided(item, inner)
-        o = divided(row, count)
-        k = index[item]
-        is_inside = (k >= 0) & (k < size)
-        if not is_inside:
-            note(faults, INDEX, k, size)
-        at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
-        out[item] = x[at] if is_inside else X(0)
-        item = I(item + cuda.gridsize(1))
 
 
 def read_slices(queue: Queue, out: Array, x: Array, places: Array, folded: Folded) -> None:
@@ -85,13 +55,6 @@ def read_elements(out, x, places, faults, n, count, size, inner):
         at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
         out[item] = x[at] if is_inside else X(0)
         item = I(item + cuda.gridsize(1))
-
-
-def index_select(queue: Queue, out: Array, self: Array, dim: int, index: Array) -> None:
-    """Write the slices that `index` names."""
-    folded = sizes_around(self.sizes, dim)
-    if out.numel:
-        read_slices(queue, out, self, converted(queue, index, dtypes.int64), folded)
 
 
 def index(queue: Queue, self: Array, indices: Sequence[Array | None]) -> Array:

@@ -6,7 +6,6 @@ from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.indexing.reading import gather
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.sort.sort import sort_rows
 
@@ -25,8 +24,22 @@ def searchsorted(
     sequence = sorted_sequence
     if sorter is not None:
         sequence = queue.empty(sorter.sizes, sorted_sequence.dtype)
-        gather(queue, sequence, sorted_sequence, sorter.ndim - 1, sorter)
+        operands = (
+            sequence.moved(),
+            sorted_sequence.moved(),
+            converted(queue, sorter, dtypes.int64),
+        )
+        run_elements(queue, sort_rows_by, sorter.numel, *operands, sorter.numel, sorter.sizes[-1])
     _search(queue, out, sequence, self, right or side == "right")
+
+
+@device_kernel("X* X* int64*", "I I")
+def sort_rows_by(out, x, order, n, width):
+    """A thread owns elements at the distance of the grid."""
+    i = I(cuda.grid(1))
+    while i < n:
+        out[i] = x[i - i % width + I(order[i])]
+        i = I(i + cuda.gridsize(1))
 
 
 def bucketize(
