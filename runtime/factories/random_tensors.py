@@ -182,8 +182,10 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     """
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     _check_std(std)
-    sizes = shapes.broadcast_shapes(*[tensor._sizes for tensor in tensors])
     first, is_scaled = tensors[0], isinstance(std, Tensor)
+    sizes = first._sizes
+    if len(tensors) > 1:
+        sizes = shapes.broadcast_shapes(sizes, tensors[1]._sizes)
     scale = 1.0 if is_scaled else float(std)
     if out is None:
         made = _draw("normal_", (0.0, scale), sizes, generator, first.dtype, None, first.device)
@@ -197,6 +199,8 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
 
 
 def _check_std(std: Any) -> None:
+    if std.__class__ is float and std >= 0:
+        return
     if isinstance(std, Tensor) and std.dtype.is_complex:
         raise RuntimeError("normal expects standard deviation to be non-complex")
     lowest = std.min().item() if isinstance(std, Tensor) and std.numel() else std

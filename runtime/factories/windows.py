@@ -154,28 +154,19 @@ def kaiser_window_beta(window_length: int, periodic: bool, beta: float, *options
 
 def fft_fftfreq(n: int, d: float = 1.0, *options: Any) -> Any:
     """0, 1, ... and then the negative ones, over n d."""
-    steps = _counted("fftfreq", n, n)
-    return _frequencies("fftfreq", np.where(steps < (n + 1) // 2, steps, steps - n), n, d, *options)
+    return _frequencies("fftfreq", n, d, n, *options)
 
 
 def fft_rfftfreq(n: int, d: float = 1.0, *options: Any) -> Any:
     """0, 1, ... n // 2 over n d."""
-    return _frequencies("rfftfreq", _counted("rfftfreq", n, n // 2 + 1), n, d, *options)
-
-
-def _counted(name: str, n: int, count: int) -> Any:
-    """0, 1, ... count - 1."""
-    if count < 0:
-        raise RuntimeError(f"{name}: expected a number of samples from 0 on, got n={n}")
-    shapes.check_storable((count,))
-    return np.arange(count)
+    return _frequencies("rfftfreq", n, d, n // 2 + 1, *options)
 
 
 def _frequencies(
     name: str,
-    steps: Any,
     n: int,
     d: float,
+    count: int,
     dtype: Any = None,
     layout: Any = None,
     device: Any = None,
@@ -184,6 +175,19 @@ def _frequencies(
     chosen = creation.dtype_or(dtype, dtypes.default_dtype())
     if chosen.kind not in "fc":
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
-    with np.errstate(all="ignore"):
-        values = steps * np.divide(1.0, n * d)
+    if count < 0:
+        raise RuntimeError(f"{name}: expected a number of samples from 0 on, got n={n}")
+    shapes.check_storable((count,))
+    make = _steps_over if count <= LONGEST_KEPT else _steps_over.__wrapped__
+    values = make(n, d, count, chosen).copy()
     return creation.from_values(values, chosen, creation.device_or_default(device), pin_memory)
+
+
+@lru_cache(maxsize=64)
+def _steps_over(n: int, d: float, count: int, dtype: dtype) -> Any:
+    """Steps of n points, negative behind the half, over n d, as a buffer of `dtype` holds them."""
+    steps = np.arange(count)
+    if count == n:
+        steps = np.where(steps < (n + 1) // 2, steps, steps - n)
+    with np.errstate(all="ignore"):
+        return creation.cast_values(steps * np.divide(1.0, n * d), dtype)

@@ -10,6 +10,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
 
 
 def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
@@ -55,7 +56,8 @@ def nonzero(self: Any, as_tuple: bool = False, out: Any = None) -> Any:
         raise errors.out_with_as_tuple()
     if as_tuple:
         return nonzero_vectors(self)
-    found = ops._nonzero(_nonzero_mask(self))
+    mask = _nonzero_mask(self)
+    found = operators["_nonzero"].calls[mask._key](mask)
     return found if out is None else store_out("nonzero", out, found, "exact", apart=[self])
 
 
@@ -67,7 +69,8 @@ def nonzero_vectors(self: Tensor) -> tuple[Tensor, ...]:
 
 def _nonzero_mask(self: Tensor) -> Tensor:
     """The tensor itself, if its bits tell which elements are zero: of 16-bit floats, -0 is, too."""
-    return self if self.dtype.opmath is self.dtype else self.ne(0)
+    own = self.dtype
+    return self if own.opmath is own else self.ne(0)
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:

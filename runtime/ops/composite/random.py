@@ -52,15 +52,19 @@ def feature_dropout(input: Any, p: float, train: bool) -> Any:
     """`dropout` of whole channels."""
     if _is_idle(input, p, train):
         return input
-    if p == 1:
-        return input * 0
-    return input * (input.new_empty(_channels(input)).bernoulli_(1 - p) / (1 - p))
+    return input * _channel_scales(input, p)
 
 
 def feature_dropout_(self: Any, p: float, train: bool) -> Any:
     """The same in place."""
-    dropped = feature_dropout(self, p, train)
-    return self if dropped is self else self.copy_(dropped)
+    return self if _is_idle(self, p, train) else self.mul_(_channel_scales(self, p))
+
+
+def _channel_scales(input: Any, p: float) -> Any:
+    """1 / (1 - p) for channels that are kept, 0 for others."""
+    if p == 1:
+        return 0
+    return ops.native_dropout(input.new_ones(_channels(input)), p, True)[0]
 
 
 def alpha_dropout(input: Any, p: float, train: bool) -> Any:

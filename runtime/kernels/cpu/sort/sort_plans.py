@@ -100,8 +100,12 @@ def plan_of_all(which: int) -> Planner:
         found = _plan_one(TensorSpec(self.dtype, (prod(self.sizes),), (1,)), 0, which, 0)
         if found is None:
             return None
-        run, indices = found.run, np.empty(1, np.int64)
-        return LaunchPlan(lambda *args: run(args[0], indices, *args[1:]), found.params)
+        run_one, indices = found.run, np.empty(1, np.int64)
+
+        def run(value: Array, self: Array, at: int, wanted: Any) -> None:
+            run_one(value, indices, self, at, wanted)
+
+        return LaunchPlan(run, found.params)
 
     return plan
 
@@ -119,7 +123,7 @@ def plan_mode(
     if walk is None:
         return None
     take = take_most_frequent.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 7))
-    return LaunchPlan(_make_run(walk, False, lambda *args: take(*args[:-1])), None)
+    return LaunchPlan(_make_run(walk, False, take), ())
 
 
 Walk = tuple[int, ...]
@@ -141,7 +145,7 @@ def _plan_first(
     if walk is None:
         return None
     take = take_first.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 8))
-    return LaunchPlan(_make_run(walk, descending, take), count)
+    return LaunchPlan(_make_run(walk, descending, take), (count,))
 
 
 def _plan_one(self: TensorSpec, dim: int, which: int, place: int) -> LaunchPlan | None:
@@ -150,13 +154,11 @@ def _plan_one(self: TensorSpec, dim: int, which: int, place: int) -> LaunchPlan 
     if walk is None:
         return None
     take = take_one.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 9))
-    return LaunchPlan(
-        _make_run(walk, False, lambda *args: take(*args[:-1], *args[-1])), (which, place)
-    )
+    return LaunchPlan(_make_run(walk, False, take), (which, place))
 
 
 def _make_run(walk: Walk, descending: bool, take: Callable[..., Any]) -> Callable[..., None]:
-    """Sort the rows, then have `take` read off the results."""
+    """Sort the rows, then have `take` read off the results, by the numbers of the plan."""
     pack = pack_rows.entry_point((UINT64, FLOAT32, *(int,) * 8))
     outer, size, inner = walk[:3]
     rows, flip = outer * inner, 0xFFFFFFFF if descending else 0
@@ -164,8 +166,8 @@ def _make_run(walk: Walk, descending: bool, take: Callable[..., Any]) -> Callabl
     def run(values: Array, indices: Array, self: Array, at: int, wanted: Any) -> None:
         keys = np.empty(rows * size, np.uint64)
         pack(keys, self, at, *walk, flip)
-        keys.reshape(rows, size).sort()
-        take(values, indices, keys, self, at, *walk, wanted)
+        (keys if rows == 1 else keys.reshape(rows, size)).sort()
+        take(values, indices, keys, self, at, *walk, *wanted)
 
     return run
 

@@ -29,8 +29,9 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 def count_nonzero(self: Any, dim: Any = None) -> Any:
     """The number of elements that are not zero."""
-    is_counted = self if self.dtype is dtypes.bool else ops.ne(self, 0)
-    return ops.sum(is_counted, dim)
+    if self.dtype is not dtypes.bool:
+        self = operators["ne.Tensor"].calls[self._key, int](self, 0)
+    return ops.sum(self, dim)
 
 
 def nonzero_static(self: Any, size: int, fill_value: int) -> Any:

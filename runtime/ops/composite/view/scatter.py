@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
 
 
 def _with(self: Any, look: Any, src: Any) -> Any:
@@ -65,7 +66,8 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     if len(sizes) > 2 and len(set(sizes)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     count, step = min(sizes), sum(self._strides)
-    self.as_strided((count,), (step,)).fill_(fill_value)
+    diagonal = operators["as_strided"].calls[self._key](self, (count,), (step,))
+    diagonal.fill_(fill_value)
     rows, columns = sizes[0], sizes[1]
     if wrap and len(sizes) == 2 and rows > columns + 1:
         start = (columns + 1) * self._strides[0] + self._offset
