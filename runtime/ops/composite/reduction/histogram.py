@@ -104,6 +104,9 @@ def _bounds(points: Any, range: Sequence[float] | None) -> list[tuple[float, flo
     """Where the bins of each coordinate begin and end: as told, or as the elements lie."""
     if range is not None:
         return list(zip(range[::2], range[1::2], strict=True))
+    if points.numel() and points.shape[1] == 1:
+        least, greatest = ops.aminmax(points)
+        return [(least.item(), greatest.item())]
     if points.numel():
         return list(zip(*[each.tolist() for each in ops.aminmax(points, dim=0)], strict=True))
     return [(0.0, 1.0)] * points.shape[1]

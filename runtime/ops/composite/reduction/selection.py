@@ -14,7 +14,7 @@ from torchgen_out._runtime.dispatch.operator import operators
 def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest and the greatest. **Raises** RuntimeError or IndexError where there is none."""
     if dim is None:
-        if not self.numel():
+        if 0 in self._sizes:
             raise RuntimeError(
                 "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
                 "no identity."
@@ -23,7 +23,7 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         axis = shapes.normalize_dim(dim, self.ndim)
         if self.ndim and not self.size(axis):
             raise errors.empty_reduction_dim("aminmax", axis)
-    least, greatest = (operators[name].calls[self._key] for name in ("amin", "amax"))
+    least, greatest = operators["amin"].calls[self._key], operators["amax"].calls[self._key]
     return least(self, dim, keepdim), greatest(self, dim, keepdim)
 
 
