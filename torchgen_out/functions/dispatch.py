@@ -6209,6 +6209,57 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     return call(input, pad, value)
 
 
+__pixel_shuffle = operators._pixel_shuffle.calls
+
+
+def _pixel_shuffle(input: Tensor, r: int) -> Tensor:
+    """_pixel_shuffle(Tensor self, int r) -> Tensor
+
+    Moves channels into space: `(*, C * r**2, H, W)` becomes `(*, C, H, r, W, r)`.
+    """
+    if r.__class__ is not int:
+        r = as_int(r, "_pixel_shuffle", "r", 2)
+    try:
+        call = __pixel_shuffle[input._key]
+    except AttributeError:
+        return __pixel_shuffle.miss(input, r)
+    return call(input, r)
+
+
+__pixel_unshuffle = operators._pixel_unshuffle.calls
+
+
+def _pixel_unshuffle(input: Tensor, r: int) -> Tensor:
+    """_pixel_unshuffle(Tensor self, int r) -> Tensor
+
+    Moves space into channels: `(*, C, H * r, W * r)` becomes `(*, C, r, r, H, W)`.
+    """
+    if r.__class__ is not int:
+        r = as_int(r, "_pixel_unshuffle", "r", 2)
+    try:
+        call = __pixel_unshuffle[input._key]
+    except AttributeError:
+        return __pixel_unshuffle.miss(input, r)
+    return call(input, r)
+
+
+__channel_shuffle = operators._channel_shuffle.calls
+
+
+def _channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """_channel_shuffle(Tensor self, int groups) -> Tensor
+
+    Interleaves the channels of groups: `(N, G * K, L)` becomes `(N, K, G, L)`.
+    """
+    if groups.__class__ is not int:
+        groups = as_int(groups, "_channel_shuffle", "groups", 2)
+    try:
+        call = __channel_shuffle[input._key]
+    except AttributeError:
+        return __channel_shuffle.miss(input, groups)
+    return call(input, groups)
+
+
 _grid_sampler = operators.grid_sampler.calls
 
 

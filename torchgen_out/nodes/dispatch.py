@@ -7394,6 +7394,88 @@ def recording_constant_pad_nd(below, needs_self):
     return call
 
 
+class PixelShuffleBackward0(Node):
+    """_pixel_shuffle
+    self: _pixel_unshuffle(grad.flatten(-2, -1).flatten(-3, -2), r).flatten(-5, -3)
+    """
+
+    __slots__ = ("saved_r",)
+
+    def apply(node, grad):
+        r = node.saved_r
+        grad_self = ops._pixel_unshuffle(grad.flatten(-2, -1).flatten(-3, -2), r).flatten(-5, -3)
+        return (grad_self,)
+
+
+def recording__pixel_shuffle(below, needs_self):
+    """Records PixelShuffleBackward0 around `below`."""
+
+    def call(self, r):
+        result = below(self, r)
+        if not grad_mode.state.enabled:
+            return result
+        node = PixelShuffleBackward0()
+        node.saved_r = r
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class PixelUnshuffleBackward0(Node):
+    """_pixel_unshuffle
+    self: _pixel_shuffle(grad.flatten(-5, -3), r).flatten(-2, -1).flatten(-3, -2)
+    """
+
+    __slots__ = ("saved_r",)
+
+    def apply(node, grad):
+        r = node.saved_r
+        grad_self = ops._pixel_shuffle(grad.flatten(-5, -3), r).flatten(-2, -1).flatten(-3, -2)
+        return (grad_self,)
+
+
+def recording__pixel_unshuffle(below, needs_self):
+    """Records PixelUnshuffleBackward0 around `below`."""
+
+    def call(self, r):
+        result = below(self, r)
+        if not grad_mode.state.enabled:
+            return result
+        node = PixelUnshuffleBackward0()
+        node.saved_r = r
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class ChannelShuffleBackward0(Node):
+    """_channel_shuffle
+    self: _channel_shuffle(grad.flatten(1, 2), grad.size(1)).flatten(1, 2)
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = ops._channel_shuffle(grad.flatten(1, 2), grad.size(1)).flatten(1, 2)
+        return (grad_self,)
+
+
+def recording__channel_shuffle(below, needs_self):
+    """Records ChannelShuffleBackward0 around `below`."""
+
+    def call(self, groups):
+        result = below(self, groups)
+        if not grad_mode.state.enabled:
+            return result
+        node = ChannelShuffleBackward0()
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class GridSamplerBackward0(Node):
     """grid_sampler
     input, grid: grid_sampler_backward(grad, input, grid, interpolation_mode, padding_mode,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -11,7 +12,8 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.view.reshaping import copied, in_format_of, reshape
+from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, reshape
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -145,13 +147,14 @@ LONGEST_KEPT = 4096
 
 def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
-    split, order, sizes = _shuffled(self._sizes, upscale_factor)
-    return in_format_of(self, copied(reshape(self, split).permute(order), sizes))
+    sizes = _shuffled(self._sizes, upscale_factor)
+    moved = operators["_pixel_shuffle"].calls[self._key](self, upscale_factor)
+    return in_format_of(self, reshape(moved, sizes))
 
 
 @lru_cache(maxsize=1024)
-def _shuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
-    """The sizes of dims split up, their order, and the sizes of dims put together."""
+def _shuffled(size: Size, r: int) -> tuple[int, ...]:
+    """The result's sizes."""
     _check_pixels("pixel_shuffle", "upscale_factor", size, r)
     *batch, channels, height, width = size
     if channels % (r * r):
@@ -159,20 +162,19 @@ def _shuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
             f"of upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
         )
-    n, kept = len(batch), channels // (r * r)
-    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return (*batch, kept, r, r, height, width), order, (*batch, kept, height * r, width * r)
+    return *batch, channels // (r * r), height * r, width * r
 
 
 def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
     """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
-    split, order, sizes = _unshuffled(self._sizes, downscale_factor)
-    return in_format_of(self, copied(reshape(self, split).permute(order), sizes))
+    sizes = _unshuffled(self._sizes, downscale_factor)
+    moved = operators["_pixel_unshuffle"].calls[self._key](self, downscale_factor)
+    return in_format_of(self, reshape(moved, sizes))
 
 
 @lru_cache(maxsize=1024)
-def _unshuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
-    """The sizes of dims split up, their order, and the sizes of dims put together."""
+def _unshuffled(size: Size, r: int) -> tuple[int, ...]:
+    """The result's sizes."""
     _check_pixels("pixel_unshuffle", "downscale_factor", size, r)
     *batch, channels, height, width = size
     for name, dim, length in (("height", -2, height), ("width", -1, width)):
@@ -181,10 +183,7 @@ def _unshuffled(size: Size, r: int) -> tuple[tuple[int, ...], ...]:
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                 f"input.size({dim})={length} is not divisible by {r}"
             )
-    n = len(batch)
-    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    split = (*batch, channels, height // r, r, width // r, r)
-    return split, order, (*batch, channels * r * r, height // r, width // r)
+    return *batch, channels * r * r, height // r, width // r
 
 
 def _check_pixels(name: str, argument: str, size: Size, factor: int) -> None:
@@ -199,11 +198,13 @@ def _check_pixels(name: str, argument: str, size: Size, factor: int) -> None:
 
 def channel_shuffle(self: Any, groups: int) -> Any:
     """Interleave the channels of `groups` groups."""
-    batch, channels, *rest = self._sizes
+    sizes = self._sizes
+    batch, channels, *rest = sizes
     if groups <= 0 or channels % groups:
         raise RuntimeError(
             "Number of channels must be divisible by groups. "
             f"Got {channels} channels and {groups} groups."
         )
-    split = reshape(self, (batch, groups, channels // groups, *rest))
-    return in_format_of(self, copied(split.transpose(1, 2), self._sizes))
+    flat = self if len(rest) == 1 else reshape(self, (batch, channels, prod(rest)))
+    moved = operators["_channel_shuffle"].calls[flat._key](flat, groups)
+    return in_format_of(self, reshape(moved, sizes))

@@ -27,12 +27,6 @@ def reshape(self: Any, shape: Sequence[int]) -> Any:
     return operators["view"].calls[self._key](source, sizes)
 
 
-def copied(self: Any, shape: Sequence[int]) -> Any:
-    """The elements, in their order, as `shape`, in memory of their own."""
-    copy = operators["clone"].calls[self._key](self, CONTIGUOUS)
-    return operators["view"].calls[copy._key](copy, shape)
-
-
 @lru_cache(maxsize=1024)
 def _reshaped(
     sizes: Size, strides: tuple[int, ...], shape: tuple[int, ...]
