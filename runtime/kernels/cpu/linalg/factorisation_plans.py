@@ -114,6 +114,85 @@ def kernel(out, a, tau, at, at_tau, plan):
 '''
 
 
+REFLECTED = '''\
+@entry
+def kernel(out, a, tau, c, at, at_tau, at_c, plan):
+    """The product of c and the reflections in the columns of a."""
+    count, rows, columns, length, scales = plan[0], plan[1], plan[2], plan[3], plan[4]
+    reflectors, work = np.empty(length * scales, T), np.empty(64 * max(rows, columns), T)
+    side, turned = np.int32(plan[5]), np.int32(plan[6])
+    for m in range(count):
+        own = out[m * rows * columns : (m + 1) * rows * columns]
+        copy_matrix(own, 0, c, at_c + m * plan[10], rows, columns, plan[11], plan[12])
+        copy_matrix(reflectors, 0, a, at + m * plan[7], length, scales, plan[8], plan[9])
+        first = tau.ctypes.data + (at_tau + m * scales) * tau.itemsize
+        address, room = own.ctypes.data, work.ctypes.data
+        ormqr(
+            COLUMNS,
+            side,
+            turned,
+            rows,
+            columns,
+            scales,
+            reflectors.ctypes.data,
+            length,
+            first,
+            address,
+            rows,
+            room,
+            work.size,
+        )
+'''
+
+SYMMETRIC = '''\
+@entry
+def kernel(factor, pivots, info, a, at, plan):
+    """L and D in the lower triangle, row by row; what lies above it becomes zero."""
+    count, n = plan[0], plan[1]
+    own, swaps, work = np.empty(n * n, T), np.empty(n, np.int64), np.empty(64 * n, T)
+    for m in range(count):
+        copy_matrix(own, 0, a, at + m * plan[2], n, n, plan[3], plan[4])
+        address, room = swaps.ctypes.data, work.ctypes.data
+        info[m] = sytrf(COLUMNS, LOWER, n, own.ctypes.data, n, address, room, work.size)
+        for i in range(n):
+            pivots[m * n + i] = swaps[i]
+            for j in range(n):
+                factor[(m * n + i) * n + j] = own[j * n + i] if j <= i else T(0)
+'''
+
+SYMMETRIC_SOLVE = '''\
+@inner
+def are_swaps(pivots):
+    """Whether every block of D has a swap, and that names a row."""
+    k, n = 0, pivots.size
+    while k < n:
+        last = k if pivots[k] > 0 else k + 1
+        if last >= n or not 0 < abs(pivots[last]) <= n or (last > k and pivots[last] >= 0):
+            return False
+        k = last + 1
+    return True
+
+
+@entry
+def kernel(x, factor, pivots, b, at, at_pivots, at_b, plan):
+    """x = A^-1 b for the factors of A; False for pivots that are none."""
+    count, n, columns = plan[0], plan[1], plan[2]
+    own, triangle, swaps = np.empty(n * columns, T), np.empty(n * n, T), np.empty(n, np.int64)
+    for m in range(count):
+        swaps[:] = pivots[at_pivots + m * n : at_pivots + (m + 1) * n]
+        if not are_swaps(swaps):
+            return False
+        copy_matrix(triangle, 0, factor, at + m * plan[3], n, n, plan[4], plan[5])
+        copy_matrix(own, 0, b, at_b + m * plan[6], n, columns, plan[7], plan[8])
+        matrix, address = triangle.ctypes.data, swaps.ctypes.data
+        sytrs(COLUMNS, LOWER, n, columns, matrix, n, address, own.ctypes.data, n)
+        for i in range(n):
+            for j in range(columns):
+                x[(m * n + i) * columns + j] = own[j * n + i]
+    return True
+'''
+
+
 def plan_cholesky(
     factor: TensorSpec, info: TensorSpec, self: TensorSpec, upper: bool, check_errors: bool
 ) -> LaunchPlan | None:
@@ -181,3 +260,48 @@ def plan_householder_product(
         return None
     numbers = stack.count, stack.rows, stack.columns, tau.sizes[-1], *stack.steps
     return plan_routines(("orgqr",), PRODUCT, [out], [input, tau], numbers)
+
+
+def plan_ormqr(
+    out: TensorSpec,
+    self: TensorSpec,
+    input2: TensorSpec,
+    input3: TensorSpec,
+    left: bool,
+    transpose: bool,
+) -> LaunchPlan | None:
+    """Plan `ormqr`, whose result lies column by column."""
+    stack, others = stack_of(self), stack_of(input3)
+    if stack is None or others is None or self.dtype.kind != "f":
+        return None
+    if not input2.is_contiguous or not input2.numel:
+        return None
+    flags = ord("L" if left else "R"), ord("T" if transpose else "N")
+    sizes = others.rows, others.columns, stack.rows, input2.sizes[-1]
+    numbers = others.count, *sizes, *flags, *stack.steps, *others.steps
+    return plan_routines(("ormqr",), REFLECTED, [out], [self, input2, input3], numbers)
+
+
+def plan_ldl_factor(
+    LD: TensorSpec, pivots: TensorSpec, info: TensorSpec, A: TensorSpec, hermitian: bool
+) -> LaunchPlan | None:
+    """Plan `_ldl_factor`."""
+    stack = stack_of(A)
+    if stack is None or A.dtype.kind != "f" or not LD.is_contiguous:
+        return None
+    numbers = stack.count, stack.rows, *stack.steps
+    return plan_routines(("sytrf",), SYMMETRIC, [LD, pivots, info], [A], numbers)
+
+
+def plan_ldl_solve(
+    out: TensorSpec, LD: TensorSpec, pivots: TensorSpec, B: TensorSpec, hermitian: bool
+) -> LaunchPlan | None:
+    """Plan `_ldl_solve` of equally many sides and factors."""
+    stack, sides = stack_of(LD), stack_of(B)
+    if stack is None or sides is None or LD.dtype.kind != "f" or not pivots.is_contiguous:
+        return None
+    if LD.sizes[:-2] != B.sizes[:-2] or LD.dtype != B.dtype or not out.is_contiguous:
+        return None
+    numbers = stack.count, stack.rows, sides.columns, *stack.steps, *sides.steps
+    plan = plan_routines(("sytrs",), SYMMETRIC_SOLVE, [out], [LD, pivots, B], numbers, False)
+    return plan and refusing(plan, lambda *_: errors.ldl_pivots())

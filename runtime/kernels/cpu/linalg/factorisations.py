@@ -222,6 +222,7 @@ def linalg_householder_product(out: Array, input: Array, tau: Array) -> None:
             multiply_reflectors(matrix, scales)
 
 
+@or_arrays(factorisation_plans.plan_ormqr, any_order=True)
 def ormqr(
     out: Array, self: Array, input2: Array, input3: Array, left: bool, transpose: bool
 ) -> None:

@@ -26,6 +26,8 @@ SIGNATURES = {
     "geqrf": "wnnnnnnn",
     "orgqr": "wnnnnnnnn",
     "ormqr": "wwwnnnnnnnnnn",
+    "sytrf": "wwnnnnnn",
+    "sytrs": "wwnnnnnnn",
     "gesdd": "wwnnnnnnnnnnnn",
     "syevd": "wwwnnnnnnnn",
 }
@@ -98,16 +100,15 @@ def plan_routines(
     outs: Sequence[TensorSpec],
     operands: Sequence[TensorSpec],
     numbers: Sequence[int],
-    others: Sequence[TensorSpec] = (),
+    are_alike: bool = True,
 ) -> LaunchPlan | None:
     """The plan that calls `kernel(*outs, *operands, *offsets, numbers)` of a text.
 
-    others: further operands, which may be of other dtypes than the matrices.
+    are_alike: whether all operands must have the dtype of the first.
     """
     dtype = operands[0].dtype
-    if any(each.dtype != dtype for each in operands):
+    if are_alike and any(each.dtype != dtype for each in operands):
         return None
-    operands = *operands, *others
     whole = text_of(dtype, routines, text)
     if whole is None:
         return None

@@ -172,7 +172,7 @@ def plan_pinv(
         steps.append(int(each.numel > 1))
     (lwork,) = workspace("gesdd", self.dtype, stack.columns, stack.rows, 1, 0)
     numbers = stack.rows, stack.columns, lwork, *stack.steps, stack.count, *steps
-    plan = plan_routines(("gesdd",), PSEUDO_INVERSE, [out], [self], numbers, [atol, rtol])
+    plan = plan_routines(("gesdd",), PSEUDO_INVERSE, [out], [self, atol, rtol], numbers, False)
     return plan and refusing(plan, _no_pseudo_inverse)
 
 

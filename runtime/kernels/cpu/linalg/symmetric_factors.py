@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.kernels.cpu.linalg import lapack
+from torchgen_out._runtime.kernels.cpu.linalg import factorisation_plans, lapack
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 
 
+@or_arrays(factorisation_plans.plan_ldl_factor, results=3, any_order=True)
 def ldl_factor(LD: Array, pivots: Array, info: Array, A: Array, hermitian: bool) -> None:
     """Write L below the diagonal and D on it, the rows swapped, and where D is singular."""
     name = "hetrf" if hermitian and A.dtype.kind == "c" else "sytrf"
@@ -26,6 +28,7 @@ def ldl_factor(LD: Array, pivots: Array, info: Array, A: Array, hermitian: bool)
             info[i] = 0
 
 
+@or_arrays(factorisation_plans.plan_ldl_solve, any_order=True)
 def ldl_solve(out: Array, LD: Array, pivots: Array, B: Array, hermitian: bool) -> None:
     """Write the solutions. Raises: RuntimeError for pivots that name no row."""
     np.copyto(out, B)
