@@ -183,7 +183,7 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     _check_std(std)
     first, is_scaled = tensors[0], isinstance(std, Tensor)
-    sizes = first._sizes
+    sizes: Sequence[int] = first._sizes
     if len(tensors) > 1:
         sizes = shapes.broadcast_shapes(sizes, tensors[1]._sizes)
     scale = 1.0 if is_scaled else float(std)
