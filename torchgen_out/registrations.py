@@ -543,6 +543,7 @@ ops.isin = dispatch.isin
 ops.argmax = dispatch.argmax
 ops.argmin = dispatch.argmin
 ops.aminmax = composite.aminmax
+ops._count_nonzero = reduction._count_nonzero
 ops.count_nonzero = composite.count_nonzero
 ops.segment_reduce = composite.segment_reduce
 ops.bincount = composite.bincount

@@ -174,7 +174,7 @@ def _measure(
     called = operator.base_name
     for index, extent in program.extents:
         yield from (f"    {line}" for line in _defined(extent, called) if program.text)
-        yield f"    {known[index]} = {_whole(extent)}"
+        yield f"    {known[index]} = {_unwrapped(extent)}"
     for each in program.requirements:
         what = f"{each.extent}".replace('"', "'")
         call = f'"{called}", "{each.index}", {known[each.index]}, "{what}", {_whole(each.extent)}'
@@ -223,6 +223,14 @@ def _whole(place: Place) -> str:
             else f"-{part}"
         )
     return text or "0"
+
+
+def _unwrapped(place: Place) -> str:
+    """The same where nothing stands beside it: a quotient needs no brackets."""
+    match list(place.terms):
+        case [((Function("quotient" | "remainder"),), 1)]:
+            return _whole(place)[1:-1]
+    return _whole(place)
 
 
 def _atom(atom: Atom) -> str:

@@ -106,7 +106,8 @@ def _is_copied(on: device) -> bool:
 def _steps(
     start: Any, step: Any, count: int, chosen: dtype, on: device, pin_memory: bool | None
 ) -> Tensor:
-    shapes.check_storable((count,))
+    if count > MANY:
+        shapes.check_storable((count,))
     if isinstance(start, int) and isinstance(step, int) and _is_copied(on):
         values = np.arange(start, start + step * count, step, dtype=_INT64)
         return creation.from_values(values, chosen, on, pin_memory)
@@ -127,7 +128,8 @@ def _numbers(
 
     Made where they are wanted: nobody waits for a copy to a GPU.
     """
-    shapes.check_storable((count,))
+    if count > MANY:
+        shapes.check_storable((count,))
     if _is_copied(on) or complex in (start.__class__, end.__class__):
         values = ranges.spaced(start, end, step, count, middle, chosen.numpy)
         return creation.from_values(values, chosen, on, pin_memory)

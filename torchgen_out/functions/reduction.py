@@ -406,3 +406,22 @@ def sum(
     except AttributeError:
         return _sum_dim_IntList.miss(input, dim, keepdim, dtype)
     return call(input, dim, keepdim, dtype)
+
+
+__count_nonzero = operators._count_nonzero.calls
+
+
+def _count_nonzero(
+    input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False
+) -> Tensor:
+    """_count_nonzero(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
+
+    Count the integers that are not zero.
+    """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_ints(dim, "_count_nonzero", "dim", 2)
+    try:
+        call = __count_nonzero[input._key]
+    except AttributeError:
+        return __count_nonzero.miss(input, dim, keepdim)
+    return call(input, dim, keepdim)

@@ -11,9 +11,16 @@ stride of its first place; `n_i` is the extent of `i`.
 import numpy as np
 
 from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, agree
+from torchgen_out._runtime.kernels.common.index import (
+    IndexProgram,
+    Launch,
+    TensorForm,
+    agree,
+    nonzero,
+    within,
+)
 from torchgen_out._runtime.kernels.common.places import U, row_start
-from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min
 
 
 def tril_0(
@@ -819,6 +826,501 @@ embedding = IndexProgram(
             numbers=(),
             has_batch=True,
             items=("d",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def _pixel_shuffle_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    out_s4,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_h,
+    n_c,
+    n_j,
+    n_w,
+):
+    """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
+    i = start % n_i
+    rest = start // n_i
+    h = rest % n_h
+    rest = rest // n_h
+    c = rest % n_c
+    rest = rest // n_c
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for j in range(n_j):
+            for w in range(n_w):
+                self_value = self[
+                    U(self_p + (c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
+                ]
+                out_value = self_value
+                out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = (
+                    out_value
+                )
+        i += 1
+        if i == n_i:
+            i = 0
+            h += 1
+            if h == n_h:
+                h = 0
+                c += 1
+                if c == n_c:
+                    c = 0
+                    rest += 1
+    return True
+
+
+def _pixel_shuffle_device_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    out_s4,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_w,
+    n_i,
+    n_h,
+    n_c,
+):
+    """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
+    for item in range(start, stop):
+        j = item % n_j
+        rest = item // n_j
+        w = rest % n_w
+        rest = rest // n_w
+        i = rest % n_i
+        rest = rest // n_i
+        h = rest % n_h
+        rest = rest // n_h
+        c = rest % n_c
+        rest = rest // n_c
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_value = self[
+            U(self_p + (c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
+        ]
+        out_here = self_value
+        out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = out_here
+    return True
+
+
+def _pixel_shuffle_extents(self, r):
+    """The extents of c, i, j, h, w; sizes must agree."""
+    nonzero("_pixel_shuffle", "(size(self, -3) // r * r)", r * r)
+    n_c = (self[-3]) // (r * r)
+    n_i = r
+    n_j = r
+    n_h = self[-2]
+    n_w = self[-1]
+    if n_c and n_i and n_j:
+        within(
+            "_pixel_shuffle",
+            "self[..., c * r * r + i * r + j, h, w]",
+            0 + min(0, (r * r) * (n_c - 1)) + min(0, (r) * (n_i - 1)) + min(0, (1) * (n_j - 1)),
+            0 + max(0, (r * r) * (n_c - 1)) + max(0, (r) * (n_i - 1)) + max(0, (1) * (n_j - 1)),
+            self[-3],
+        )
+    return n_c, n_i, n_j, n_h, n_w
+
+
+_pixel_shuffle = IndexProgram(
+    "_pixel_shuffle",
+    arguments=("self", "r"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("c", "h", "i", "w", "j"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("r",),
+    measure=_pixel_shuffle_extents,
+    measures=("c", "i", "j", "h", "w"),
+    moves=True,
+    launches=(
+        Launch(
+            function=_pixel_shuffle_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "h", "c", "j", "w"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("c", "h", "i"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("w", "j"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_pixel_shuffle_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j", "w", "i", "h", "c"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("c", "h", "i", "w", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def _pixel_unshuffle_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    out_s4,
+    batch,
+    dims,
+    batches,
+    n_h,
+    n_j,
+    n_i,
+    n_c,
+    n_w,
+):
+    """out[..., c, i, j, h, w] = self[..., c, h * r + i, j + w * r]"""
+    h = start % n_h
+    rest = start // n_h
+    j = rest % n_j
+    rest = rest // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    c = rest % n_c
+    rest = rest // n_c
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for w in range(n_w):
+            self_value = self[
+                U(self_p + c * self_s0 + (h * n_i + i) * self_s1 + (j + w * n_i) * self_s2)
+            ]
+            out_value = self_value
+            out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + h * out_s3 + w * out_s4)] = (
+                out_value
+            )
+        h += 1
+        if h == n_h:
+            h = 0
+            j += 1
+            if j == n_j:
+                j = 0
+                i += 1
+                if i == n_i:
+                    i = 0
+                    c += 1
+                    if c == n_c:
+                        c = 0
+                        rest += 1
+    return True
+
+
+def _pixel_unshuffle_device_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    out_s4,
+    batch,
+    dims,
+    batches,
+    n_w,
+    n_h,
+    n_j,
+    n_i,
+    n_c,
+):
+    """out[..., c, i, j, h, w] = self[..., c, h * r + i, j + w * r]"""
+    for item in range(start, stop):
+        w = item % n_w
+        rest = item // n_w
+        h = rest % n_h
+        rest = rest // n_h
+        j = rest % n_j
+        rest = rest // n_j
+        i = rest % n_i
+        rest = rest // n_i
+        c = rest % n_c
+        rest = rest // n_c
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_value = self[
+            U(self_p + c * self_s0 + (h * n_i + i) * self_s1 + (j + w * n_i) * self_s2)
+        ]
+        out_here = self_value
+        out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + h * out_s3 + w * out_s4)] = out_here
+    return True
+
+
+def _pixel_unshuffle_extents(self, r):
+    """The extents of i, j, h, w, c; sizes must agree."""
+    n_i = r
+    n_j = r
+    nonzero("_pixel_unshuffle", "(size(self, -2) // r)", r)
+    n_h = (self[-2]) // (r)
+    nonzero("_pixel_unshuffle", "(size(self, -1) // r)", r)
+    n_w = (self[-1]) // (r)
+    n_c = self[-3]
+    if n_h and n_i:
+        within(
+            "_pixel_unshuffle",
+            "self[..., c, h * r + i, j + w * r]",
+            0 + min(0, (r) * (n_h - 1)) + min(0, (1) * (n_i - 1)),
+            0 + max(0, (r) * (n_h - 1)) + max(0, (1) * (n_i - 1)),
+            self[-2],
+        )
+    if n_j and n_w:
+        within(
+            "_pixel_unshuffle",
+            "self[..., c, h * r + i, j + w * r]",
+            0 + min(0, (1) * (n_j - 1)) + min(0, (r) * (n_w - 1)),
+            0 + max(0, (1) * (n_j - 1)) + max(0, (r) * (n_w - 1)),
+            self[-1],
+        )
+    return n_i, n_j, n_h, n_w, n_c
+
+
+_pixel_unshuffle = IndexProgram(
+    "_pixel_unshuffle",
+    arguments=("self", "r"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("c", "i", "j", "h", "w"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("r",),
+    measure=_pixel_unshuffle_extents,
+    measures=("i", "j", "h", "w", "c"),
+    moves=True,
+    launches=(
+        Launch(
+            function=_pixel_unshuffle_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("h", "j", "i", "c", "w"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("c", "i", "j", "h"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("w",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_pixel_unshuffle_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("w", "h", "j", "i", "c"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("c", "i", "j", "h", "w"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def _channel_shuffle_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    n_g,
+    n_k,
+    n_i,
+    self_size2,
+):
+    """out[n, k, g, i] = self[n, (size(self, -2) // groups) * g + k, i]"""
+    g = start % n_g
+    rest = start // n_g
+    k = rest % n_k
+    rest = rest // n_k
+    n = rest
+    for _ in range(start, stop):
+        for i in range(n_i):
+            place = (self_size2 // n_g) * g + k
+            if U(place) >= U(self_size2):
+                return False
+            self_value = self[U(self_at + n * self_s0 + place * self_s1 + i * self_s2)]
+            out_value = self_value
+            out[U(out_at + n * out_s0 + k * out_s1 + g * out_s2 + i * out_s3)] = out_value
+        g += 1
+        if g == n_g:
+            g = 0
+            k += 1
+            if k == n_k:
+                k = 0
+                n += 1
+    return True
+
+
+def _channel_shuffle_device_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    n_i,
+    n_g,
+    n_k,
+    self_size2,
+):
+    """out[n, k, g, i] = self[n, (size(self, -2) // groups) * g + k, i]"""
+    fine = True
+    for item in range(start, stop):
+        i = item % n_i
+        rest = item // n_i
+        g = rest % n_g
+        rest = rest // n_g
+        k = rest % n_k
+        rest = rest // n_k
+        n = rest
+        place = (self_size2 // n_g) * g + k
+        is_inside = (place >= 0) & (place < self_size2)
+        fine &= is_inside
+        place = place if is_inside else np.int64(0)
+        self_value = self[U(self_at + n * self_s0 + place * self_s1 + i * self_s2)]
+        out_here = self_value
+        out[U(out_at + n * out_s0 + k * out_s1 + g * out_s2 + i * out_s3)] = out_here
+    return fine
+
+
+def _channel_shuffle_extents(self, groups):
+    """The extents of k, g, n, i; sizes must agree."""
+    nonzero("_channel_shuffle", "(size(self, -2) // groups)", groups)
+    n_k = (self[-2]) // (groups)
+    n_g = groups
+    n_n = self[-3]
+    n_i = self[-1]
+    if n_g and n_k:
+        nonzero("_channel_shuffle", "(size(self, -2) // groups)", groups)
+    return n_k, n_g, n_n, n_i, self[-2]
+
+
+_channel_shuffle = IndexProgram(
+    "_channel_shuffle",
+    arguments=("self", "groups"),
+    inputs={"self": TensorForm(False, ("", "", ""))},
+    results={"out": TensorForm(False, ("n", "k", "g", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("groups",),
+    measure=_channel_shuffle_extents,
+    measures=("k", "g", "n", "i", "size(self, -2)"),
+    moves=True,
+    launches=(
+        Launch(
+            function=_channel_shuffle_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("g", "k", "i"),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=False,
+            items=("n", "k", "g"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_channel_shuffle_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "g", "k"),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=False,
+            items=("n", "k", "g", "i"),
             spread=None,
             runs_batch=False,
             over_batch=False,

@@ -205,3 +205,21 @@ def sum_dim_IntList_combine(acc, other):
 
 
 sum_dim_IntList = (sum_dim_IntList_identity, sum_dim_IntList_reduce, sum_dim_IntList_combine, None)
+
+
+def _count_nonzero_identity():
+    """0"""
+    return T(0)
+
+
+def _count_nonzero_reduce(acc, self):
+    """acc + 1 if self != 0 else acc"""
+    return acc + T(1) if self != T(0) else acc
+
+
+def _count_nonzero_combine(acc, other):
+    """acc + other"""
+    return acc + other
+
+
+_count_nonzero = (_count_nonzero_identity, _count_nonzero_reduce, _count_nonzero_combine, None)

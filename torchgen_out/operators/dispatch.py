@@ -27,6 +27,7 @@ from torchgen_out._runtime.ops.shapes import softmax as softmax_shapes
 from torchgen_out._runtime.ops.shapes import sort as sort_shapes
 from torchgen_out._runtime.ops.shapes import sparse as sparse_shapes
 from torchgen_out._runtime.ops.shapes import special as special_shapes
+from torchgen_out.kernels import index as torchgen_out_kernels_index_shapes
 from torchgen_out.nodes import dispatch as nodes
 
 clone = Dispatch(
@@ -3737,6 +3738,60 @@ constant_pad_nd = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_constant_pad_nd,
+)
+
+_pixel_shuffle = Dispatch(
+    "_pixel_shuffle",
+    "_pixel_shuffle(Tensor self, int r) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "r": "raw"},
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_pixel_shuffle",
+        "CUDA": "torchgen_out.kernels.index:_pixel_shuffle",
+    },
+    meta=torchgen_out_kernels_index_shapes._pixel_shuffle.shapes,
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__pixel_shuffle,
+)
+
+_pixel_unshuffle = Dispatch(
+    "_pixel_unshuffle",
+    "_pixel_unshuffle(Tensor self, int r) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "r": "raw"},
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_pixel_unshuffle",
+        "CUDA": "torchgen_out.kernels.index:_pixel_unshuffle",
+    },
+    meta=torchgen_out_kernels_index_shapes._pixel_unshuffle.shapes,
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__pixel_unshuffle,
+)
+
+_channel_shuffle = Dispatch(
+    "_channel_shuffle",
+    "_channel_shuffle(Tensor self, int groups) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "groups": "raw"},
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_channel_shuffle",
+        "CUDA": "torchgen_out.kernels.index:_channel_shuffle",
+    },
+    meta=torchgen_out_kernels_index_shapes._channel_shuffle.shapes,
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__channel_shuffle,
 )
 
 grid_sampler = Dispatch(

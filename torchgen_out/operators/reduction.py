@@ -159,3 +159,13 @@ sum_dim_IntList = Reduction(
     record=nodes.recording_sum_dim_IntList,
     layouts={"Sparse": "sparse.reductions.sum", "SparseCsr": "sparse.reductions.sum"},
 )
+
+_count_nonzero = Reduction(
+    "_count_nonzero",
+    "_count_nonzero(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
+    promotion="bool_to_long",
+    dtypes=dtype_sets.INTEGRAL,
+    parts=kernels._count_nonzero,
+)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
@@ -29,9 +28,10 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 def count_nonzero(self: Any, dim: Any = None) -> Any:
     """The number of elements that are not zero."""
-    if self.dtype is not dtypes.bool:
-        self = operators["ne.Tensor"].calls[self._key, int](self, 0)
-    return ops.sum(self, dim)
+    kind = self.dtype.kind
+    if kind == "i":
+        return ops._count_nonzero(self, dim)
+    return ops.sum(self if kind == "b" else ops.ne(self, 0), dim)
 
 
 def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
