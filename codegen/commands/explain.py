@@ -11,7 +11,8 @@ from .. import library, project
 from ..emit import functions, translate
 from ..errors import CodegenError
 from ..formula import latex
-from ..index.text import program_text
+from ..index.text import program_text, statement_text
+from ..lower.index import plan
 from ..model import vocabulary
 from ..model.operator import Composite, Index, Operator, Pointwise, View, adjoint_name
 from ..model.program import Program
@@ -56,9 +57,20 @@ def explain(program: Program, operator: Operator, chosen: Project) -> Iterator[S
         if adjoint is not None and isinstance(adjoint.kind, Index):
             name = f"Gradients, derived from them: {adjoint.schema}"
             yield Section(name, program_text(adjoint.kind.program))
+        products = [*_products(operator), *(_products(adjoint) if adjoint else ())]
+        if products:
+            yield Section("Products of matrices, which libraries do", products)
     yield Section("From the call to the kernel", route.steps(program, operator, chosen))
     yield from gradients.sections(program, operator)
     yield Section("In the generated package", route.generated(program, operator, chosen))
+
+
+def _products(operator: Operator) -> Iterator[str]:
+    """The statements of an operator that are contractions."""
+    if isinstance(operator.kind, Index):
+        for phase in plan(operator.kind.program).phases:
+            if phase.product is not None:
+                yield statement_text(phase.nests[0].statements[0])
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ..formula.expressions import ONE, ZERO, call, is_call, select
 from ..formula.simplify import simplify
 from ..model import place as places
 from ..model.formula import Argument, Constant, Expression, Formula, Select, children, walk
-from ..model.index import SUM, Access, IndexProgram, Source, Statement
+from ..model.index import SUM, Access, IndexProgram, Source, Statement, Test
 from ..model.place import Index, Place, Size
 from .rewrite import fresh, with_formula
 from .sizes import size_of
@@ -59,6 +59,8 @@ def contraction_of(statement: Statement, program: IndexProgram) -> Contraction |
         kind = program.tensors[access.tensor].type
         if kind != "number" or access.outside is not None or access.tensor == statement.target:
             return None
+    if _masks(statement):
+        return None
     every = [*one.places, *other.places, *(t.place for t in statement.fold.where)]  # type: ignore[union-attr]
     if not all(map(_is_affine, every)):
         return None
@@ -139,6 +141,7 @@ def _with_factors(
     if not _is_plain_sum(statement) or contraction_of(statement, program):
         return None
     sources = {read.name: read.source for read in statement.reads}
+    statement = _masked(statement, sources)
     grouped = _groups(statement, sources, program)
     if grouped is None:
         return None
@@ -170,6 +173,29 @@ def _with_factors(
     return [*made, whole, with_formula(replace(statement, fold=None), outside.product(), sources)]
 
 
+def _masks(statement: Statement) -> tuple[Test, ...]:
+    """Conditions on whole sums, where all elements may be read without them."""
+    fold = statement.fold
+    assert fold is not None
+    if any(place.index is None for each in statement.accesses for place in each.places):
+        return ()
+    return tuple(test for test in fold.where if not set(test.place.indices) & set(fold.indices))
+
+
+def _masked(statement: Statement, sources: dict[str, Source]) -> Statement:
+    """The statement with conditions on whole sums as part of its formula."""
+    fold = statement.fold
+    assert fold is not None
+    outcome, masks = statement.formula.outputs[0], _masks(statement)
+    for number, test in enumerate(masks):
+        name = f"mask_{number}"
+        sources[name] = test
+        outcome = select(Argument(name, "bool"), outcome, ZERO)
+    where = tuple(test for test in fold.where if test not in masks)
+    formula = replace(statement.formula, outputs=(outcome,))
+    return replace(statement, formula=formula, fold=replace(fold, where=where))
+
+
 def _groups(
     statement: Statement, sources: dict[str, Source], program: IndexProgram
 ) -> tuple[list[_Factors], _Factors] | None:
@@ -188,6 +214,8 @@ def _groups(
         for each in getattr(factors, field):
             own = _depends(each, sources)
             home = next((n for n, names in enumerate(largest) if own <= names), None)
+            if field == "conditions" and not own & folded:
+                home = None
             if home is None and own & folded:
                 return None
             getattr(outside if home is None else groups[home], field).append(each)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..formula.result import cost
-from ..model.index import Access
+from ..model import place as places
+from ..model.index import Access, Test
 from ..model.loops import Loop
-from ..model.place import Element, Place
+from ..model.place import Element, Function, Index, Place
 from .loads import Loads
+from .sizes import size_of
 from .writer import python_name
 
 HEAVY = 36 + 12
@@ -122,12 +124,80 @@ class LoopWriter(Loads):
             block = writer.fresh(f"{access.tensor}_block")
             writer.lines.insert(0, f"    {block} = np.empty(BLOCK, T)")
             depth = writer.depth
-            self.loop(loop, "begin", "end")
             element = f"{block}[U({python_name(loop.index)} - begin)]"
-            text = self.load(access)
-            self.put(f"{element} = {text}")
+            periodic = self.periodic(access, loop.index)
+            if periodic is None:
+                self.loop(loop, "begin", "end")
+                self.put(f"{element} = {self.load(access)}")
+            else:
+                self.turns(access, *periodic, loop, element)
             writer.depth = depth
             self.values[access] = element
+        self.stage_divisions(loop)
+
+    def stage_divisions(self, loop: Loop) -> None:
+        """Compute what divides whole numbers, which has no vectors, into blocks."""
+        writer = self.writer
+        for statement in self.nest.statements if not self.nest.guards else ():
+            for source in [read.source for read in statement.reads]:
+                if isinstance(source, Access) or source in self.values:
+                    continue
+                place = source.place if isinstance(source, Test) else source
+                if not _divides(place, loop.index):
+                    continue
+                word, kind = ("test", "np.bool_") if isinstance(source, Test) else ("place", "T")
+                block = writer.fresh(f"{word}_block")
+                writer.lines.insert(0, f"    {block} = np.empty(BLOCK, {kind})")
+                depth = writer.depth
+                element = f"{block}[U({python_name(loop.index)} - begin)]"
+                self.loop(loop, "begin", "end")
+                text = f"T({writer.place(place)})"
+                if isinstance(source, Test):
+                    text = self.test(source)
+                self.put(f"{element} = {text}")
+                writer.depth = depth
+                self.values[source] = element
+
+    def periodic(self, access: Access, index: str) -> tuple[int, Function] | None:
+        """The dim along which an access goes round and round, one element at each step."""
+        uneven = [(n, p) for n, p in enumerate(access.places) if _is_uneven(p, index)]
+        match uneven:
+            case [(dim, Place(((((Function("remainder" | "wrap") as turning),), 1),)))]:
+                operand, by = turning.operands
+                size = size_of(self.writer.program, access.tensor, dim)
+                steps = operand.coefficient(index).constant == 1 and operand.is_linear_in(index)
+                is_safe = self.writer.sizes.is_inside(access.places[dim], size)
+                return (dim, turning) if steps and is_safe and index not in by.indices else None
+        return None
+
+    def turns(self, access: Access, dim: int, turning: Function, loop: Loop, element: str) -> None:
+        """Read a block turn by turn, each of which is dense."""
+        writer, index = self.writer, python_name(loop.index)
+        operand, by = turning.operands
+        turn, stop, rest = (writer.fresh(name) for name in ("turn", "turn_end", "turn_rest"))
+        first = operand.substitute({Index(loop.index): places.of(Index(turn))})
+        self.put(f"{turn} = begin")
+        self.indent(f"while {turn} < end:")
+        depth = writer.depth
+        self.put(f"{rest} = {writer.place(first, 1)} % {writer.place(by, 1)}")
+        self.put(f"{stop} = lesser(end, {turn} + greater({writer.place(by, 1)} - {rest}, 1))")
+        self.indent(f"for {index} in range({turn}, {stop}):")
+        moved = places.index(rest) + places.index(loop.index) - places.index(turn)
+        own = (*access.places[:dim], moved, *access.places[dim + 1 :])
+        self.put(f"{element} = {self.load(replace(access, places=own))}")
+        writer.depth = depth
+        self.put(f"{turn} = {stop}")
+
+
+def _divides(place: Place, index: str) -> bool:
+    """Whether an index is divided by what is no constant."""
+    return any(
+        isinstance(atom, Function)
+        and atom.name in ("quotient", "remainder", "wrap")
+        and atom.operands[1].constant is None
+        and index in atom.operands[0].indices
+        for atom in place.atoms
+    )
 
 
 def _is_uneven(place: Place, index: str) -> bool:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..formula.expressions import ZERO, select
@@ -148,6 +149,8 @@ def _solution(statement: Statement, sizes: Sizes) -> tuple[Test, str, Place, Pla
             factor = test.place.coefficient(name).constant
             if factor not in (1, -1) or not test.place.is_linear_in(name):
                 continue
+            if _depends_on_data_of(test, statement.fold.indices):
+                continue
             extent = sizes.extent[name]
             is_size = any(isinstance(atom, Size) for atom in extent.atoms)
             told = [a for a in test.place.atoms if isinstance(a, Element)]
@@ -159,6 +162,12 @@ def _solution(statement: Statement, sizes: Sizes) -> tuple[Test, str, Place, Pla
                 value = -rest if factor == 1 else rest
                 best = (rank, (test, name, value, extent))
     return None if best is None else best[1]
+
+
+def _depends_on_data_of(test: Test, indices: Sequence[str]) -> bool:
+    """Whether an equation has elements at places that the fold goes over: that is a scatter."""
+    elements = [atom for atom in test.place.atoms if isinstance(atom, Element)]
+    return any(set(places.of(atom).indices) & set(indices) for atom in elements)
 
 
 def _eliminated(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,11 @@ TEXTS = {
     "scattered_exp": (
         "x, y",
         "out[s : 4] = sum(i where int(y[i]) == s: exp(x[i]) * sin(x[i]))",
+    ),
+    "turned_halves": (
+        "x",
+        "out[i : size(x, -1)] = x[(i + size(x, -1) // 2) % size(i)] ** 2 * exp(x[i % size(i)])"
+        " * (1 if i >= size(x, -1) // 2 else -1)",
     ),
     "by_pairs": ("x", "out[i, j : 2 * size(x, -1)] = x[i, j // 2] * x[i, j // 2]"),
     "taken_twice": ("x", "out[i : 2 * size(x, -1)] = x[i // 2] * (i % 2 + 1) * x[i // 2]"),
@@ -69,8 +75,8 @@ DERIVATIVE = """
 
 
 @pytest.fixture(scope="module")
-def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A package of `TEXTS`."""
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The files of `TEXTS`, as the generator takes them."""
     folder = tmp_path_factory.mktemp("kernels")
     entries, derivatives = "", ""
     for name, (names, text) in TEXTS.items():
@@ -78,19 +84,24 @@ def ops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         arguments = ", ".join(f"Tensor {each}" for each in tensors)
         sizes = SAMPLES.get(name, {})
         samples = ", ".join(f'{each}: "randn({sizes.get(each, 4)})"' for each in tensors)
-        text = text.replace("\n", "\n    ")
         entries += ENTRY.format(name=name, arguments=arguments, text=text, samples=samples)
         derivatives += DERIVATIVE.format(name=name, names=names)
     (folder / "functions.yaml").write_text(entries)
     (folder / "derivatives.yaml").write_text(derivatives)
-    files = ["--functions", str(folder / "functions.yaml")]
-    files += ["--derivatives", str(folder / "derivatives.yaml")]
-    assert main([*files, "--out", str(folder / "index_kernels")]) == 0
-    sys.path.insert(0, str(folder))
+    given = ["--functions", folder / "functions.yaml", "--derivatives", folder / "derivatives.yaml"]
+    return [str(each) for each in (*given, "--out", folder / "index_kernels")]
+
+
+@pytest.fixture(scope="module")
+def ops(files: list[str]) -> Iterator[Any]:
+    """A package of `TEXTS`."""
+    assert main(files) == 0
+    folder = str(Path(files[-1]).parent)
+    sys.path.insert(0, folder)
     try:
         yield importlib.import_module("index_kernels")
     finally:
-        sys.path.remove(str(folder))
+        sys.path.remove(folder)
 
 
 SUMS = {
@@ -191,6 +202,7 @@ GATHERED = {
     "repeated_in_part": (3,),
     "rolled": (5,),
     "wrapped": (4,),
+    "turned_halves": (7,),
     "each_third": (8,),
 }
 
@@ -205,3 +217,13 @@ def test_adjoints_of_maps_that_can_be_inverted_are_gathers(ops: Any, name: str) 
     kernels = importlib.import_module("index_kernels.kernels.index")
     programs = [getattr(kernels, f"_{name}_backward")]
     assert not any(launch.scatter for each in programs for launch in each.on_device)
+
+
+def test_explain_tells_of_contractions(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The statements of an operator and of its gradients that libraries multiply."""
+    assert main(["explain", "linear_relu", *files]) == 0
+    section = capsys.readouterr().out.partition("Products of matrices")[2]
+    assert "out_sum[..., o] = sum(k: x[..., k] * w[o, k])" in section
+    assert "grad_w[o, k] = sum(...:" in section
