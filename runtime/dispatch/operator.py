@@ -49,10 +49,11 @@ class CallTable(dict[Any, Call]):
         entries = signature if self.has_tuples else (signature,)
         if any(map(signatures.has_overrides, entries)):
             call = overrides.make_call(self, entries)
-        elif layout := layouts.layout_of(entries):
-            call = overrides.finish(self, layouts.make_call(self, entries, layout))
         else:
-            call = self.operator.resolve(entries, self.variant)
+            if layout := layouts.layout_of(entries):
+                call = layouts.make_call(self, entries, layout)
+            else:
+                call = self.operator.resolve(entries, self.variant)
             for wrapper in _wrappers if self.variant == FUNCTION else ():
                 call = wrapper(self.operator, entries, call)
             call = overrides.finish(self, call)

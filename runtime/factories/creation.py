@@ -231,20 +231,36 @@ def without_entries(
     own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
     on = devices.default_device() if device is None else devices.device(device)
 
-    def indices(*sizes: int) -> Tensor:
-        return allocate(Size(sizes), dtypes.int64, on, 0)
-
-    values = allocate(Size((0,)), own, on)
     if layout is layouts.sparse_coo:
-        return sparse.build_sparse(sizes, sparse.Pattern(indices(len(sizes), 0), True), values)
+        indices = allocate(Size((len(sizes), 0)), dtypes.int64, on, 0)
+        values = allocate(Size((0,)), own, on)
+        return sparse.build_sparse(sizes, sparse.Pattern(indices, True), values)
     if layout not in (layouts.sparse_csr, layouts.sparse_csc):
         raise errors.layout_not_strided(layout)
-    if len(sizes) < 2:
+    return no_compressed(sizes, own, layout, on)
+
+
+def no_compressed(
+    sizes: tuple[int, ...],
+    dtype: dtype,
+    layout: layout,
+    on: device,
+    blocks: tuple[int, int] | None = None,
+    dense: tuple[int, ...] = (),
+) -> Tensor:
+    """A tensor of compressed rows or columns without entries. dense: the last sizes, of values.
+
+    Raises: RuntimeError for fewer than two dims beside the dense ones.
+    """
+    *batch, rows, columns = sizes[: len(sizes) - len(dense)] if len(sizes) > 1 else (0, 0)
+    if len(sizes) - len(dense) < 2:
         raise errors.too_few_dims(layout, len(sizes))
-    *batch, rows, columns = sizes
-    count = rows if layout is layouts.sparse_csr else columns
-    plain, values = indices(*batch, 0), allocate(Size((*batch, 0)), own, on)
-    pattern = sparse.CompressedPattern(layout, indices(*batch, count + 1), plain)
+    is_by_rows = layout in (layouts.sparse_csr, layouts.sparse_bsr)
+    lines = (rows if is_by_rows else columns) // (blocks[not is_by_rows] if blocks else 1)
+    offsets = allocate(Size((*batch, lines + 1)), dtypes.int64, on, 0)
+    plain = allocate(Size((*batch, 0)), dtypes.int64, on, 0)
+    values = allocate(Size((*batch, 0, *(blocks or ()), *dense)), dtype, on)
+    pattern = sparse.CompressedPattern(layout, offsets, plain, blocks)
     return sparse.build_sparse(sizes, pattern, values)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
@@ -18,7 +19,6 @@ from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
-from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.factories import creation
 
@@ -43,8 +43,8 @@ def empty_like(
         wanted = self.layout if layout is None else layout
         if wanted is not layouts.strided:
             own = dtype or self.dtype
-            if wanted is self.layout and wanted is not layouts.sparse_coo:
-                return _like_compressed(self, own, on, value)
+            if wanted in _COMPRESSED and self.layout in _COMPRESSED:
+                return _like_compressed(self, own, wanted, on, value)
             return creation.empty(self._sizes, own, wanted, on, pin_memory, memory_format, value)
     if memory_format is not None and memory_format is not formats.preserve_format:
         own = dtype or self.dtype
@@ -59,20 +59,28 @@ def empty_like(
     return made if strides == made._strides else creation.with_strides(made, strides)
 
 
+_BLOCKED = (layouts.sparse_bsr, layouts.sparse_bsc)
+_COMPRESSED = (layouts.sparse_csr, layouts.sparse_csc, *_BLOCKED)
+
+
 def _like_compressed(
-    self: Tensor, dtype: dtype, on: device, value: creation.Number | None
+    self: Tensor, dtype: dtype, wanted: layout, on: device, value: creation.Number | None
 ) -> Tensor:
-    """A tensor with the entries of a compressed one; of zeros it has none."""
+    """A tensor with the entries of a compressed one; of zeros, or in another layout, it has none.
+
+    Raises: NotImplementedError for another layout and a value, or of blocks for one without.
+    """
     storage = sparse.storage_of(self)
     pattern, given = storage.pattern, storage.values
-    parts = [part.to(on, copy=True) for part in pattern.parts]
-    sizes = given._sizes
-    if value == 0 and value is not None:
-        at = parts[1].ndim - 1
-        parts = [parts[0].zero_(), parts[1].narrow(at, 0, 0).clone()]
-        sizes = Size((*sizes[:at], 0, *sizes[at + 1 :]))
-    made = creation.allocate(sizes, dtype, on, value)
-    return sparse.build_sparse(self._sizes, pattern.over(*parts), made)
+    assert isinstance(pattern, sparse.CompressedPattern)
+    if wanted is self.layout and (value is None or value != 0):
+        parts = [part.to(on, copy=True) for part in pattern.parts]
+        made = creation.allocate(given._sizes, dtype, on, value)
+        return sparse.build_sparse(self._sizes, pattern.over(*parts), made)
+    if value or (wanted in _BLOCKED) is not (self.layout in _BLOCKED):
+        raise errors.layout_not_strided(wanted)
+    dense = given._sizes[pattern.plain.ndim + (2 if pattern.blocksize else 0) :]
+    return creation.no_compressed(self._sizes, dtype, wanted, on, pattern.blocksize, dense)
 
 
 def zeros_like(

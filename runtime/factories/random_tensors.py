@@ -11,7 +11,7 @@ from torchgen_out._runtime.bindings.arguments import ready_out
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import number
+from torchgen_out._runtime.core import number, sparse
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.device import DeviceLike
 from torchgen_out._runtime.core.dtype import dtype
@@ -56,6 +56,9 @@ def _draw(
 def _fill(
     name: str, numbers: tuple[creation.Number, ...], made: Tensor, generator: Any = None
 ) -> Tensor:
+    if sparse.is_sparse(made):
+        _fill(name, numbers, sparse.storage_of(made).values, generator)
+        return made
     drawn: Tensor = operators[name].calls[made._key](made, *numbers, generator)
     return drawn
 

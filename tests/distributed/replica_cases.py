@@ -69,6 +69,26 @@ def replica(torch: Any, network: Any = None, **options: Any) -> Any:
 
 
 @case
+def sparse_gradients(torch: Any, rank: int, size: int) -> None:
+    """A table's entries come from all ranks; one of them may have none."""
+
+    def made() -> Any:
+        torch.manual_seed(5)
+        return torch.nn.Sequential(torch.nn.Embedding(9, 3, sparse=True), torch.nn.Linear(3, 2))
+
+    rows = torch.arange(4 * size).remainder(7)
+    whole, own = made(), replica(torch, made())
+    for first in (0, 3):  # the second time gradients add to those that are there
+        (whole(rows[first:]).sum() / size).backward()
+        mine = rows[first:] if rank == 0 else rows[:0]
+        own(mine).sum().backward()
+        table, other = own.module[0].weight.grad, whole[0].weight.grad
+        assert table.is_sparse and table.is_coalesced()
+        same(torch, [table.to_dense()], [other.to_dense()])
+        same(torch, [own.module[1].weight.grad], [whole[1].weight.grad])
+
+
+@case
 def gradients(torch: Any, rank: int, size: int) -> Any:
     exact = averaged(torch, size)
     whole = model(torch)

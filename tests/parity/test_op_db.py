@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.parity.op_db import first_release, gaps, running
+from tests.parity.op_db import first_release, gaps, running, sparse
 from tests.parity.op_db.catalogue import ENTRIES, Entry
 
 SLICE = 16
@@ -57,3 +57,20 @@ def test_gaps_name_entries() -> None:
     names = {str(entry) for entry in ENTRIES}
     for gap in gaps.GAPS:
         assert not set(gap.entries.split()) - names, gap
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in sparse.ENTRIES if e.layout in ("coo", "csr")], ids=str
+)
+@pytest.mark.filterwarnings("ignore")
+def test_sparse_operands(entry: sparse.SparseEntry) -> None:
+    found = list(sparse.faults(entry, "float32", most=2))
+    assert not found, "\n".join(map(" ".join, found))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("entry", sparse.ENTRIES, ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_all_sparse_operands(entry: sparse.SparseEntry) -> None:
+    found = [each for dtype in entry.dtypes() for each in sparse.faults(entry, dtype)]
+    assert not found, "\n".join(map(" ".join, found[:20]))

@@ -30,6 +30,11 @@ def test_errors(name: str) -> None:
     assert not list(running.refusal_faults(name))
 
 
+@pytest.mark.parametrize("name", running.SPARSE)
+def test_sparse_gradients(name: str) -> None:
+    assert not list(running.sparse_faults(name))
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", running.DENSE)
 def test_all_options(name: str) -> None:

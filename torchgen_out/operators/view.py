@@ -72,6 +72,10 @@ view_as_real = View(
     function=views.view_as_real,
     differentiable=("self",),
     record=nodes.recording_view_as_real,
+    layouts={
+        "Sparse": "sparse.reshaping.view_as_real",
+        "SparseCsr": "sparse.reshaping.view_as_real",
+    },
 )
 
 view_as_complex = View(

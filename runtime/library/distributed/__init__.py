@@ -107,6 +107,9 @@ from torchgen_out._runtime.library.distributed.rendezvous import (
     register_rendezvous_handler,
     rendezvous,
 )
+from torchgen_out._runtime.library.distributed.sparse_gradients import (
+    _sparse_parameters,
+)
 from torchgen_out._runtime.library.distributed.stores.local import (
     FileStore,
     HashStore,
@@ -189,6 +192,7 @@ __all__ = [
     "_get_process_group_name",
     "_reduce_scatter_base",
     "_resolve_process_group",
+    "_sparse_parameters",
     "_verify_params_across_processes",
     "all_gather",
     "all_gather_coalesced",

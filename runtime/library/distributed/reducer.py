@@ -14,7 +14,7 @@ from typing import Any
 import torchgen_out as torch
 from torchgen_out._runtime.autograd import engine
 from torchgen_out._runtime.core import public
-from torchgen_out._runtime.library.distributed import collectives, errors, world
+from torchgen_out._runtime.library.distributed import collectives, errors, sparse_gradients, world
 from torchgen_out._runtime.library.distributed.options import AllreduceOptions
 from torchgen_out._runtime.library.distributed.reduce_op import ReduceOp
 from torchgen_out._runtime.library.programs.futures import Future
@@ -111,8 +111,13 @@ class Reducer:
         finds_unused: bool = False,
         as_views: bool = False,
         is_static: bool = False,
+        sparse: Iterable[int] = (),
     ) -> None:
-        self.parameters, self.group = list(parameters), world.resolve(group)
+        """sparse: parameters whose gradients are sparse, by `id`; they have no buckets."""
+        wanted = set(sparse)
+        self.sparse = [each for each in parameters if id(each) in wanted]
+        parameters = [each for each in parameters if id(each) not in wanted]
+        self.parameters, self.group = parameters, world.resolve(group)
         self.size = self.group.size()
         self.divisor = self.size
         """By what sums are divided: fewer ranks may take part while some have run out of data."""
@@ -131,7 +136,8 @@ class Reducer:
         }
         self._uses: dict[int, int] = {}
         """How often each gradient is added to in a backward of a static graph."""
-        self._handles = [self._watch(parameter) for parameter in self.parameters]
+        watched = [*self.parameters, *self.sparse]
+        self._handles = [self._watch(parameter) for parameter in watched]
         self.expects = False
         """Whether the backward that comes reduces gradients."""
         self._begin()
@@ -197,6 +203,8 @@ class Reducer:
             for unused in self._unused:
                 self._mark(unused)
         key = id(parameter)
+        if key not in self._place:
+            return  # sparse: exchanged at the end
         count = self._ready[key] = self._ready.get(key, 0) + 1
         if self._is_static:
             if key in self._uses and count == self._uses[key]:
@@ -255,6 +263,8 @@ class Reducer:
             for i, parameter in enumerate(bucket.parameters):
                 if used is None or id(parameter) in used:
                     self._give(parameter, bucket.views[i])
+        for parameter in self.sparse:
+            parameter.grad = sparse_gradients.averaged(parameter, self.divisor, self.group)
         self.expects = False
 
     @staticmethod
@@ -299,6 +309,9 @@ class Reducer:
             collectives.all_reduce(torch.zeros(len(self.parameters)), ReduceOp.MAX, self.group)
         for bucket in self.buckets:
             self._wait(bucket)
+        for parameter in self.sparse:
+            parameter.grad = None
+            sparse_gradients.averaged(parameter, self.divisor, self.group)
 
 
 def _reached(outputs: Any) -> set[int]:

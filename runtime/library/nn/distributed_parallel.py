@@ -81,6 +81,7 @@ class DistributedDataParallel(Module):
             find_unused_parameters,
             gradient_as_bucket_view,
             static_graph,
+            dist._sparse_parameters(module),
         )
 
     # -- forward ----------------------------------------------------------------------------------

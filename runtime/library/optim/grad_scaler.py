@@ -27,6 +27,11 @@ class _Progress:
         self.stage, self.found_inf = _Stage.READY, False
 
 
+def _numbers(grad: Any) -> Any:
+    """The elements of a gradient; of a sparse one its values, those of one place added."""
+    return grad.coalesce().values() if grad.is_sparse else grad
+
+
 class GradScaler:
     """Multiplies losses by a factor and gradients by its inverse; skips steps that overflowed.
 
@@ -82,7 +87,7 @@ class GradScaler:
                     if parameter.grad.dtype == torch.float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     parameter.grad.mul_(1.0 / self._scale)
-                    bad.append(torch.isfinite(parameter.grad).all().logical_not())
+                    bad.append(torch.isfinite(_numbers(parameter.grad)).all().logical_not())
         progress.stage = _Stage.UNSCALED
         progress.found_inf = bool(torch.stack(bad).any()) if bad else False
 

@@ -95,7 +95,7 @@ class Transfer:
     def tensor(self, value: torch.Tensor) -> Any:
         """A tensor of the same elements, geometry, and part in autograd."""
         if value.layout is not torch.strided:
-            raise Unavailable(str(value.layout))
+            return self.sparse(value)
         if value.device.type != "cpu":
             raise Unavailable(f"{value.device} beside the CPU")
         if isinstance(value, torch.nn.Parameter):
@@ -108,6 +108,24 @@ class Transfer:
             copied.requires_grad_()
             self.leaves.append(copied)
         return copied
+
+    def sparse(self, value: torch.Tensor) -> Any:
+        """A sparse tensor of the same entries, in their order."""
+        plain = value.detach()
+        if plain.layout is torch.sparse_coo:
+            parts = plain._indices(), plain._values()
+            make, options = "sparse_coo_tensor", {"is_coalesced": plain.is_coalesced() or None}
+        else:
+            by_rows = plain.layout in (torch.sparse_csr, torch.sparse_bsr)
+            names = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
+            parts = *(getattr(plain, name)() for name in names), plain.values()
+            make, options = "sparse_compressed_tensor", {"layout": self(plain.layout)}
+        given = [Transfer(self.library)(each) for each in parts]
+        made = find(self.library, make)(*given, tuple(plain.shape), **options)
+        if value.requires_grad:
+            made.requires_grad_()
+            self.leaves.append(made)
+        return made
 
     def whole_storage(self, value: torch.Tensor) -> Any:
         """All elements under a tensor, one after the other."""

@@ -25,6 +25,11 @@ STEPS = {"LBFGS": 2}
 MATRICES = [(4, 3), (3, 4)]
 SHAPES = [*MATRICES, (5,), ()]
 ONLY_MATRICES = frozenset({"Muon"})
+SPARSE = [
+    name
+    for name, entry in ENTRIES.items()
+    if entry.supports_sparse or entry.only_supports_sparse_grads
+]
 DENSE = [name for name in ENTRIES if not ENTRIES[name].only_supports_sparse_grads]
 
 
@@ -213,8 +218,6 @@ def refusal_faults(name: str) -> Iterator[Fault]:
     """Errors of the table: their class, and the words that PyTorch's tests look for."""
     for case in ENTRIES[name].optim_error_inputs_func("cpu", torch.float32):
         given = case.optimizer_error_input
-        if _is_sparse(given.params):
-            continue
         told = [
             _told_by(library, name, given.params, given.kwargs) for library in (torchgen_out, torch)
         ]
@@ -226,14 +229,6 @@ def refusal_faults(name: str) -> Iterator[Fault]:
             yield Fault("refusal", f"{given.desc}: {told[0]!r}, PyTorch {told[1]!r}")
         elif not re.search(case.error_regex, str(told[0])):
             yield Fault("refusal text", f"{given.desc}: {told[0]}, PyTorch {told[1]}")
-
-
-def _is_sparse(params: Any) -> bool:
-    """Whether a parameter has a layout of which the library makes none."""
-    listed = params if isinstance(params, list) else []
-    listed = [each["params"] if isinstance(each, dict) else each for each in listed]
-    flat = [each for item in listed for each in (item if isinstance(item, list) else [item])]
-    return any(isinstance(each, torch.Tensor) and each.is_sparse for each in flat)
 
 
 def _told_by(library: ModuleType, name: str, params: Any, options: Any) -> BaseException | None:
@@ -249,6 +244,37 @@ def _told_by(library: ModuleType, name: str, params: Any, options: Any) -> BaseE
     except (TypeError, ValueError, RuntimeError, UserWarning) as error:
         return error
     return None
+
+
+def sparse_faults(name: str) -> Iterator[Fault]:
+    """Weights under sparse gradients, of which some rows are missing, step by step."""
+    entry = ENTRIES[name]
+    if name not in SPARSE:
+        return
+    for given in [entry.metadata_for_sparse[0], *_sparse_options(entry)]:
+        runs = [_sparse_run(library, name, given) for library in (torchgen_out, torch)]
+        yield from _told(str(given), compare("sparse trajectory", subject(name), *runs))
+
+
+def _sparse_options(entry: Any) -> list[Any]:
+    """The options of an optimizer that takes no other gradients."""
+    if not entry.only_supports_sparse_grads:
+        return []
+    return [each.kwargs for each in entry.optim_inputs_func(device="cpu")]
+
+
+def _sparse_run(library: ModuleType, name: str, options: Any) -> list[Any]:
+    parameters = weights(library, name, "float64")[:2]
+    optimizer = getattr(library.optim, name)(parameters, **transfer.Transfer(library)(options))
+    found = []
+    for number in range(STEPS.get(name, 6)):
+        for each in parameters:
+            grad = each.detach().sin() * (number + 1)
+            grad[number % len(grad)] = 0
+            each.grad = grad.to_sparse(1)
+        optimizer.step()
+        found += [each.detach().clone() for each in parameters]
+    return found
 
 
 def schedule_faults(name: str) -> Iterator[Fault]:
@@ -284,6 +310,7 @@ CHECKS: tuple[Callable[[str], Iterator[Fault]], ...] = (
     exchange_faults,
     differentiable_faults,
     schedule_faults,
+    sparse_faults,
 )
 
 

@@ -18,17 +18,24 @@ from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.sparse import reductions as sparse_reductions
 
 
+def _of_entries(fold: Any, self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
+    """A fold of a sparse tensor, over the entries that the mask lets through; it is sparse."""
+    if self.ndim or mask is None:
+        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, fold.__name__)
+    return fold(self.to_dense(), dim, keepdim, dtype, mask.to_dense()).to_sparse()
+
+
 def sum(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The sum over `dim`, by default over all."""
     if sparse.is_sparse(self):
-        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "sum")
+        return _of_entries(sum, self, dim, keepdim, dtype, mask)
     return ops.sum(_filled(self, mask, 0), _dims(dim), bool(keepdim), dtype=dtype)
 
 
 def mean(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The mean over `dim`; nan of nothing. Raises: ValueError if a dtype is missing."""
     if sparse.is_sparse(self):
-        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "mean")
+        return _of_entries(mean, self, dim, keepdim, dtype, mask)
     if dtype is None and not _is_inexact(self):
         raise errors.masked_mean_dtype(self.dtype)
     if mask is None:
@@ -41,7 +48,7 @@ def mean(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
 def prod(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The product over `dim`, by default over all."""
     if sparse.is_sparse(self):
-        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "prod")
+        return _of_entries(prod, self, dim, keepdim, dtype, mask)
     if dtype is None and self.dtype.kind in "bi":
         dtype = dtypes.int64
     result = _cast(_filled(self, mask, 1), dtype)
@@ -55,7 +62,7 @@ def prod(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
 def amax(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The largest element; the least number of the dtype if there is none."""
     if sparse.is_sparse(self):
-        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "amax")
+        return _of_entries(amax, self, dim, keepdim, dtype, mask)
     self = _cast(self, dtype)
     return ops.amax(_filled(self, mask, _least(self)), _listed(self, dim), bool(keepdim))
 
@@ -63,7 +70,7 @@ def amax(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
 def amin(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """The smallest element; the greatest number of the dtype if there is none."""
     if sparse.is_sparse(self):
-        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, "amin")
+        return _of_entries(amin, self, dim, keepdim, dtype, mask)
     self = _cast(self, dtype)
     return ops.amin(_filled(self, mask, _greatest(self)), _listed(self, dim), bool(keepdim))
 

@@ -302,8 +302,8 @@ def _of_two(self: Tensor, mat2: Tensor) -> Tensor:
     return compressed.like(made, self)
 
 
-REDUCTIONS = {"mean": "mean", "amax": "amax", "amin": "amin"}
-"""What may join the products of a row besides sums."""
+REDUCTIONS = {**{name: name for name in ("mean", "amax", "amin")}, "max": "amax", "min": "amin"}
+"""What may join the products of a row besides sums, by its names."""
 
 
 def reduced_mm(self: Tensor, mat2: Tensor, reduce: str) -> Tensor:
@@ -316,6 +316,7 @@ def reduced_mm(self: Tensor, mat2: Tensor, reduce: str) -> Tensor:
     if structure.is_dense(self) or not structure.is_dense(mat2):
         raise errors.no_rule_for_layout("sparse.mm", mat2.layout, "with reduce= mat2 is strided")
     shapes.mm(self, mat2)
+    reduce = REDUCTIONS[reduce]
     matrix, given = matrix_of(structure.coalesced(self) if structure.is_coo(self) else self)
     if reduce == "mean":
         mean: Tensor = product_of(given, mat2, matrix, False) / _counts(matrix, given.dtype)

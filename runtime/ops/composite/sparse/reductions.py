@@ -139,6 +139,8 @@ def extreme(self: Tensor, dim: Any, keepdim: bool, reduce: str) -> Tensor:
     self = structure.coalesced(structure.as_coo(self))
     pattern, given = structure.coo_pattern(self), structure.values(self)
     dims, count = _dims(dim, self.ndim), entries.sparse_dims(pattern)
+    if not count:
+        return self
     for each in reversed([each - count + 1 for each in dims if each >= count]):
         given = getattr(ops, reduce)(given, each, True)
     lead = [1 if each in dims else size for each, size in enumerate(self._sizes[:count])]

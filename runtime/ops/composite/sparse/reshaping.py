@@ -111,3 +111,14 @@ def embedding(
         raise errors.no_rule_for_layout("embedding", weight.layout, "with plain gradients only")
     found = views.index_select(weight, 0, indices.reshape((-1,)))
     return view(found, [*indices._sizes, *weight._sizes[1:]])
+
+
+def view_as_real(self: Tensor) -> Tensor:
+    """Complex values as pairs of real ones, along a new dim of the values.
+
+    Raises: NotImplementedError for compressed layouts.
+    """
+    if structure.is_compressed(self):
+        raise errors.no_rule_for_layout("view_as_real", self.layout)
+    pairs = ops.view_as_real(structure.values(self))
+    return structure.with_pattern([*self._sizes, 2], structure.pattern_of(self), pairs)
