@@ -260,7 +260,8 @@ def _sparse_options(entry: Any) -> list[Any]:
     """The options of an optimizer that takes no other gradients."""
     if not entry.only_supports_sparse_grads:
         return []
-    return [each.kwargs for each in entry.optim_inputs_func(device="cpu")]
+    given = [each.kwargs for each in entry.optim_inputs_func(device="cpu")]
+    return [each for each in given if not _has_tensor(each)]
 
 
 def _sparse_run(library: ModuleType, name: str, options: Any) -> list[Any]:

@@ -20,9 +20,14 @@ from torchgen_out._runtime.ops.composite.sparse import reductions as sparse_redu
 
 def _of_entries(fold: Any, self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:
     """A fold of a sparse tensor, over the entries that the mask lets through; it is sparse."""
-    if self.ndim or mask is None:
-        return sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, fold.__name__)
-    return fold(self.to_dense(), dim, keepdim, dtype, mask.to_dense()).to_sparse()
+    if not self.ndim and mask is not None:
+        return fold(self.to_dense(), dim, keepdim, dtype, mask.to_dense()).to_sparse()
+    found = sparse_reductions.over_mask(self, mask, dim, keepdim, dtype, fold.__name__)
+    if found.numel() != 1 or found._nnz() or mask is None:
+        return found
+    nothing = ops.zeros([1] * self.ndim, dtype=self.dtype)  # one element, which is masked, too
+    whole = fold(nothing, dim, keepdim, dtype, ops.zeros_like(nothing, dtype=dtypes.bool))
+    return whole.to_sparse(layout=found.layout)
 
 
 def sum(self: Any, dim: Any, keepdim: Any, dtype: Any, mask: Any) -> Any:

@@ -1,0 +1,238 @@
+"""Sparse tensors of random structure, beside guard pages, and with hostile parts.
+
+Structures have duplicates, entries out of order, none at all, dense dims, or are transposed. What
+PyTorch refuses is held against the same of dense tensors, and products against SciPy's.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+
+import torchgen_out
+from tests.guarded_memory import guarded, guarded_copy
+from torchgen_out._runtime.kernels.cpu.sparse import grouping, products
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+KINDS = ("ordered", "duplicates", "shuffled", "empty", "hybrid", "transposed")
+CALLS = """
+x.to_dense() | x.coalesce() | x+x | x-y | x*y | x*2 | x.t().coalesce() | x.sum() | x.sum(0)
+x.sum(1) | x[1] | x[:,2] | x.select(1,0) | x.narrow(0,1,3) | t.cat([x,y]) | t.cat([x,y],1)
+t.stack([x,y]) | x.index_select(0,i) | x.index_select(1,i) | x.sin() | x.square() | x.neg()
+x.abs()
+x.to_sparse_csr() | x.to_sparse_csc() | x.coalesce().to_sparse_bsr((2,3))
+x.sparse_mask(y.coalesce())
+z.sparse_mask(x.coalesce()) | z+x | z*x | x.norm() | x.any() | x.unsqueeze(1) | x.clone().zero_()
+x.clone().mul_(3) | x.to_sparse_csr().to_sparse_csc().to_dense() | x.permute(1,0).to_dense()
+"""
+OF_MATRICES = """
+x@m | x@x.t() | x.t()@x | x@m[:,0] | t.sparse.mm(x,m) | t.addmm(n,x,m) | t.hspmm(x,m) | t.smm(x,m)
+t.sparse.softmax(x,1) | t.sparse.log_softmax(x,0) | t.sparse.mm(c,m,'mean')
+t.sparse.mm(c,m,'amax')
+t.sparse.mm(c,m,'amin') | c@m | c.t()@n | c.to_sparse_csc()@m | c.to_sparse_bsr((2,3))@m
+m.t()@c.t()
+t.sparse.sampled_addmm(c,n,m.t()) | c@c.t() | c+c | c*c | c.to_sparse() | n.t()@x
+"""
+
+
+def calls_of(text: str) -> list[str]:
+    """The calls of a text."""
+    return [call.strip() for line in text.strip().splitlines() for call in line.split(" | ")]
+
+
+def operand(t: Any, kind: str, seed: int) -> Any:
+    """A COO tensor (6, 9), or with a dense dim (6, 9, 2)."""
+    rng = np.random.default_rng(seed)
+    count = 0 if kind == "empty" else 14
+    places = rng.integers(0, 54, count) if kind == "duplicates" else rng.permutation(54)[:count]
+    places = np.sort(places) if kind == "ordered" else places
+    indices = np.stack(np.unravel_index(places, (9, 6) if kind == "transposed" else (6, 9)))
+    values = rng.integers(-4, 5, (count, 2) if kind == "hybrid" else count).astype(np.float64)
+    size = {"transposed": (9, 6), "hybrid": (6, 9, 2)}.get(kind, (6, 9))
+    made = t.sparse_coo_tensor(t.tensor(indices), t.tensor(values), size)
+    return made.t() if kind == "transposed" else made
+
+
+def operands(t: Any, kind: str) -> dict[str, Any]:
+    """What calls name: x and y sparse, z dense of their sizes, c in CSR, m and n matrices."""
+    x, y = (operand(t, kind, seed) for seed in (0, 1))
+    rng = np.random.default_rng(2)
+    z, m, n = (t.tensor(rng.normal(size=size)) for size in (tuple(x.shape), (9, 5), (6, 5)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        c = x.to_sparse_csr()
+    return {"t": t, "x": x, "y": y, "z": z, "m": m, "n": n, "c": c, "i": t.tensor([1, 0, 5, 1])}
+
+
+def outcome(call: str, given: dict[str, Any]) -> Any:
+    """The elements of a result; None if the call is refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = eval(call, given)
+        except (RuntimeError, TypeError, IndexError):
+            return None
+    return found.to_dense().numpy()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_structure(kind: str) -> None:
+    own, other = operands(torchgen_out, kind), operands(torch, kind)
+    dense = {name: x.to_dense() if name in "xyc" else x for name, x in other.items()}
+    seen = 0
+    for call in calls_of(CALLS) + ([] if kind == "hybrid" else calls_of(OF_MATRICES)):
+        expected = outcome(call, other)
+        if expected is None and "sparse" not in call:
+            expected = outcome(call, dense)
+        if expected is not None:
+            found = outcome(call, own)
+            assert found is not None, call
+            np.testing.assert_allclose(found, expected, 1e-10, 1e-12, err_msg=call)
+            seen += 1
+    assert seen > 30
+
+
+@pytest.mark.parametrize("width", [1, 3, 17, 37, 70])
+def test_products_are_scipys_beside_guard_pages(width: int) -> None:
+    rng = np.random.default_rng(width)
+    held = scipy.sparse.random(23, 31, 0.2, format="lil", random_state=rng)
+    held[5:9] = 0
+    held = held.tocsr()
+    dense = rng.normal(size=(31, width))
+    lines = np.repeat(np.arange(23), np.diff(held.indptr))
+    order = rng.permutation(held.nnz)
+    parts = [held.indptr.astype(np.int64), held.indices.astype(np.int64), held.data, dense]
+    shuffled = np.empty_like(held.data)
+    shuffled[order] = held.data
+    for at_end in (False, True):
+        given = [guarded_copy(each, at_end) for each in parts]
+        mixed = guarded_copy(shuffled, at_end), given[3], guarded_copy(order, at_end)
+        for values, mat, places in ((given[2], given[3], None), mixed):
+            made = guarded((23, width), np.float64, at_end)
+            products.spmm(made, *given[:2], values, mat, places, "sum")
+            np.testing.assert_allclose(made, held @ dense, 1e-12, 1e-14)
+            each = held.toarray()[:, :, None] * dense
+            best = np.where(held.toarray()[:, :, None] != 0, each, -np.inf).max(1)
+            best[np.diff(held.indptr) == 0] = 0
+            chosen = guarded((23, width), np.int64, at_end)
+            products.spmm(made, *given[:2], values, mat, places, "amax")
+            np.testing.assert_allclose(made, best, 1e-12)
+            products.spmm_extreme(made, chosen, *given[:2], values, mat, True, places)
+            np.testing.assert_allclose(made, best, 1e-12)
+        inner = guarded((held.nnz,), np.float64, at_end)
+        left = guarded_copy(rng.normal(size=(23, width)), at_end)
+        products.sampled_products(inner, guarded_copy(lines, at_end), given[1], left, given[3])
+        expected = (left[lines] * dense[held.indices]).sum(1)
+        np.testing.assert_allclose(inner, expected, 1e-10, 1e-12)
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+def test_entries_are_merged_and_turned_beside_guard_pages(count: int) -> None:
+    """Long lines, too: more than what is sorted by insertion."""
+    rng = np.random.default_rng(count)
+    lines, others = (5 * rng.random(count) ** 3).astype(np.int64), rng.integers(0, 80, count)
+    for at_end in (False, True):
+        given = [guarded_copy(each, at_end) for each in (lines, others)]
+        one, sources, kept = (guarded((n,), np.int64, at_end) for n in (count, count, 1))
+        grouping.merge(one, sources, kept, *given, 5, 80)
+        places, inverse = np.unique(lines * 80 + others, return_inverse=True)
+        assert kept[0] == len(places)
+        assert (lines * 80 + others)[one[: kept[0]]].tolist() == places.tolist()
+        if kept[0] < count:
+            assert sources.tolist() == inverse.tolist()
+        order = np.argsort(lines, kind="stable")
+        offsets = np.searchsorted(lines[order], np.arange(6))
+        begins, rows, turned = (guarded((n,), np.int64, at_end) for n in (81, count, count))
+        columns = others[order]
+        by_rows = guarded_copy(offsets, at_end), guarded_copy(columns, at_end)
+        grouping.turn(begins, rows, turned, *by_rows, 80)
+        by_columns = np.argsort(columns, kind="stable")
+        assert turned.tolist() == by_columns.tolist()
+        assert rows.tolist() == lines[order][by_columns].tolist()
+        assert begins.tolist() == np.searchsorted(columns[by_columns], np.arange(81)).tolist()
+
+
+HOSTILE = """
+coo([[0,9]],[1.,2.],(2,)) | coo([[0,-1]],[1.,2.],(2,)) | coo([[0,1]],[1.],(2,))
+coo([0,1],[1.,2.],(2,))
+coo([[0.,1.]],[1.,2.],(2,)) | coo([[0,1]],[1.,2.],(-2,)) | coo([[0,1]],[1.,2.],(2,2))
+coo([[2**63-1,0]],[1.,2.],(2,)) | coo([[1,0]],[1.,2.],(2,),is_coalesced=True)
+csr([0,1,2],[0,5],[1.,2.],(2,2)) | csr([0,1,2],[0,-1],[1.,2.],(2,2))
+csr([0,2,1],[0,1],[1.,2.],(2,2))
+csr([0,1,9],[0,1],[1.,2.],(2,2)) | csr([1,1,2],[0,1],[1.,2.],(2,2)) | csr([0,1],[0,1],[1.,2.],(2,2))
+csr([0,-5,2],[0,1],[1.,2.],(2,2)) | csr([0,2,2],[0,0],[1.,2.],(2,2)) | csr([0,1,2],[0,1],[1.],(2,2))
+csr(narrow([0,1,2]),[0,1],[1.,2.],(2,2)) | csr([0,1,2],[0,1],[1.,2.],(2,-2))
+csr([0.,1.,2.],[0,1],[1.,2.],(2,2))
+csc([0,1,2],[0,7],[1.,2.],(2,2)) | bsr([0,1],[3],[[[1.,2.]]],(1,2))
+bsr([0,1],[0],[[[1.,2.]]],(1,3))
+bsc([0,2],[0],[[[1.,2.]]],(1,2)) | bsr([0,1],[0],[1.],(1,1))
+"""
+UNCHECKED = (
+    "coo([[0,9],[0,1]],[1.,2.],(2,2),check_invariants=False)",
+    "coo([[0,-9],[0,1]],[1.,2.],(2,2),check_invariants=False)",
+    "csr([0,1,2],[0,99],[1.,2.],(2,2),check_invariants=False)",
+    "csr([0,99,2],[0,1],[1.,2.],(2,2),check_invariants=False)",
+    "csr([0,1,99],[0,1],[1.,2.],(2,2),check_invariants=False)",
+    "csr([-99,1,2],[0,1],[1.,2.],(2,2),check_invariants=False)",
+)
+USES = """
+x.to_dense() | x@d | d@x | x@d[0] | x.t()@d | x.to_sparse_csc().to_dense() | (x+x).to_dense()
+t.sparse.mm(x,d,'amax') | x@x | t.sparse.sampled_addmm(x,d,d) | x.to_sparse_coo().coalesce()
+d.sparse_mask(x) | (x*d).to_dense() | d.clone().add_(x) | t.sparse.sum(x,0).to_dense()
+"""
+
+
+def constructors() -> dict[str, Any]:
+    """The names of hostile calls."""
+    t = torchgen_out
+    return {
+        "t": t,
+        "coo": t.sparse_coo_tensor,
+        **{name: getattr(t, f"sparse_{name}_tensor") for name in ("csr", "csc", "bsr", "bsc")},
+        "narrow": lambda data: t.tensor(data, dtype=t.int32),
+        "d": t.ones(2, 2),
+    }
+
+
+@pytest.mark.parametrize("call", calls_of(HOSTILE))
+def test_hostile_parts_are_refused(call: str) -> None:
+    with pytest.raises((RuntimeError, ValueError)):
+        eval(call, constructors())
+
+
+@pytest.mark.parametrize("made", UNCHECKED)
+def test_unchecked_parts_do_no_harm(made: str) -> None:
+    """Who switches checks off gets an error, or numbers from inside the tensor: no other memory."""
+    for call in calls_of(USES):
+        given = constructors()
+        given["x"] = eval(made, given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                eval(call, given)
+            except (RuntimeError, IndexError, ValueError):
+                continue
+
+
+def test_hostile_pickles_are_refused() -> None:
+    """A file or pickle whose indices lie outside says so when it is read or used."""
+    t = torchgen_out
+    made = t.sparse_csr_tensor([0, 1, 2], [0, 1], [1.0, 2.0], (2, 2))
+    made.col_indices()[1] = 77
+    with pytest.raises(RuntimeError):
+        made @ t.ones(2, 2)
+    with pytest.raises(RuntimeError):
+        pickle.loads(pickle.dumps(made)) @ t.ones(2, 2)
+    file = io.BytesIO()
+    t.save(made, file)
+    file.seek(0)
+    with pytest.raises(t.serialization.LoadError):
+        t.load(file)
