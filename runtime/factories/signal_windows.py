@@ -45,11 +45,11 @@ def _window(
 def general_cosine(M: int, a: Sequence[float], *options: Any) -> Any:
     """A sum of cosines of multiples of a turn, their signs alternating.
 
-    Raises: TypeError or ValueError if `a` is no list of numbers, or empty.
+    Raises: TypeError or ValueError if `a` is no list of numbers, or empty for two points or more.
     """
     if not isinstance(a, (tuple, list)):
         raise TypeError("Coefficients must be a list/tuple")
-    if not a:
+    if not a and M > 1:
         raise ValueError("Coefficients cannot be empty")
     return _window("general_cosine", _cosines(a), M, *options)
 

@@ -10091,7 +10091,9 @@ def grid_sampler_2d(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("grid_sampler_2d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
-    return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+    return sampling_bodies.grid_sampler_2d(
+        input, grid, interpolation_mode, padding_mode, align_corners
+    )
 
 
 def grid_sampler_3d(
@@ -10111,7 +10113,9 @@ def grid_sampler_3d(
         if _answer is not NotImplemented:
             return _answer
         check_tensors("grid_sampler_3d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
-    return ops.grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+    return sampling_bodies.grid_sampler_3d(
+        input, grid, interpolation_mode, padding_mode, align_corners
+    )
 
 
 def _grid_sampler_steps(

@@ -199,6 +199,10 @@ def _check_pixels(name: str, argument: str, size: Size, factor: int) -> None:
 def channel_shuffle(self: Any, groups: int) -> Any:
     """Interleave the channels of `groups` groups."""
     sizes = self._sizes
+    if len(sizes) < 3:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(sizes)}"
+        )
     batch, channels, *rest = sizes
     if groups <= 0 or channels % groups:
         raise RuntimeError(
