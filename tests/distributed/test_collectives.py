@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.distributed import collective_cases, jobs
+from tests.distributed import collective_cases, jobs, marks
 
 THREE = 3
 
@@ -40,19 +40,49 @@ def test_as_in_pytorch(name: str, results: dict[str, list[dict[str, Any]]]) -> N
             assert results[other][rank][name] == expected, (other, rank)
 
 
-def own(torch: Any, rank: int, size: int) -> dict[str, Any]:
-    """What PyTorch's gloo has not, or leaves open."""
+def dtypes(torch: Any, rank: int, size: int) -> dict[str, Any]:
+    """Reductions of dtypes and averages that PyTorch's gloo has not: of two ranks."""
     dist = torch.distributed
     found: dict[str, Any] = {}
-    half = torch.full((5,), rank + 1.0, dtype=torch.complex32 if rank < 0 else torch.float16)
-    dist.all_reduce(half, dist.ReduceOp.AVG)
-    found["average"] = half.tolist()
-    flags = torch.tensor([rank == 0, False, True])
-    dist.all_reduce(flags)
-    found["any"] = flags.tolist()
+    for name in ("float16", "bfloat16", "float64", "complex64"):
+        mean = torch.full((5,), rank + 1.0, dtype=getattr(torch, name))
+        dist.all_reduce(mean, dist.ReduceOp.AVG)
+        found[name] = mean.tolist()
+    for op in ("SUM", "MAX", "BOR", "PRODUCT", "MIN", "BAND", "BXOR"):
+        flags = torch.tensor([rank == 0, False, True])
+        dist.all_reduce(flags, getattr(dist.ReduceOp, op))
+        found[op] = flags.tolist()
+    part = torch.zeros(2, dtype=torch.float16)
+    dist.reduce_scatter_tensor(part, torch.ones(4, dtype=torch.float16), dist.ReduceOp.AVG)
+    dist.reduce(part, 0, dist.ReduceOp(dist.ReduceOp.PREMUL_SUM, 0.5 + rank))
+    found["factors"] = part.tolist() if rank == 0 else [2.0] * 2
     number = torch.ones(2, dtype=torch.complex64) * 1j
     dist.all_reduce(number)
     found["complex"] = number.imag.tolist()
+    return found
+
+
+def _check_dtypes(found: dict[str, Any]) -> None:
+    for name in ("float16", "bfloat16", "float64", "complex64"):
+        assert found.pop(name) == [1.5] * 5, name
+    for op in ("SUM", "MAX", "BOR"):
+        assert found.pop(op) == [True, False, True], op
+    for op in ("PRODUCT", "MIN", "BAND"):
+        assert found.pop(op) == [False, False, True], op
+    assert found.pop("BXOR") == [True, False, False]
+    assert found == {"factors": [2.0, 2.0], "complex": [2.0, 2.0]}
+
+
+@marks.needs_mpi
+def test_dtypes_by_mpi(tmp_path: Path) -> None:
+    for found in jobs.Job.of_mpi(tmp_path, dtypes, 2).returned():
+        _check_dtypes(found)
+
+
+def own(torch: Any, rank: int, size: int) -> dict[str, Any]:
+    """What PyTorch's gloo has not, or leaves open."""
+    dist = torch.distributed
+    found: dict[str, Any] = {"dtypes": dtypes(torch, rank, size)}
     wide = torch.ones(1).expand(4)
     outs = [torch.zeros(4) for _ in range(size)]
     dist.all_gather(outs, wide + rank)
@@ -90,9 +120,7 @@ def own(torch: Any, rank: int, size: int) -> dict[str, Any]:
 
 def test_beyond_pytorch(tmp_path: Path) -> None:
     for found in jobs.run(tmp_path, own, 2):
-        assert found["average"] == [1.5] * 5
-        assert found["any"] == [True, False, True]
-        assert found["complex"] == [2.0, 2.0]
+        _check_dtypes(found["dtypes"])
         assert found["expanded"] == [[1.0] * 4] * 2
         assert found["overlap"]
         assert found["version"]
