@@ -3,7 +3,9 @@
     python -m benchmarks --only distributed
 
 Two processes of one thread each have both libraries, which take turns of some milliseconds, so that
-a busy machine is busy for both; the table has the medians. PyTorch's backend is gloo.
+a busy machine is busy for both; the table has the medians of turns, of whole steps the shortest
+turn, and the processor time that DDP adds to a step, which waiting for a processor is no part of.
+PyTorch's backend is gloo.
 """
 
 from __future__ import annotations
@@ -41,25 +43,31 @@ def _count(torch: Any, call: Callable[[], Any], seconds: float) -> int:
     return int(count.item())
 
 
-def _turn(torch: Any, call: Callable[[], Any], count: int) -> float:
-    """The median time of a call, in microseconds."""
+def _turn(torch: Any, call: Callable[[], Any], count: int) -> tuple[float, float]:
+    """The median time of a call and its mean processor time, in microseconds."""
     times = []
     torch.distributed.barrier()
+    first = time.process_time()
     for _ in range(count):
         began = time.perf_counter()
         call()
         times.append(time.perf_counter() - began)
-    return statistics.median(times) * 1e6
+    return statistics.median(times) * 1e6, (time.process_time() - first) / count * 1e6
 
 
-def _in_turns(torch: Any, calls: list[Callable[[], Any]], seconds: float = 0.01) -> list[float]:
-    """The median of the turns of each call, of which one follows the other."""
+def _turns(torch: Any, calls: list[Callable[[], Any]], seconds: float) -> list[Any]:
+    """Times and processor times of the turns of each call, of which one follows the other."""
     counts = [_count(torch, call, seconds) for call in calls]
-    turns: list[list[float]] = [[] for _ in calls]
+    turns: list[list[tuple[float, float]]] = [[] for _ in calls]
     for _ in range(ROUNDS):
         for found, call, count in zip(turns, calls, counts, strict=True):
             found.append(_turn(torch, call, count))
-    return [statistics.median(each) for each in turns]
+    return [tuple(zip(*each, strict=True)) for each in turns]
+
+
+def _in_turns(torch: Any, calls: list[Callable[[], Any]], seconds: float = 0.01) -> list[float]:
+    """The median of each call's turns."""
+    return [statistics.median(times) for times, _ in _turns(torch, calls, seconds)]
 
 
 def _models(torch: Any) -> dict[str, tuple[Any, Any]]:
@@ -130,10 +138,13 @@ def measure(ours: Any, theirs: Any, rank: int) -> dict[str, list[float]]:
     models = [_models(each) for each in both]
     for name in models[0]:
         steps = [step for each in zip(both, models, strict=True) for step in _steps(each, name)]
-        alone, step, their_alone, their_step = _in_turns(theirs, steps, 0.1)
+        turns = _turns(theirs, steps, 0.1)
+        alone, step, their_alone, their_step = (min(times) for times, _ in turns)
         found[f"{name}, step of one process"] = [alone, their_alone]
         found[f"{name}, DDP step"] = [step, their_step]
         found[f"{name}, added by DDP"] = [step - alone, their_step - their_alone]
+        alone, step, their_alone, their_step = (statistics.median(spent) for _, spent in turns)
+        found[f"{name}, processor time added"] = [step - alone, their_step - their_alone]
     return found
 
 

@@ -70,7 +70,7 @@ class Job:
         self.processes = [process]
         return self
 
-    def wait(self, seconds: float = 60) -> list[int]:
+    def wait(self, seconds: float = 120) -> list[int]:
         """Wait for all; return their exit codes. What is late is killed, and an error."""
         end = time.monotonic() + seconds
         try:
