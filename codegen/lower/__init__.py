@@ -64,8 +64,13 @@ def _dispatched(operator: Operator, package: str) -> Operator:
     meta = FunctionReference(module, f"{operator.identifier}.shapes", is_absolute=True)
     kind = operator.kind
     backends = ("CPU", kernel), ("CUDA", kernel)
-    as_stored = kind.program.moves
-    made = Dispatch(backends, kind.meta or meta, half_as_stored=as_stored, aliasing=kind.aliasing)
+    made = Dispatch(
+        backends,
+        kind.meta or meta,
+        half_as_stored=kind.program.moves,
+        aliasing=kind.aliasing,
+        memory_format=kind.memory_format,
+    )
     return replace(operator, kind=made)
 
 

@@ -124,6 +124,8 @@ class Index:
     """Arguments that may share memory with the result."""
     variants: tuple[tuple[frozenset[str], IndexProgram], ...] = ()
     """What is left of it where some of the optional arguments are missing; empty without any."""
+    memory_format: tuple[str, ...] = ()
+    """Arguments after which results of their rank lie channels-last, if one of these does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
 _KIND_OF = {
-    **dict.fromkeys(("meta", "aliasing"), ("dispatch", "index")),
-    **dict.fromkeys(("half_precision", "memory_format"), ("dispatch",)),
+    **dict.fromkeys(("meta", "aliasing", "memory_format"), ("dispatch", "index")),
+    "half_precision": ("dispatch",),
     "check": ("pointwise",),
     "geometry": ("index",),
 }

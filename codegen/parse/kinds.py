@@ -152,6 +152,7 @@ def _index(
         geometry,
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
         tuple(zip(sets, (program, *variants), strict=True)) if variants else (),
+        words_of(entry.get("memory_format"), "'memory_format'", report) or (),
     )
 
 

@@ -10,6 +10,7 @@ stride of its first place; `n_i` is the extent of `i`.
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
 from torchgen_out._runtime.kernels.common.index import (
     IndexProgram,
@@ -21,6 +22,98 @@ from torchgen_out._runtime.kernels.common.index import (
 )
 from torchgen_out._runtime.kernels.common.places import U, row_start
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min
+
+
+def flip_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_run,
+    out_at,
+    out_row,
+    out_run,
+    batch,
+    dims,
+    batches,
+    run_size,
+):
+    """out[...] = self[...]"""
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for run in range(run_size):
+            self_value = self[U(self_p + run * self_run)]
+            out_value = self_value
+            out[U(out_p + run * out_run)] = out_value
+    return True
+
+
+def flip_device_0(start, stop, self, out, self_at, self_row, out_at, out_row, batch, dims, batches):
+    """out[...] = self[...]"""
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_value = self[U(self_p)]
+        out_here = self_value
+        out[U(out_p)] = out_here
+    return True
+
+
+def flip_extents(self):
+    """The extents of no index; sizes must agree."""
+    return ()
+
+
+flip = IndexProgram(
+    "flip",
+    arguments=("self", "dims"),
+    inputs={"self": TensorForm(True, ())},
+    results={"out": TensorForm(True, ())},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=flip_extents,
+    measures=(),
+    moves=True,
+    geometry=copy_geometry.flip,
+    launches=(
+        Launch(
+            function=flip_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=True,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=flip_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
 
 
 def tril_0(

@@ -49,12 +49,6 @@ def test_diag_embed() -> None:
     np.testing.assert_array_equal(out[:, 1, 2], np.diag(X[1, 2], 1))
 
 
-def test_flip() -> None:
-    out = np.empty(X.shape)
-    shaping.flip(out, X, [0, -1])
-    np.testing.assert_array_equal(out, X[::-1, :, ::-1])
-
-
 @pytest.mark.parametrize("dim, shape", [(0, (1, 2, 12)), (1, (2, 3, 4)), (-1, (6, 4, 1))])
 def test_fold(dim: int, shape: tuple[int, int, int]) -> None:
     assert folding.fold(X, dim).shape == shape

@@ -11,23 +11,6 @@ from torchgen_out._runtime.kernels.typed import typed
 
 
 @typed
-def flip_lines(start, stop, out, self, at, size, inner):
-    """out[o, j, i] = self[o, size - 1 - j, i]: rows, or lines of more than one element."""
-    for line in range(start, stop):
-        if inner == 1:
-            target = out[line * size : (line + 1) * size]
-            source = self[at + line * size : at + (line + 1) * size]
-            for j in range(size):
-                target[j] = source[np.uint64(size - 1 - j)]
-        else:
-            o, j = divmod(line, size)
-            other = at + (o * size + size - 1 - j) * inner
-            target, source = out[line * inner : (line + 1) * inner], self[other : other + inner]
-            for i in range(inner):
-                target[i] = source[i]
-
-
-@typed
 def roll_elements(start, stop, out, self, at, width, shift):
     """out[o, shift:] = self[o, :-shift], and what is left comes to the front, for elements start
     to stop."""

@@ -14,7 +14,6 @@ from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.copy import copy
 from torchgen_out._runtime.kernels.cpu.copy.moving_loops import (
-    flip_lines,
     repeat_lines,
     roll_elements,
     spread,
@@ -152,23 +151,6 @@ def one_after_the_other(plans: Sequence[LaunchPlan], self: TensorSpec) -> Launch
 def plan_copy(result: TensorSpec, self: TensorSpec) -> LaunchPlan:
     """Everything stays in its place."""
     return plan_moves(roll_elements, result, self, result.numel, (max(result.numel, 1), 0))
-
-
-@planned()
-def flip(result: TensorSpec, self: TensorSpec, dims: Sequence[int]) -> LaunchPlan:
-    """Write self mirrored along each of `dims`; neighbouring ones are mirrored as one."""
-    ndim, plans = len(self.sizes), []
-    left = sorted({dim % ndim for dim in dims}) if ndim else []
-    while left:
-        stop = left[-1] + 1
-        start = left.pop()
-        while left and left[-1] == start - 1:
-            start = left.pop()
-        size, inner = prod(self.sizes[start:stop]), prod(self.sizes[stop:])
-        outer = prod(self.sizes[:start])
-        lines = outer if inner == 1 else outer * size
-        plans.append(plan_moves(flip_lines, result, self, lines, (size, inner)))
-    return one_after_the_other(plans or [plan_copy(result, self)], self)
 
 
 @planned()

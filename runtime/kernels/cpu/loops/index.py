@@ -54,6 +54,8 @@ def unordered(key):
     return BITS(turned(key)).view(T)
 '''
 """What compares numbers as integers."""
+COMPUTED = 4
+"""How much more an element costs that is computed than one that is moved."""
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 
 
@@ -67,7 +69,8 @@ class IndexKernel(PlannedKernel):
 
     def __init__(self, program: IndexProgram) -> None:
         self.program = program
-        super().__init__(self._plan, results=len(program.results), any_strides=True)
+        count = len(program.results)
+        super().__init__(self._plan, count, any_order=True, any_strides=True)
         self.__name__ = program.name
 
     @property
@@ -305,7 +308,7 @@ class _Call(NamedTuple):
             parts += ["1" if stride == 1 else whole(stride) for stride in own]
         if launch.takes_batch:
             dims = len(loops.sizes)
-            parts += ["plan", str(dims) if dims < 2 else whole(dims)]
+            parts += ["plan", str(dims) if dims <= MOST_SPELLED else whole(dims)]
             parts.append(whole(prod(self.batch) // max(loops.run_size, 1)))
         if launch.runs_batch:
             parts.append(whole(loops.run_size))
@@ -339,7 +342,8 @@ class _Call(NamedTuple):
             * (total if launch.over_batch else 1)
             for nest in launch.work
         )
-        return count, count * max(each, 1) * run_size * 4
+        weight = 1 if self.program.moves else COMPUTED
+        return count, count * max(each, 1) * run_size * weight
 
 
 class _Loops(NamedTuple):
@@ -462,11 +466,21 @@ def _text(
     return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
 
 
+MOST_SPELLED = 3
+"""Dims up to which a row's start is spelled out; loops over these divide again for every array."""
+
+
 def _with_rows_spelled(body: str, dims: int) -> str:
-    """The text without calls that tell where rows begin, where that is a product or 0."""
-    start = "0" if dims == 0 else r"\2 * batch[U(\1)]"
-    if dims > 1:
+    """The text with sums in place of calls that tell where rows begin, of few dims."""
+    if dims > MOST_SPELLED:
         return body
+    terms, rest = [], r"\2"
+    for dim in range(dims - 1, -1, -1):
+        size = f"U(batch[U({dim})])"
+        index = f"np.int64(U({rest}) % {size})" if dim else rest
+        terms.append(rf"{index} * batch[U(\1 + {dim})]")
+        rest = f"np.int64(U({rest}) // {size})"
+    start = f"({' + '.join(terms) or '0'})"
     return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchgen_out._runtime.kernels.common.folded import sizes_around
-from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, walks_strides
 
 
@@ -30,32 +28,6 @@ def stack(queue: Queue, out: Array, tensors: Sequence[Array], dim: int = 0) -> N
     sizes, strides = ((*each[:dim], *each[dim + 1 :]) for each in (out.sizes, out.strides))
     for number, tensor in enumerate(tensors):
         queue.copy(out.at(number * out.strides[dim], sizes, strides), tensor)
-
-
-def flip(queue: Queue, out: Array, self: Array, dims: Sequence[int]) -> None:
-    """Write self mirrored along each of `dims`."""
-    mirrored = [dim % self.ndim for dim in dims] if self.ndim else []
-    if not mirrored:
-        queue.copy(out, self)
-    for number, dim in enumerate(mirrored):
-        is_last = number == len(mirrored) - 1
-        made = out if is_last else queue.empty(self.sizes, self.dtype)
-        count, inner = sizes_around(self.sizes, dim)[1:]
-        operands = (made.moved(), self.moved())
-        run_elements(queue, mirror, self.numel, *operands, self.numel, count, inner)
-        self = made
-
-
-@device_kernel("X* X*", "I I I")
-def mirror(out, x, n, count, inner):
-    """A thread owns elements at the distance of the grid."""
-    item = I(cuda.grid(1))
-    while item < n:
-        row = divided(item, inner)
-        outer = divided(row, count)
-        j = I(count - 1 - (row - outer * count))
-        out[item] = x[(outer * count + j) * inner + (item - row * inner)]
-        item = I(item + cuda.gridsize(1))
 
 
 @walks_strides
