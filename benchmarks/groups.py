@@ -37,7 +37,7 @@ GROUPS = {
 }
 
 PAGES = (
-    "breakdown", "engine", "start", "cold", "memory", "busy", "turns", "loading", "author_loop",
-    "regenerate", "distributed",
+    "breakdown", "engine", "start", "cold", "memory", "code_memory", "busy", "turns", "loading",
+    "author_loop", "regenerate", "distributed",
 )  # fmt: skip
 """Measurements that PyTorch has no part in, or of whole processes; each writes its own page."""

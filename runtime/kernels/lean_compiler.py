@@ -116,7 +116,8 @@ def _finalize(self: Any) -> None:
     """Link what a library needs into it; optimise it only if it is the entry's."""
     self._raise_if_finalized()
     for library in dict.fromkeys(self._linking_libraries):
-        self._reload_init.update(library._reload_init)
+        if hasattr(library, "_reload_init"):  # newer Numbas have it
+            self._reload_init.update(library._reload_init)
         self._final_module.link_in(library._get_module_for_linking(), preserve=True)
     if self is _entries[-1].library:
         self._optimize_final_module()

@@ -64,7 +64,7 @@ def test_the_users_functions_are_compiled_by_numba_as_it_is() -> None:
         return made * 2
 
     assert users(np.array([1.0, 2.0]), 2).tolist() == [2.0, 4.0]
-    with pytest.raises(ValueError, match=r"slice of shape \(4,\) from input of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"cannot assign slice .*shape \(\d,\)"):
         users(np.array([1.0, 2.0]), 4)
 
 
