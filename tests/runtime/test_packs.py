@@ -169,6 +169,49 @@ def test_with_a_pack_nothing_is_compiled_nor_numba_imported(tmp_path: Path) -> N
     assert not list(empty.rglob("*.kernel"))
 
 
+OUTSIDE = {
+    "functions": """\
+- func: packed_swash(Tensor self) -> Tensor
+  variants: function
+  dtypes: floating
+  promotion: int_to_float
+  pointwise: "self * tanh(self) + 0.25"
+  samples: {self: [-3, 3]}
+  doc: |
+    An activation.
+""",
+    "derivatives": "- name: packed_swash\n  self: auto\n",
+}
+USE_OUTSIDE = """
+import sys
+import torchgen_out as torch
+import packed_ops
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+packed_ops.packed_swash(x).backward(torch.tensor([1.0, 1.0, 1.0]))
+from torchgen_out._runtime.kernels.build import cache_counts
+print(cache_counts(), bool(x.grad.sum), "llvmlite" in sys.modules)
+"""
+
+
+def test_a_package_outside_the_tree_ships_its_own(tmp_path: Path) -> None:
+    """Its kernels are in a pack of its own, beside it where it is installed."""
+    command = [sys.executable, "-m", "codegen", "pack", "--dtypes", "float32", "--jobs", "1"]
+    for name, text in OUTSIDE.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+        command += [f"--{name}", str(tmp_path / f"{name}.yaml")]
+    command += ["--out", str(tmp_path / "packed_ops")]
+    subprocess.run([*command, "--folder", str(tmp_path / installed.FOLDER)], check=True)
+    places = os.pathsep.join([str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    environment = {
+        **os.environ,
+        "PYTHONPATH": places,
+        "TORCHGEN_CACHE_DIR": str(tmp_path / "empty"),
+    }
+    use = [sys.executable, "-c", USE_OUTSIDE]
+    found = subprocess.run(use, env=environment, check=True, capture_output=True, text=True)
+    assert found.stdout.split() == ["(2,", "0)", "True", "False"]
+
+
 def test_what_a_program_needs_is_noted_and_compiled_before_it_runs_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,6 +116,14 @@ def test_warm_calls(name: str) -> None:
     assert warm.compile_calls(("torchgen_out", name, "float32")) is None
 
 
+@pytest.mark.parametrize("name", ["cumsum", "batch_norm", "special_zeta.other_scalar"])
+def test_warm_calls_samples_of_what_is_no_formula(name: str) -> None:
+    """With gradients, or without where there is none of some argument or at all."""
+    sent = list(warm.sampled([record(name), record("softplus")], ["float32"]))
+    assert [(each.name, dtype) for each, dtype in sent] == [(name, "float32")]
+    assert warm.compile_samples(sent[0]) is None
+
+
 def test_warm_tells_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("no such instruction")

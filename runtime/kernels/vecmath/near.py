@@ -16,6 +16,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from torchgen_out._runtime.kernels.vecmath import compose
+
 
 def versions(source: str, defined: Collection[str]) -> str:
     """Return the sources of `f_near` and `f_is_far` for the formula `f` of some source.
@@ -23,6 +25,8 @@ def versions(source: str, defined: Collection[str]) -> str:
     defined: the names of all primitives of the compute type.
     Empty if the formula names no primitive that has two versions, or is not straight-line code.
     """
+    if not any(f"{name}_near" in defined for name in compose.names_in(source)):
+        return ""  # most formulas, which need not be parsed
     (function,) = ast.parse(source).body
     assert isinstance(function, ast.FunctionDef)
     *steps, last = function.body
