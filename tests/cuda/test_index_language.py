@@ -10,6 +10,7 @@ import pytest
 
 import torchgen_out as torch
 from tests.cuda.compiling import check, needs_extra
+from tests.cuda.test_products import products
 from tests.research_package import generated
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import index
@@ -70,6 +71,25 @@ def test_as_on_the_cpu(ops: Any, name: str) -> None:
         expected = _trained(function, args, "cpu", dtype)
         for ours, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "count"),
+    [("causal_conv1d", [(2, 17, 20), (16, 17, 3), (16,)], 2 * 3 * 2), ("alibi_scores", None, 3)],
+)
+def test_contractions_are_products_of_the_library(
+    ops: Any, libraries: dict[str, Any], name: str, sizes: Any, count: int
+) -> None:
+    """One for each tap of a convolution and each of its batch, forward and back to its input;
+    three for a batch of scores and its gradients."""
+    torch.manual_seed(0)
+    args = tuple(_randn(*s) for s in sizes or [(2, 3, 5, 4), (2, 3, 5, 4), (3,)])
+    expected = _trained(getattr(ops, name), args, "cpu", torch.float32)
+    before = len(products(libraries))
+    found = _trained(getattr(ops, name), args, "cuda", torch.float32)
+    assert len(products(libraries)) - before == count
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_an_index_outside_is_noted(ops: Any) -> None:

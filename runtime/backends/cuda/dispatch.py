@@ -28,6 +28,7 @@ from torchgen_out._runtime.backends.cuda import (
     streams,
     transfer,
 )
+from torchgen_out._runtime.backends.cuda.libraries.cublaslt import Products, products_of
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -59,6 +60,11 @@ class DeviceQueue:
     def generator(self) -> Generator:
         """The device's own generator of random numbers."""
         return captured_draws.default_generator(self.index)
+
+    @property
+    def products(self) -> Products:
+        """Matrix products."""
+        return products_of(self.index)
 
     def reserve(self, blocks: int, generator: Generator) -> Drawn:
         """Take blocks of a generator's stream."""

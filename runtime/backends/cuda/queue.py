@@ -12,7 +12,7 @@ from torchgen_out._runtime.backends.cuda.launching import Loops
 from torchgen_out._runtime.backends.cuda.libraries import workspace
 from torchgen_out._runtime.backends.cuda.libraries.convolutions import Convolutions
 from torchgen_out._runtime.backends.cuda.libraries.cublas import Blas
-from torchgen_out._runtime.backends.cuda.libraries.cublaslt import Products
+from torchgen_out._runtime.backends.cuda.libraries.cublaslt import products_of
 from torchgen_out._runtime.backends.cuda.libraries.cufft import Fourier
 from torchgen_out._runtime.backends.cuda.libraries.cusolver import Solver
 from torchgen_out._runtime.core import dtype as dtypes
@@ -21,7 +21,6 @@ from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.queue import Array
 
-products = lru_cache(maxsize=None)(Products)
 blas = lru_cache(maxsize=None)(Blas)
 convolutions = lru_cache(maxsize=None)(Convolutions)
 fourier = lru_cache(maxsize=None)(Fourier)
@@ -30,11 +29,6 @@ solver = lru_cache(maxsize=None)(Solver)
 
 class LibraryQueue(DeviceQueue):
     """`runtime.kernels.cuda.direct.LibraryQueue`."""
-
-    @property
-    def products(self) -> Products:
-        """Matrix products."""
-        return products(self.index)
 
     @property
     def blas(self) -> Blas:
@@ -94,6 +88,6 @@ def _loops(
 
 def forget() -> None:
     """Forget all handles, when another driver takes the place of the one that made them."""
-    for each in (products, blas, convolutions, fourier, solver, _loops):
+    for each in (products_of, blas, convolutions, fourier, solver, _loops):
         each.cache_clear()
     workspace.forget()

@@ -144,7 +144,7 @@ def matrices(
         axes.append(Axis(size, strides, (0,) * len(conditions)))  # type: ignore[arg-type]
     axes = [axis for axis in axes if axis.extent != 1]
     chosen: list[Axis] = []
-    loops: list[Axis] = [axis for axis in axes if axis.sort == ALL]
+    loops = _merged([axis for axis in axes if axis.sort == ALL])
     for sort in (ROWS, COLUMNS, INNER):
         own = _merged([axis for axis in axes if axis.sort == sort])
         if not own:

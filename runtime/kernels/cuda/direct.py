@@ -13,14 +13,19 @@ from typing import Any, Protocol
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 
-class LibraryQueue(Queue, Protocol):
+class ProductQueue(Queue, Protocol):
+    """A queue with the products of matrices. products: cuBLASLt."""
+
+    products: Any
+
+
+class LibraryQueue(ProductQueue, Protocol):
     """A queue with the libraries that work in its stream.
 
-    products: cuBLASLt. blas: cuBLAS. solver: cuSOLVER. fourier: cuFFT. convolutions: cuDNN, which
+    blas: cuBLAS. solver: cuSOLVER. fourier: cuFFT. convolutions: cuDNN, which
     need not be there.
     """
 
-    products: Any
     blas: Any
     solver: Any
     fourier: Any

@@ -7,6 +7,7 @@ heuristics choose) is made once per `Product` and kept.
 from __future__ import annotations
 
 import threading
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,7 @@ def _set(set_attribute: Any, handle: int, name: Any, value: np.generic) -> None:
     """Hand an attribute over, by address."""
     held = np.array([value])
     set_attribute(handle, int(name), held.ctypes.data, held.nbytes)
+
+
+products_of = lru_cache(maxsize=None)(Products)
+"""The products of a device."""

@@ -17,6 +17,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.common import places
+from torchgen_out._runtime.kernels.common.contraction import Operand
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
@@ -26,11 +27,12 @@ from torchgen_out._runtime.kernels.common.index import (
 )
 from torchgen_out._runtime.kernels.cuda.compiling import typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.direct import ProductQueue
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
+from torchgen_out._runtime.kernels.cuda.loops.contraction import contracted
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import inlined, storage_type
 from torchgen_out._runtime.kernels.cuda.queue import (
     Array,
-    Queue,
     contiguous,
     converted,
     walks_strides,
@@ -118,7 +120,7 @@ def make_kernel(program: IndexProgram) -> Any:
     """kernel(queue, *results, *arguments) of a program."""
 
     @walks_strides
-    def kernel(queue: Queue, *args: Any) -> None:
+    def kernel(queue: ProductQueue, *args: Any) -> None:
         count = len(program.results)
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
@@ -133,7 +135,7 @@ class _Call:
     def __init__(
         self,
         program: IndexProgram,
-        queue: Queue,
+        queue: ProductQueue,
         results: dict[str, Array],
         given: dict[str, Any],
     ) -> None:
@@ -211,7 +213,7 @@ class _Call:
             self.queue.fill(self.arrays[target], IDENTITIES[kind])
             values = self.queue.empty((count,), self.arrays[target].dtype)
             first = [values, self.queue.empty((count,), dtypes.int64)]
-        if not count:
+        if not count or self._contracted(launch):
             return
         lanes = self._lanes(launch, count)
         source, values_given = self._bind(launch, lanes, first)
@@ -228,6 +230,22 @@ class _Call:
         )
         if launch.scatter is not None:
             self._combine(*launch.scatter, *first)
+
+    def _contracted(self, launch: Launch) -> bool:
+        """Whether a library has multiplied what the launch does."""
+        if launch.product is None:
+            return False
+        arrays = [self.arrays[name] for name in launch.product.tensors]
+        forms = [self.forms[name] for name in launch.product.tensors]
+        pairs = list(zip(arrays, forms, strict=True))
+        rows = [_batch_strides(array, form, self.batch) for array, form in pairs]
+        sizes, strides = collapse(self.batch, rows, list(range(len(self.batch))))
+        out, one, other = (
+            Operand(tuple(row), array.strides[len(array.strides) - form.rank :])
+            for row, (array, form) in zip(strides, pairs, strict=True)
+        )
+        operands = out, one, other
+        return contracted(self.queue, launch.product, arrays, self.extents, sizes, operands)
 
     def _combine(self, target: str, kind: str, values: Array, positions: Array) -> None:
         array = self.arrays[target]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
+from torchgen_out._runtime.kernels.cuda.direct import ProductQueue as Queue
 from torchgen_out._runtime.kernels.cuda.direct import turned
 from torchgen_out._runtime.kernels.cuda.matmul import integers
 from torchgen_out._runtime.kernels.cuda.queue import Array
