@@ -157,6 +157,7 @@ _CLASSES = {
     "SymInt": "is int",
     "int[]": "is int",
     "SymInt[]": "is int",
+    "ScalarType": "is Dtype",
 }
 """How a value shows at first sight that it is of a type; a list, by the first that it gathers."""
 

@@ -33,7 +33,7 @@ def make_call(spec: CallSpec, launches: LaunchCache, **hooks: Any) -> Callable[.
 
     hooks: memory_of(tensor, is_dense) -> (flat memory, place), for tensors whose `_flat` is not
     known. By the spec besides: convert_<argument> for scalars; check(*arguments); wrap(results);
-    source(given) -> source of random numbers. For `dense`: empty, pooled, small (elements from
+    source, the usual one of random numbers. For `dense`: empty, pooled, small (elements from
     which memory is pooled and threads share), dtypes, keys (of the results), load() -> the flat
     kernel, run_flat, work; update (the call in place) in mode WRITE. For `defaults`:
     default_<argument>, full (the call for other scalars).
@@ -337,7 +337,7 @@ class _Form:
             results = [f"{self.first}_flat[{self.first}_at:] if {self.first}_at else {results[0]}"]
         flats = [f"{name}_flat" for name in self.read]
         places = [f"{name}_at" for name in self.read]
-        sources = [f"{self.hook('source')}({name})" for name in self.spec.names(Role.SOURCE)]
+        sources = [f"{name} or {self.hook('source')}" for name in self.spec.names(Role.SOURCE)]
         return ", ".join([*results, *flats, *places, "params", *self.scalars, *sources])
 
     # -- results --------------------------------------------------------------------------------

@@ -106,9 +106,16 @@ def randn(
     return _draw("normal_", (0.0, 1.0), creation.sizes_of(size), generator, own, *options)
 
 
-def randint_to(high: int, size: Sequence[int], *options: Options) -> Tensor:
+def randint_to(
+    high: int,
+    size: Sequence[int],
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    *options: Options,
+) -> Tensor:
     """Uniform integers in [0, high)."""
-    return randint(0, high, size, *options)
+    own, bounds = dtypes.int64 if dtype is None else dtype, _bounds(0, high)
+    return _draw("random_.from", bounds, creation.sizes_of(size), generator, own, *options)
 
 
 def _bounds(low: Any, high: Any) -> tuple[creation.Number, creation.Number]:

@@ -203,6 +203,6 @@ def logspace(
     start, end = creation.number_of(start), creation.number_of(end)
     chosen = _spaced_dtype(start, end, dtype)
     on = creation.device_or_default(device)
-    exponents = ranges.spaced(*_spacing(start, end, steps, dtypes.float64), _FLOAT64)
-    values = ranges.powers(base, exponents, chosen.numpy)
+    spacing = _spacing(start, end, steps, dtypes.float64)
+    values = ranges.spaced_powers(base, *spacing, chosen.numpy)
     return creation.from_values(values, chosen, on, pin_memory)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.bindings.binding import OPERANDS, Binder
+from torchgen_out._runtime.core.dtype import dtype as Dtype
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions.composite import (
     arange__default,
@@ -793,6 +794,8 @@ def view(*args: Any, **keywords: Any) -> Any:
         return _view.named(args, keywords)
     if len(args) >= 2 and args[1].__class__ is int:
         return view__default(*args)
+    if len(args) == 2 and args[1].__class__ is Dtype:
+        return view__dtype(*args)
     return _view[tuple(map(type, args))](*args)
 
 
@@ -1285,6 +1288,12 @@ def random_(*args: Any, **keywords: Any) -> Any:
     random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)"""
     if keywords:
         return _random_.named(args, keywords)
+    if len(args) == 3:
+        return random___from(*args)
+    if len(args) == 2:
+        return random___to(*args)
+    if len(args) == 1:
+        return random___default(*args)
     return _random_[tuple(map(type, args))](*args)
 
 

@@ -121,7 +121,7 @@ class DispatchCall:
             spec,
             LaunchCache(prepare),
             memory_of=memory_of,
-            source=source_of,
+            source=generators.default_generator,
             wrap=partial(tuple.__new__, named) if spec.results else self.tensors_of,
             check=operator.meta if self.filling else partial(check_apart, operator, apart),
             **self.flat_hooks(),
@@ -229,11 +229,6 @@ class DispatchCall:
         return build(dtype.index | layout.zero_dim, layout.sizes, layout.strides, 0, None, flat)
 
 
-def source_of(given: Any) -> Any:
-    """Where random numbers come from."""
-    return generators.default_generator if given is None else given
-
-
 def tensors_in(args: Sequence[Any]) -> list[Tensor]:
     """The tensors among arguments, those in lists included."""
     found: list[Tensor] = []
@@ -252,7 +247,7 @@ def _given(arg: Any, role: Role, specs: Iterator[TensorSpec]) -> Any:
     if role is Role.TENSORS:
         return tuple([None if each is None else next(specs) for each in arg])
     if role is Role.SOURCE:
-        return source_of(arg)
+        return arg or generators.default_generator
     return tuple(arg) if arg.__class__ is list else arg
 
 

@@ -17,6 +17,7 @@ from torchgen_out._runtime.core.finfo import finfo
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops, signature
+from torchgen_out._runtime.dispatch.operator import operators
 from torchgen_out._runtime.kernels.cpu.reduction import comparing
 
 
@@ -76,7 +77,7 @@ def zeta_of_number(self: complex, other: Any) -> Any:
 def zeta_at_number(self: Any, other: complex) -> Any:
     """The Hurwitz zeta function, its start a number."""
     number = ops.scalar_tensor(other, dtype=_floating(self), device=self.device)
-    return ops.special_zeta(self, number)
+    return operators["special_zeta"].calls[self._key, number._key](self, number)
 
 
 def _floating(operand: Tensor) -> Any:

@@ -35,24 +35,30 @@ def _spaced_complex(start: Any, end: Any, step: Any, count: int, middle: int) ->
     return out
 
 
-def powers(base: Any, exponents: Array, dtype: Any) -> Array:
-    """`base` to the power of each exponent. dtype: as above."""
-    if base.__class__ is complex or exponents.dtype.kind == "c":
-        return np.power(base, exponents)
-    out = np.empty(exponents.size, dtype) if dtype in COMPILED else exponents
-    _power_entry(out.dtype)(out, exponents, float(base))
+def spaced_powers(
+    base: Any, start: Any, end: Any, step: Any, count: int, middle: int, dtype: Any
+) -> Array:
+    """`base` to the power of such numbers, in float64 or complex128. dtype: as above."""
+    if complex in (base.__class__, start.__class__, end.__class__):
+        return np.power(base, spaced(start, end, step, count, middle, np.dtype(np.float64)))
+    own = dtype if dtype in COMPILED else np.dtype(np.float64)
+    out = np.empty(count, own)
+    _power_entry(own)(out, float(start), float(end), float(step), middle, float(base))
     return out
 
 
 @cache
 def _power_entry(dtype: Any) -> Any:
-    return _raise.entry_point((dtype, np.dtype(np.float64), float))
+    return _raise.entry_point((dtype, float, float, float, int, float))
 
 
 @kernel
-def _raise(out, exponents, base):
-    for i in range(exponents.size):
-        out[i] = math.pow(base, exponents[i])
+def _raise(out, start, end, step, middle, base):
+    for i in range(middle):
+        out[i] = math.pow(base, start + step * i)
+    last = out.size - 1
+    for i in range(middle, out.size):
+        out[i] = math.pow(base, end - step * (last - i))
 
 
 @cache

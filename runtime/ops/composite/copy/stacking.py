@@ -23,7 +23,8 @@ def _not_empty(name: str, tensors: Sequence[Any]) -> None:
 
 def hstack(tensors: Sequence[Any]) -> Any:
     """Along dim 1; vectors along their only dim."""
-    _not_empty("hstack", tensors)
+    if not tensors:
+        _not_empty("hstack", tensors)
     parts = [x if x._sizes else x.unsqueeze(0) for x in tensors]
     return _cat(parts, 0 if len(parts[0]._sizes) == 1 else 1)
 
@@ -117,8 +118,8 @@ def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
     count = math.comb(max(self.shape[0] + r - 1, 0) if with_replacement else self.shape[0], r)
     self.new_empty((count, r))  # as large as the result: what is too much is refused at once
     rows = [each for row in choose(range(self.shape[0]), r) for each in row]
-    places = ops.zeros((0,), device=self.device).long().new_tensor(rows).long()
-    return self.index_select(0, places.to(self.device)).reshape((-1, r))
+    places = self.new_empty((0,), dtype=dtypes.int64).new_tensor(rows)
+    return self.index_select(0, places).reshape((-1, r))
 
 
 # -- sums and differences along a dim ----------------------------------------------------------
