@@ -69,6 +69,11 @@ def _is_ours(operator: Operator) -> bool:
 
 
 OPERATORS = [each for each in harness.program().operators if _is_ours(each)]
+OF_ALL = [
+    each
+    for each in harness.program().operators
+    if isinstance(each.kind, Dispatch) and "CompositeExplicitAutograd" in dict(each.kind.backends)
+]
 
 
 ON_THE_HOST = {
@@ -85,7 +90,16 @@ def test_every_kernel_has_a_twin():
     kinds = {each.name: each.kind for each in harness.program().operators}
     kernels = {n: dict(kind.backends) for n, kind in kinds.items() if isinstance(kind, Dispatch)}
     alone = [name for name, backends in kernels.items() if set(backends) != {"CPU", "CUDA"}]
-    assert alone == list(ON_THE_HOST)
+    assert alone == [*ON_THE_HOST, *[each.name for each in OF_ALL]]
+
+
+@pytest.mark.usefixtures("emulated")
+@pytest.mark.parametrize("operator", OF_ALL, ids=lambda each: each.name)
+def test_kernels_over_tensors(operator):
+    """What has one kernel for all backends gives on a device what it gives on the host."""
+    for case in _cases(operator):
+        call = OURS.arguments(case, "float32")
+        compare(on_device(call)(), call(), str(case))
 
 
 def _cases(operator: Operator) -> list[harness.Case]:
