@@ -14,7 +14,15 @@ from ..formula import latex
 from ..index.text import program_text, statement_text
 from ..lower.index import plan
 from ..model import vocabulary
-from ..model.operator import Composite, Index, Operator, Pointwise, View, adjoint_name
+from ..model.operator import (
+    Composite,
+    Index,
+    Operator,
+    Pointwise,
+    View,
+    adjoint_name,
+    text_names,
+)
 from ..model.program import Program
 from ..project import Project
 from . import definitions, gradients, lookup, route
@@ -22,15 +30,17 @@ from .text import Section, render
 
 
 def main(arguments: list[str]) -> int:
-    """Explain the operators of one name."""
+    """Explain the operators of these names."""
     parser = argparse.ArgumentParser(prog=f"{library.COMMAND} explain", description=__doc__)
-    parser.add_argument("operator", help="add, add.Tensor, nn.functional.relu, __mul__ ...")
+    parser.add_argument(
+        "operator", nargs="+", help="add, add.Tensor, nn.functional.relu, __mul__ ..."
+    )
     project.add_arguments(parser)
     options = parser.parse_args(arguments)
     chosen = project.chosen(options, parser)
     try:
         program = chosen.read()
-        operators = lookup.find(program, options.operator)
+        operators = [o for name in options.operator for o in lookup.find(program, name)]
     except (CodegenError, lookup.UnknownOperator) as error:
         print(error, file=sys.stderr)
         return 1
@@ -51,9 +61,11 @@ def explain(program: Program, operator: Operator, chosen: Project) -> Iterator[S
         yield Section("Dtypes", _dtypes(operator))
     if isinstance(operator.kind, Pointwise):
         yield Section("Formula", _formula(operator.kind))
-    if isinstance(operator.kind, Index):
-        yield Section("Statements, with folds by themselves", program_text(operator.kind.program))
-        adjoint = program.operator(adjoint_name(operator.base_name))
+    named = map(program.operator, text_names(operator))
+    written = next((each for each in named if each and isinstance(each.kind, Index)), None)
+    if written is not None and isinstance(written.kind, Index):
+        yield Section("Statements, with folds by themselves", program_text(written.kind.program))
+        adjoint = program.operator(adjoint_name(written.base_name))
         if adjoint is not None and isinstance(adjoint.kind, Index):
             name = f"Gradients, derived from them: {adjoint.schema}"
             yield Section(name, program_text(adjoint.kind.program))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from .. import formula as formulas
 from ..model.derivative import Gradient, GradientKind
-from ..model.operator import Operator, Pointwise
+from ..model.operator import Operator, Pointwise, adjoint_name, text_names
+from ..model.plan import LoweredProgram
 from ..model.program import Program
 from ..model.vocabulary import NAMESPACES
 from ..write import File
@@ -26,10 +27,12 @@ class Section:
     doc: str
     facts: tuple[str, ...]
     latex: str
+    statements: str
+    """The text of an index program."""
     derivatives: tuple[str, ...]
 
 
-def emit(program: Program) -> Iterable[File]:
+def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit `reference/*.md`."""
     for page in PAGES:
         sections = list(_sections(program, page))
@@ -41,7 +44,7 @@ def _page_of(operator: Operator) -> str:
     return operator.python_module if operator.has_function else "Tensor"
 
 
-def _sections(program: Program, page: str) -> Iterator[Section]:
+def _sections(program: LoweredProgram, page: str) -> Iterator[Section]:
     for operators in program.families.values():
         shown = [o for o in operators if not o.is_internal and _page_of(o) == page]
         if not shown:
@@ -53,10 +56,19 @@ def _sections(program: Program, page: str) -> Iterator[Section]:
             first.public_name,
             tuple(str(s) for o in shown for s in _schemas(o)),
             "\n\n".join(dict.fromkeys((o.doc or "").strip() for o in shown)),
-            tuple(_facts(first)),
+            tuple(_facts(program, first)),
             formulas.latex(kind.formula) if is_formula and isinstance(kind, Pointwise) else "",
+            _statements(program, first),
             tuple(line for o in shown for line in _derivatives(program, o)),
         )
+
+
+def _statements(program: LoweredProgram, operator: Operator) -> str:
+    """The text of an operator, or of the operators that it has been split into: they share one."""
+    for name in text_names(operator):
+        if name in program.indexed:
+            return program.indexed[name].program.text
+    return ""
 
 
 def _schemas(operator: Operator) -> Iterator[object]:
@@ -67,8 +79,9 @@ def _schemas(operator: Operator) -> Iterator[object]:
         yield operator.out_schema
 
 
-def _facts(operator: Operator) -> Iterator[str]:
-    yield f"Kind: {naming.kind_of(operator)}."
+def _facts(program: LoweredProgram, operator: Operator) -> Iterator[str]:
+    kind = "index" if _statements(program, operator) else naming.kind_of(operator)
+    yield f"Kind: {kind}."
     if naming.kind_of(operator) not in ("view", "composite"):
         yield f"dtypes: {', '.join(operator.dtype_names)}."
     if operator.promotion.rule not in ("none",):
@@ -84,7 +97,14 @@ def _derivatives(program: Program, operator: Operator) -> Iterator[str]:
     if derivative is None:
         return
     for gradient in derivative.gradients:
+        if adjoint_name(operator.base_name) in _called(gradient):
+            yield f"{', '.join(gradient.inputs)}: derived from the statements"
+            continue
         yield f"{', '.join(gradient.inputs)}: {_gradient_text(gradient)}"
+
+
+def _called(gradient: Gradient) -> tuple[str, ...]:
+    return gradient.expression.operators if gradient.expression else ()
 
 
 def _gradient_text(gradient: Gradient) -> str:

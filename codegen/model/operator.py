@@ -468,6 +468,16 @@ def adjoint_name(base_name: str) -> str:
     return f"_{base_name.removeprefix('_')}_backward"
 
 
+def text_names(operator: Operator) -> tuple[str, ...]:
+    """What the operators may be called that have the text of an entry, if it has one: itself, or
+    those that it has been split into."""
+    names = [
+        a.name for a in operator.arguments if a.type.is_optional and a.type.base != "Generator"
+    ]
+    whole = variant_name(operator.base_name, names)
+    return operator.name, whole, drawn_name(operator.base_name), drawn_name(whole)
+
+
 def variant_name(name: str, there: Sequence[str]) -> str:
     """What the operator is called that has these of its optional arguments, and no others."""
     return f"_{name}_{'_'.join(['with', *there] if there else ['alone'])}"
