@@ -72,11 +72,11 @@ def main() -> None:
 
 NOTES = [
     "Measured by `same_operator.py` on one thread, each in a process with empty caches; the first",
-    "call is without imports and with all that it compiles: for C++, the compiler's run. A step is a",
-    "call and its gradients. Registrations are what makes an operator one of the framework's: schema,",
+    "call is without imports and with all that it compiles: for C++, the compiler's run. A step is",
+    "a call and its gradients. Registrations make an operator one of the framework's: schema,",
     "kernel, the gradient's schema and kernel, shapes, autograd. What is written in Warp, JAX or",
     "Numba is no operator of a tensor library; to be PyTorch's, each needs the same six.",
-    "Only ours and JAX's have second gradients. Triton is not measured, as it has no CPU compiler: by",
+    "Only ours and JAX's have second gradients. Triton is not measured: it has no CPU compiler. By",
     "its documentation, a kernel of it needs a device, a wrapper, and the registrations of C++.",
 ]
 
