@@ -15,7 +15,8 @@ All that differs between kernels is thus data, a *description*:
 
 `torchgen_call` is the function behind each kernel's Python function, whose `self` is a list: what
 to call for arguments that no description fits, and descriptions. Python's and NumPy's objects are
-read where their headers put them, as every extension module does.
+read where their headers put them, as every extension module does. What a kernel returns becomes an
+object by `result_text`.
 """
 
 HEADER_WORDS, ARGUMENT_WORDS = 8, 4
@@ -39,7 +40,7 @@ CODES = {
 ARRAY, TUPLE = 20, 21
 MOST_WORDS = 240
 
-TEXT = """\
+_DECLARED = """\
 declare i64 @PyList_Size(ptr)
 declare ptr @PyList_GetItem(ptr, i64)
 declare ptr @PyBytes_AsString(ptr)
@@ -71,6 +72,9 @@ declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 @_Py_NoneStruct = external global i8
 @torchgen_ndarray = external global i8
 
+"""
+
+_ARGUMENTS = """\
 ; Whether converting a number failed: only where it gave -1.
 define internal i32 @failed() {
   %error = call ptr @PyErr_Occurred()
@@ -81,8 +85,7 @@ define internal i32 @failed() {
 
 ; A Python int of any number, or null.
 define internal ptr @whole(ptr %object) {
-  %place = getelementptr i8, ptr %object, i64 8
-  %type = load ptr, ptr %place
+  %type = call ptr @pointer(ptr %object, i64 8)
   %is = icmp eq ptr %type, @PyLong_Type
   br i1 %is, label %int, label %other
 int:
@@ -96,8 +99,7 @@ other:
 ; One number into words: 1, 0 if it is of another type than checked, -1 with an error set.
 define internal i32 @number(i64 %code, i64 %check, ptr %object, ptr %word) {
 start:
-  %place = getelementptr i8, ptr %object, i64 8
-  %type = load ptr, ptr %place
+  %type = call ptr @pointer(ptr %object, i64 8)
   %type_number = ptrtoint ptr %type to i64
   %unchecked = icmp eq i64 %check, 0
   %same = icmp eq i64 %type_number, %check
@@ -197,14 +199,10 @@ error:
 ; An array into words: 1, or 0 if it is none or another one.
 define internal i32 @array(i64 %sizes, ptr %about, ptr %object, ptr %word) {
 start:
-  %ndim_place = getelementptr i8, ptr %about, i64 8
-  %ndim = load i64, ptr %ndim_place
-  %item_place = getelementptr i8, ptr %about, i64 16
-  %item = load i64, ptr %item_place
-  %check_place = getelementptr i8, ptr %about, i64 24
-  %check = load i64, ptr %check_place
-  %type_place = getelementptr i8, ptr %object, i64 8
-  %type = load ptr, ptr %type_place
+  %ndim = call i64 @word(ptr %about, i64 8)
+  %item = call i64 @word(ptr %about, i64 16)
+  %check = call i64 @word(ptr %about, i64 24)
+  %type = call ptr @pointer(ptr %object, i64 8)
   %exact = icmp eq ptr %type, @torchgen_ndarray
   br i1 %exact, label %is_array, label %subtype
 subtype:
@@ -212,12 +210,10 @@ subtype:
   %is_below = icmp ne i32 %below, 0
   br i1 %is_below, label %is_array, label %misfit
 is_array:
-  %own_ndim_place = getelementptr i8, ptr %object, i64 24
-  %own_ndim_32 = load i32, ptr %own_ndim_place
+  %own_ndim_32 = call i32 @half(ptr %object, i64 24)
   %own_ndim = sext i32 %own_ndim_32 to i64
   %same_ndim = icmp eq i64 %own_ndim, %ndim
-  %dtype_place = getelementptr i8, ptr %object, i64 56
-  %dtype = load ptr, ptr %dtype_place
+  %dtype = call ptr @pointer(ptr %object, i64 56)
   %own_item_place = getelementptr i8, ptr %dtype, i64 %sizes
   %own_item_32 = load i32, ptr %own_item_place
   %own_item = sext i32 %own_item_32 to i64
@@ -228,17 +224,14 @@ look:
   %unchecked = icmp eq i64 %check, 0
   br i1 %unchecked, label %write, label %checked
 checked:
-  %kind_place = getelementptr i8, ptr %dtype, i64 24
-  %kind = load i8, ptr %kind_place
-  %order_place = getelementptr i8, ptr %dtype, i64 26
-  %order = load i8, ptr %order_place
+  %kind = call i8 @byte(ptr %dtype, i64 24)
+  %order = call i8 @byte(ptr %dtype, i64 26)
   %wanted_kind = trunc i64 %check to i8
   %same_kind = icmp eq i8 %kind, %wanted_kind
   %native = icmp eq i8 %order, 61
   %orderless = icmp eq i8 %order, 124
   %any_order = or i1 %native, %orderless
-  %flags_place = getelementptr i8, ptr %object, i64 64
-  %flags = load i32, ptr %flags_place
+  %flags = call i32 @half(ptr %object, i64 64)
   %aligned_bit = and i32 %flags, 256
   %aligned = icmp ne i32 %aligned_bit, 0
   %dense_bit = and i32 %flags, 1
@@ -257,14 +250,11 @@ write:
   %word_2 = getelementptr i8, ptr %word, i64 16
   %word_3 = getelementptr i8, ptr %word, i64 24
   store i64 %item, ptr %word_3
-  %data_place = getelementptr i8, ptr %object, i64 16
-  %data = load i64, ptr %data_place
+  %data = call i64 @word(ptr %object, i64 16)
   %word_4 = getelementptr i8, ptr %word, i64 32
   store i64 %data, ptr %word_4
-  %lengths_place = getelementptr i8, ptr %object, i64 32
-  %lengths = load ptr, ptr %lengths_place
-  %strides_place = getelementptr i8, ptr %object, i64 40
-  %strides = load ptr, ptr %strides_place
+  %lengths = call ptr @pointer(ptr %object, i64 32)
+  %strides = call ptr @pointer(ptr %object, i64 40)
   %first = getelementptr i8, ptr %word, i64 40
   br label %next
 next:
@@ -295,14 +285,10 @@ misfit:
 ; A tuple of numbers into words: 1, 0, or -1 with an error set.
 define internal i32 @tuple(ptr %about, ptr %object, ptr %word) {
 start:
-  %count_place = getelementptr i8, ptr %about, i64 8
-  %count = load i64, ptr %count_place
-  %code_place = getelementptr i8, ptr %about, i64 16
-  %code = load i64, ptr %code_place
-  %check_place = getelementptr i8, ptr %about, i64 24
-  %check = load i64, ptr %check_place
-  %type_place = getelementptr i8, ptr %object, i64 8
-  %type = load ptr, ptr %type_place
+  %count = call i64 @word(ptr %about, i64 8)
+  %code = call i64 @word(ptr %about, i64 16)
+  %check = call i64 @word(ptr %about, i64 24)
+  %type = call ptr @pointer(ptr %object, i64 8)
   %is = icmp eq ptr %type, @PyTuple_Type
   br i1 %is, label %sized, label %misfit
 sized:
@@ -333,10 +319,8 @@ misfit:
 ; All arguments into words: 1, 0 if they are others, or -1 with an error set.
 define internal i32 @fill(ptr %about, ptr %args, i64 %given, ptr %words) {
 start:
-  %count_place = getelementptr i8, ptr %about, i64 16
-  %count = load i64, ptr %count_place
-  %sizes_place = getelementptr i8, ptr %about, i64 48
-  %sizes = load i64, ptr %sizes_place
+  %count = call i64 @word(ptr %about, i64 16)
+  %sizes = call i64 @word(ptr %about, i64 48)
   %first = getelementptr i8, ptr %about, i64 64
   %right = icmp eq i64 %given, %count
   br i1 %right, label %next, label %misfit
@@ -364,8 +348,7 @@ tuple:
   %from_tuple = call i32 @tuple(ptr %own, ptr %object, ptr %word)
   br label %judged
 number:
-  %check_place = getelementptr i8, ptr %own, i64 24
-  %check = load i64, ptr %check_place
+  %check = call i64 @word(ptr %own, i64 24)
   %from_number = call i32 @number(i64 %code, i64 %check, ptr %object, ptr %word)
   br label %judged
 judged:
@@ -375,8 +358,7 @@ judged:
 failed:
   ret i32 %found
 filled:
-  %count_word_place = getelementptr i8, ptr %own, i64 8
-  %own_count = load i64, ptr %count_word_place
+  %own_count = call i64 @word(ptr %own, i64 8)
   %twice = shl i64 %own_count, 1
   %of_array = add i64 %twice, 5
   %is_array = icmp eq i64 %code, 20
@@ -388,130 +370,25 @@ end:
   ret i32 1
 }
 
-; One number as a Python object.
-define internal ptr @object(i64 %code, ptr %place) {
-start:
-  switch i64 %code, label %none [
-    i64 1, label %int64
-    i64 2, label %uint64
-    i64 3, label %float64
-    i64 4, label %float32
-    i64 5, label %bool
-    i64 6, label %complex128
-    i64 7, label %complex64
-    i64 9, label %int8
-    i64 10, label %int16
-    i64 11, label %int32
-    i64 12, label %uint8
-    i64 13, label %uint16
-    i64 14, label %uint32
-  ]
-none:
-  call void @Py_IncRef(ptr @_Py_NoneStruct)
-  ret ptr @_Py_NoneStruct
-int64:
-  %v1 = load i64, ptr %place
-  %o1 = call ptr @PyLong_FromLongLong(i64 %v1)
-  ret ptr %o1
-uint64:
-  %v2 = load i64, ptr %place
-  %o2 = call ptr @PyLong_FromUnsignedLongLong(i64 %v2)
-  ret ptr %o2
-float64:
-  %v3 = load double, ptr %place
-  %o3 = call ptr @PyFloat_FromDouble(double %v3)
-  ret ptr %o3
-float32:
-  %v4 = load float, ptr %place
-  %w4 = fpext float %v4 to double
-  %o4 = call ptr @PyFloat_FromDouble(double %w4)
-  ret ptr %o4
-bool:
-  %v5 = load i8, ptr %place
-  %w5 = zext i8 %v5 to i64
-  %o5 = call ptr @PyBool_FromLong(i64 %w5)
-  ret ptr %o5
-complex128:
-  %re = load double, ptr %place
-  %second = getelementptr i8, ptr %place, i64 8
-  %im = load double, ptr %second
-  %o6 = call ptr @PyComplex_FromDoubles(double %re, double %im)
-  ret ptr %o6
-complex64:
-  %re_single = load float, ptr %place
-  %second_single = getelementptr i8, ptr %place, i64 4
-  %im_single = load float, ptr %second_single
-  %re_wide = fpext float %re_single to double
-  %im_wide = fpext float %im_single to double
-  %o7 = call ptr @PyComplex_FromDoubles(double %re_wide, double %im_wide)
-  ret ptr %o7
-int8:
-  %v9 = load i8, ptr %place
-  %w9 = sext i8 %v9 to i64
-  %o9 = call ptr @PyLong_FromLongLong(i64 %w9)
-  ret ptr %o9
-int16:
-  %v10 = load i16, ptr %place
-  %w10 = sext i16 %v10 to i64
-  %o10 = call ptr @PyLong_FromLongLong(i64 %w10)
-  ret ptr %o10
-int32:
-  %v11 = load i32, ptr %place
-  %w11 = sext i32 %v11 to i64
-  %o11 = call ptr @PyLong_FromLongLong(i64 %w11)
-  ret ptr %o11
-uint8:
-  %v12 = load i8, ptr %place
-  %w12 = zext i8 %v12 to i64
-  %o12 = call ptr @PyLong_FromLongLong(i64 %w12)
-  ret ptr %o12
-uint16:
-  %v13 = load i16, ptr %place
-  %w13 = zext i16 %v13 to i64
-  %o13 = call ptr @PyLong_FromLongLong(i64 %w13)
-  ret ptr %o13
-uint32:
-  %v14 = load i32, ptr %place
-  %w14 = zext i32 %v14 to i64
-  %o14 = call ptr @PyLong_FromLongLong(i64 %w14)
-  ret ptr %o14
-}
+"""
 
-; What a kernel returned: nothing, a number, or a tuple of numbers of 8 bytes.
-define internal ptr @returned(ptr %about, ptr %result) {
-start:
-  %count_place = getelementptr i8, ptr %about, i64 32
-  %count = load i64, ptr %count_place
-  %codes_place = getelementptr i8, ptr %about, i64 40
-  %codes = load i64, ptr %codes_place
-  %single = icmp slt i64 %count, 2
-  br i1 %single, label %one, label %several
-one:
-  %object = call ptr @object(i64 %codes, ptr %result)
-  ret ptr %object
-several:
-  %made = call ptr @PyTuple_New(i64 %count)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %failed, label %next
-next:
-  %i = phi i64 [ 0, %several ], [ %after, %put ]
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %put, label %end
-put:
-  %bits = shl i64 %i, 3
-  %shifted = lshr i64 %codes, %bits
-  %code = and i64 %shifted, 255
-  %place = getelementptr i64, ptr %result, i64 %i
-  %item = call ptr @object(i64 %code, ptr %place)
-  %done = call i32 @PyTuple_SetItem(ptr %made, i64 %i, ptr %item)
-  %after = add i64 %i, 1
-  br label %next
-failed:
-  ret ptr null
-end:
-  ret ptr %made
-}
 
+def _field(name: str, form: str) -> str:
+    """A function that reads what an object or a description holds at some bytes of it."""
+    return f"""\
+define internal {form} @{name}(ptr %base, i64 %offset) alwaysinline {{
+  %place = getelementptr i8, ptr %base, i64 %offset
+  %value = load {form}, ptr %place
+  ret {form} %value
+}}
+
+"""
+
+
+_FORMS = {"word": "i64", "pointer": "ptr", "half": "i32", "byte": "i8"}
+_FIELDS = "".join(_field(*each) for each in _FORMS.items())
+
+_CALLING = """\
 ; The function behind each kernel's Python function.
 define ptr @torchgen_call(ptr %self, ptr %args, i64 %given) {
 start:
@@ -557,8 +434,7 @@ back:
   %object = call ptr @returned(ptr %about, ptr %result)
   ret ptr %object
 raise:
-  %raiser_place = getelementptr i8, ptr %about, i64 8
-  %raiser = load ptr, ptr %raiser_place
+  %raiser = call ptr @pointer(ptr %about, i64 8)
   %what = load i64, ptr %error
   %number = call ptr @PyLong_FromLongLong(i64 %what)
   %nothing = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %raiser, ptr %number, ptr null)
@@ -568,3 +444,5 @@ failed:
   ret ptr null
 }
 """
+
+TEXT = _DECLARED + _FIELDS + _ARGUMENTS + _CALLING

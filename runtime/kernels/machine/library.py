@@ -18,6 +18,7 @@ from torchgen_out._runtime.kernels.machine import (
     packs,
     progress,
     recording,
+    result_text,
     support_text,
     symbols,
     worker_text,
@@ -140,8 +141,8 @@ def prepare() -> None:
     """Have the code in memory that calls kernels, and what they call."""
     if "torchgen_call" not in symbols.own:
         _prepare_text("support", support_text.TEXT, support_text.NAMES)
-        texts = call_text.TEXT + worker_text.TEXT + support_text.EMPTY
-        _prepare_text("calls", texts, callers.CALLS)
+        own = (call_text.TEXT, result_text.TEXT, worker_text.TEXT, support_text.EMPTY)
+        _prepare_text("calls", "".join(own), callers.CALLS)
 
 
 def _prepare_text(name: str, text: str, names: Sequence[str]) -> None:

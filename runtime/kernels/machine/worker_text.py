@@ -137,8 +137,7 @@ misfit:
   %no = call ptr @PyLong_FromLongLong(i64 -1)
   ret ptr %no
 filled:
-  %words_place = getelementptr i8, ptr %about, i64 24
-  %word_count = load i64, ptr %words_place
+  %word_count = call i64 @word(ptr %about, i64 24)
   %bytes = shl i64 %word_count, 3
   %descriptions = getelementptr i8, ptr %about, i64 64
   br label %next
@@ -182,8 +181,7 @@ rows:
 array:
   %own_bytes = shl i64 %i, 5
   %own = getelementptr i8, ptr %descriptions, i64 %own_bytes
-  %ndim_place = getelementptr i8, ptr %own, i64 8
-  %ndim = load i64, ptr %ndim_place
+  %ndim = call i64 @word(ptr %own, i64 8)
   call void @share(ptr %word, i64 %ndim, i64 %count, i64 %from, i64 %to)
   %twice = shl i64 %ndim, 1
   %taken = add i64 %twice, 5
