@@ -126,7 +126,7 @@ class DeviceNestWriter(NestWriter):
         self.put("scattered_places[U(item)] = -1")
         moved: dict[Atom, Place] = {}
         for name, place in nest.scattered.items():
-            variable = writer.fresh(f"{name}_place")
+            variable = writer.fresh(f"to_{name}_place")
             moved[Index(name)] = places.of(Index(variable))
             writer.sizes.extent[variable] = writer.sizes.extent[name]
             self.put(f"{variable} = {writer.place(place)}")

@@ -65,7 +65,7 @@ class ScatterWriter(FoldWriter):
         assert self.nest.scattered is not None
         moved: dict[Atom, Place] = {}
         for name in names:
-            variable = writer.fresh(f"{name}_place")
+            variable = writer.fresh(f"to_{name}_place")
             moved[Index(name)] = places.of(Index(variable))
             writer.sizes.extent[variable] = writer.sizes.extent[name]
             self.put(f"{variable} = {writer.place(self.nest.scattered[name])}")

@@ -10,6 +10,7 @@ stride of its first place; `n_i` is the extent of `i`.
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.common import conv as conv_geometry
 from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
 from torchgen_out._runtime.kernels.common.index import (
@@ -919,6 +920,280 @@ embedding = IndexProgram(
             numbers=(),
             has_batch=True,
             items=("d",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def im2col_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    out_s4,
+    batch,
+    dims,
+    batches,
+    n_y,
+    n_j,
+    n_i,
+    n_c,
+    n_x,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    dilation_w,
+    stride_w,
+    padding_w,
+    self_size1,
+):
+    """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
+        dilation_w + x * stride_w - padding_w else 0]
+    """
+    y = start % n_y
+    rest = start // n_y
+    j = rest % n_j
+    rest = rest // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    c = rest % n_c
+    rest = rest // n_c
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for x in range(n_x):
+            is_inside = (
+                ((i * dilation_h + y * stride_h - padding_h) >= 0)
+                & ((i * dilation_h + y * stride_h - padding_h) < self_size2)
+                & ((j * dilation_w + x * stride_w - padding_w) >= 0)
+                & ((j * dilation_w + x * stride_w - padding_w) < self_size1)
+            )
+            self_value = (
+                self[
+                    U(
+                        self_p
+                        + c * self_s0
+                        + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                        + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                    )
+                ]
+                if is_inside
+                else T(0)
+            )
+            out_value = self_value
+            out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + y * out_s3 + x * out_s4)] = (
+                out_value
+            )
+        y += 1
+        if y == n_y:
+            y = 0
+            j += 1
+            if j == n_j:
+                j = 0
+                i += 1
+                if i == n_i:
+                    i = 0
+                    c += 1
+                    if c == n_c:
+                        c = 0
+                        rest += 1
+    return True
+
+
+def im2col_device_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    out_s4,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_y,
+    n_j,
+    n_i,
+    n_c,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    dilation_w,
+    stride_w,
+    padding_w,
+    self_size1,
+):
+    """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
+        dilation_w + x * stride_w - padding_w else 0]
+    """
+    for item in range(start, stop):
+        x = item % n_x
+        rest = item // n_x
+        y = rest % n_y
+        rest = rest // n_y
+        j = rest % n_j
+        rest = rest // n_j
+        i = rest % n_i
+        rest = rest // n_i
+        c = rest % n_c
+        rest = rest // n_c
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        is_inside = (
+            ((i * dilation_h + y * stride_h - padding_h) >= 0)
+            & ((i * dilation_h + y * stride_h - padding_h) < self_size2)
+            & ((j * dilation_w + x * stride_w - padding_w) >= 0)
+            & ((j * dilation_w + x * stride_w - padding_w) < self_size1)
+        )
+        self_value = (
+            self[
+                U(
+                    self_p
+                    + c * self_s0
+                    + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                    + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                )
+            ]
+            if is_inside
+            else T(0)
+        )
+        out_here = self_value
+        out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + y * out_s3 + x * out_s4)] = out_here
+    return True
+
+
+def im2col_extents(
+    self,
+    kernel_h,
+    kernel_w,
+    rows,
+    columns,
+    stride_h,
+    stride_w,
+    padding_h,
+    padding_w,
+    dilation_h,
+    dilation_w,
+):
+    """The extents of i, j, y, x, c; sizes must agree."""
+    n_i = kernel_h
+    n_j = kernel_w
+    n_y = rows
+    n_x = columns
+    n_c = self[-3]
+    return n_i, n_j, n_y, n_x, n_c, dilation_h, stride_h, padding_h, self[
+        -2
+    ], dilation_w, stride_w, padding_w, self[-1]
+
+
+im2col = IndexProgram(
+    "im2col",
+    arguments=("self", "kernel_size", "dilation", "padding", "stride"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("c", "i", "j", "y", "x"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(
+        "kernel_h",
+        "kernel_w",
+        "rows",
+        "columns",
+        "stride_h",
+        "stride_w",
+        "padding_h",
+        "padding_w",
+        "dilation_h",
+        "dilation_w",
+    ),
+    measure=im2col_extents,
+    measures=(
+        "i",
+        "j",
+        "y",
+        "x",
+        "c",
+        "dilation_h",
+        "stride_h",
+        "padding_h",
+        "size(self, -2)",
+        "dilation_w",
+        "stride_w",
+        "padding_w",
+        "size(self, -1)",
+    ),
+    moves=True,
+    geometry=conv_geometry.im2col,
+    launches=(
+        Launch(
+            function=im2col_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("y", "j", "i", "c", "x"),
+            integers=(
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "dilation_w",
+                "stride_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("c", "i", "j", "y"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=im2col_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("x", "y", "j", "i", "c"),
+            integers=(
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "dilation_w",
+                "stride_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("c", "i", "j", "y", "x"),
             spread=None,
             runs_batch=False,
             over_batch=False,

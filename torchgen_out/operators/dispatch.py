@@ -3130,11 +3130,15 @@ im2col = Dispatch(
         "padding": "raw",
         "stride": "raw",
     },
-    promotion="none",
+    promotion="same",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "conv.im2col.im2col", "CUDA": "conv.im2col.im2col"},
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:im2col",
+        "CUDA": "torchgen_out.kernels.index:im2col",
+    },
     meta=conv_shapes.im2col,
+    half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording_im2col,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from torchgen_out._runtime.kernels.common.index import View, dense
 from torchgen_out._runtime.kernels.common.pooling import Triple, triple
 
 
@@ -54,3 +55,19 @@ def block_counts(
         )
     ]
     return (counts[0], counts[1])
+
+
+def im2col(
+    out: Any, self: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> dict[str, View | int]:
+    """The result by channel, place in the kernel and place of the window; the latter's numbers."""
+    kernel = pair(kernel_size)
+    counts = block_counts(self.sizes[-2:], kernel_size, dilation, padding, stride)
+    pairs = {"kernel": kernel, "stride": pair(stride), "padding": pair(padding)}
+    numbers = {
+        f"{name}_{side}": number
+        for name, both in {**pairs, "dilation": pair(dilation)}.items()
+        for side, number in zip("hw", both, strict=True)
+    }
+    made = dense(*self.sizes[:-2], *kernel, *counts)
+    return {"out": made, "rows": counts[0], "columns": counts[1], **numbers}

@@ -16,6 +16,7 @@ from torchgen_out._runtime.kernels.cpu.conv import convolution, im2col, planes
 from torchgen_out._runtime.kernels.cpu.conv import direct as direct_convolution
 from torchgen_out._runtime.kernels.cpu.conv import flat as flat_convolution
 from torchgen_out._runtime.kernels.cpu.conv import implicit as implicit_convolution
+from torchgen_out.kernels import index as programs
 
 LAYERS = [
     ((64, 33, (17, 29)), (3, 3), {"padding": 1}),
@@ -270,7 +271,8 @@ def test_unfold_and_fold() -> None:
     x = rng.standard_normal((2, 3, 6, 5))
     numbers = ((3, 2), (1, 1), (1, 0), (2, 1))
     columns = np.empty((2, 18, 12))
-    im2col.im2col(columns, x, *numbers)
+    unfold = programs.im2col.kernel_for("torchgen_out._runtime.kernels.cpu")
+    unfold(columns, x, *numbers)
     padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (0, 0)])
     patch = padded[1, :, 2:5, 1:3].reshape(-1)
     np.testing.assert_array_equal(columns[1, :, 5], patch)

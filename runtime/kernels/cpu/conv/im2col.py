@@ -1,4 +1,4 @@
-"""Sliding blocks: unfold lays patches out as columns, fold adds columns up as patches."""
+"""Sliding blocks: fold adds columns up as patches."""
 
 from __future__ import annotations
 
@@ -10,19 +10,6 @@ from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.conv import block_counts, pair
 
 Array = Any
-
-
-def im2col(
-    out: Array, self: Array, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> None:
-    """Write the patches as columns (N, C * KH * KW, OH * OW)."""
-    x = self if self.ndim == 4 else self[None]
-    kernel_h, kernel_w = pair(kernel_size)
-    sizes = block_counts(x.shape[2:], kernel_size, dilation, padding, stride)
-    steps = [_triple(value, m) for value, m in ((stride, 1), (padding, 0), (dilation, 1))]
-    patches = out.reshape(x.shape[0], x.shape[1], 1, kernel_h, kernel_w, 1, *sizes)
-    lines = np.ascontiguousarray(x[:, :, None])
-    take_patches(patches, lines, *steps)
 
 
 def col2im(
@@ -62,40 +49,6 @@ def end_inside(offset, stride, size, count):
     if size - offset <= 0:
         return 0
     return min(count, (size - offset - 1) // stride + 1)
-
-
-@kernel
-def take_patches(patches, x, stride, padding, dilation):
-    """patches[n, c, kd, kh, kw, od, oh, ow] = x[n, c, od * stride + kd * dilation - padding, ...].
-
-    Runs along ow; outside of x there are zeros.
-    """
-    _n, _c, kernel_d, kernel_h, kernel_w, out_d, out_h, out_w = patches.shape
-    for n in range(x.shape[0]):
-        for c in range(x.shape[1]):
-            for kd in range(kernel_d):
-                for kh in range(kernel_h):
-                    for kw in range(kernel_w):
-                        offset = kw * dilation[2] - padding[2]
-                        first = min(first_inside(offset, stride[2]), out_w)
-                        end = max(end_inside(offset, stride[2], x.shape[4], out_w), first)
-                        for od in range(out_d):
-                            d = od * stride[0] + kd * dilation[0] - padding[0]
-                            for oh in range(out_h):
-                                h = oh * stride[1] + kh * dilation[1] - padding[1]
-                                run = patches[n, c, kd, kh, kw, od, oh]
-                                if d < 0 or d >= x.shape[2] or h < 0 or h >= x.shape[3]:
-                                    run[:] = 0
-                                    continue
-                                line = x[n, c, d, h]
-                                run[:first] = 0
-                                run[end:] = 0
-                                if stride[2] == 1:
-                                    for i in range(first, end):
-                                        run[i] = line[i + offset]
-                                else:
-                                    for i in range(first, end):
-                                        run[i] = line[i * stride[2] + offset]
 
 
 @kernel
