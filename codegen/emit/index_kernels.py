@@ -26,6 +26,7 @@ from ..model.place import (
     spelled,
 )
 from . import translate
+from .breaking import WIDTH
 
 BATCH_SIZE = str(of(BatchSize()))
 """What the runtime tells: how many elements `...` stands for."""
@@ -189,7 +190,11 @@ def _measure(
         if number != BATCH_SIZE:
             integers.setdefault(number, number)
     values = [*known.values(), *(_number(each, program) for each in integers)]
-    yield f"    return {', '.join(values)}" if len(values) > 1 else f"    return {_tuple(values)}"
+    line = f"    return {', '.join(values) if len(values) > 1 else _tuple(values)}"
+    if len(line) <= WIDTH:
+        yield line
+    else:
+        yield from ("    return (", *(f"        {value}," for value in values), "    )")
 
 
 def _never_empty(program: IndexProgram) -> Iterator[str]:

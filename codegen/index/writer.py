@@ -395,7 +395,10 @@ def _power_of_two(place: Place) -> int:
 
 
 def _docstring(lines: Sequence[str]) -> list[str]:
-    wrapped = [part for line in lines for part in textwrap.wrap(line, 92, subsequent_indent="    ")]
+    further = "    " if len(lines) > 1 else ""  # alone, it would be indented for nothing
+    wrapped = [
+        part for line in lines for part in textwrap.wrap(line, 92, subsequent_indent=further)
+    ]
     wrapped = [line.replace('"""', "'''") for line in wrapped]
     if len(wrapped) == 1 and len(wrapped[0]) < 88:
         return [f'    """{wrapped[0]}"""']

@@ -964,7 +964,7 @@ def im2col_0(
     self_size1,
 ):
     """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
-        dilation_w + x * stride_w - padding_w else 0]
+    dilation_w + x * stride_w - padding_w else 0]
     """
     y = start % n_y
     rest = start // n_y
@@ -1051,7 +1051,7 @@ def im2col_device_0(
     self_size1,
 ):
     """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
-        dilation_w + x * stride_w - padding_w else 0]
+    dilation_w + x * stride_w - padding_w else 0]
     """
     for item in range(start, stop):
         x = item % n_x
@@ -1108,9 +1108,21 @@ def im2col_extents(
     n_y = rows
     n_x = columns
     n_c = self[-3]
-    return n_i, n_j, n_y, n_x, n_c, dilation_h, stride_h, padding_h, self[
-        -2
-    ], dilation_w, stride_w, padding_w, self[-1]
+    return (
+        n_i,
+        n_j,
+        n_y,
+        n_x,
+        n_c,
+        dilation_h,
+        stride_h,
+        padding_h,
+        self[-2],
+        dilation_w,
+        stride_w,
+        padding_w,
+        self[-1],
+    )
 
 
 im2col = IndexProgram(
