@@ -182,6 +182,19 @@ def test_remembered_answers_move_with_the_offset() -> None:
             np.testing.assert_array_equal(piece._array(), wanted)
 
 
+def test_remembered_answers_follow_offsets_and_storages() -> None:
+    numbers = torch.arange(8.0)
+    pairs = [torch.view_as_complex(numbers[2 * i : 2 * i + 2]) for i in range(4)]
+    assert [each.item() for each in pairs] == [0 + 1j, 2 + 3j, 4 + 5j, 6 + 7j]
+    with pytest.raises(RuntimeError, match="divisible by 2"):
+        torch.view_as_complex(numbers[1:3])
+    wide = numbers[4:6].view(torch.float64)
+    assert wide.storage_offset() == 2 and numbers[2:4].view(torch.float64).storage_offset() == 1
+    assert numbers.as_strided((2,), (3,), 2).tolist() == [2, 5]
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        torch.arange(4.0).expand(2, 4)[0].as_strided((2,), (3,), 2)
+
+
 def test_answers_to_tensors_are_not_remembered() -> None:
     column, count = torch.ones(1), torch.tensor(2)
     assert column.expand([count]).shape == (2,)

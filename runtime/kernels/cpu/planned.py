@@ -181,7 +181,9 @@ class ArrayKernel(PlannedKernel):
             for n, spec in enumerate(specs)
         ]
         behind = 2 * count - results + 1
-        fill = _fill_lists if any(each.__class__ in (list, tuple) for each in args) else _fill
+        args = [list(each) if each.__class__ is tuple else each for each in args]
+        lists = [each for each in args if each.__class__ is list]
+        fill = _fill_lists if any(map(list, map(specs_in, lists))) else _fill
 
         def run(*given: Any) -> Any:
             arrays = [view(given[n], given[at] if at else 0) for view, n, at in memory]

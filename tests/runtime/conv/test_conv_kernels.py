@@ -298,3 +298,23 @@ def test_nothing_outside_of_arrays_is_read(
     forward.sum().backward()
     back = torch.nn.functional.conv_transpose2d(forward.detach(), weight.detach(), **options)
     assert back.isfinite().all() and image.grad.isfinite().all() and weight.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_few_elements_are_convolved_as_many(dims: int) -> None:
+    rng = np.random.default_rng(dims)
+    met = 0
+    for stride, padding, dilation, groups, size in product((1, 3), (0, 4), (1, 2), (1, 2), (1, 3)):
+        x = rng.standard_normal((2, 4, *(9, 5, 6)[:dims])).astype(np.float32)
+        w = rng.standard_normal((4, 4 // groups, *(size,) * dims)).astype(np.float32)
+        if any(n + 2 * padding <= dilation * (size - 1) for n in x.shape[2:]):
+            continue
+        geometry = [stride] * dims, [padding] * dims, [dilation] * dims
+        numbers = *geometry, False, [0] * dims, groups
+        function = getattr(torch, f"conv{dims}d")
+        found = function(torch.from_numpy(x), torch.from_numpy(w), None, *geometry, groups).numpy()
+        expected = np.empty_like(found)
+        convolution.convolution(expected, x, w, None, *numbers)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+        met += 1
+    assert met > 20

@@ -278,3 +278,25 @@ def test_singular_factors_have_no_inverse(dtype: str) -> None:
     factors[1, 2, 2] = 0
     with pytest.raises(torch.linalg.LinAlgError, match=r"element 1\).*element 3 is zero"):
         torch.cholesky_inverse(factors)
+
+
+def test_a_batch_tells_which_matrix_has_no_singular_values() -> None:
+    matrices = torch.ones(3, 2, 4, 3)
+    matrices[1, 0, 1, 1] = float("nan")
+    with pytest.raises(torch.linalg.LinAlgError, match="Batch element 2"):
+        torch.linalg.svdvals(matrices)
+    with pytest.raises(torch.linalg.LinAlgError, match="svd: The"):
+        torch.linalg.svdvals(matrices[1, 0])
+
+
+def test_symmetric_systems_in_batches() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((2, 3, 5, 5))
+    a += a.swapaxes(-1, -2)
+    sides = torch.from_numpy(rng.standard_normal((2, 3, 5, 2)))
+    for matrices in (torch.from_numpy(a), torch.from_numpy(a.swapaxes(-1, -2))):
+        factors, pivots = torch.linalg.ldl_factor(matrices)
+        found = torch.linalg.ldl_solve(factors, pivots, sides)
+        torch.testing.assert_close(matrices @ found, sides)
+    with pytest.raises(RuntimeError, match="pivots"):
+        torch.linalg.ldl_solve(factors, pivots * 0 + 9, sides)

@@ -13,7 +13,9 @@ import numpy as np
 
 from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
 from torchgen_out._runtime.kernels.cpu.conv import columns, direct, flat, implicit, pointwise
+from torchgen_out._runtime.kernels.cpu.conv.few import plan_few
 from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
+from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 Triple = tuple[int, int, int]
@@ -21,6 +23,7 @@ FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
 quiet = np.errstate(all="ignore")
 
 
+@or_arrays(plan_few)
 @quiet
 def convolution(
     out: Array,
