@@ -19,6 +19,8 @@ class Group(NamedTuple):
     title: str
     budget: float
     limit: float = LIMIT
+    arrays: str = "NumPy"
+    """What the column of libraries of arrays holds."""
 
 
 GROUPS = {
@@ -28,7 +30,7 @@ GROUPS = {
     "pointwise": Group("Pointwise operators", 0.6),
     "reductions": Group("Reductions, softmax, norms and scans", 0.6),
     "indexing": Group("Gathering, scattering, ordering, joining and drawing", 0.7),
-    "sparse": Group("Sparse matrices of graphs, and sparse gradients", 0.8),
+    "sparse": Group("Sparse matrices of graphs, and sparse gradients", 0.8, arrays="SciPy"),
     "linalg": Group("Matrix products, factorisations, FFT", 0.8),
     "convolution": Group("Convolutions", 0.8),
     "pooling": Group("Pooling", 0.8),

@@ -11,7 +11,7 @@ from benchmarks.groups import GROUPS
 from benchmarks.measure import Row
 
 HEAD = [
-    "| case | sizes | ours, us | PyTorch, us | ratio | NumPy, us | JAX, us |",
+    "| case | sizes | ours, us | PyTorch, us | ratio | {arrays}, us | JAX, us |",
     "|---|---|--:|--:|--:|--:|--:|",
 ]
 
@@ -44,6 +44,20 @@ def verdict(name: str, rows: list[Row]) -> str:
     )
 
 
+def beside_arrays(name: str, rows: list[Row]) -> list[str]:
+    """A sentence about the faster of PyTorch and the library that the group names."""
+    group = GROUPS[name]
+    if group.arrays == "NumPy":
+        return []
+    best = [(row, min(row.theirs, row.numpy or math.inf)) for row in rows if row.ratio]
+    ratios = [row.ours / fastest for row, fastest in best]
+    above = count_above(ratios, group.budget)
+    return [
+        f"By the faster of PyTorch and {group.arrays}: {geometric_mean(ratios):.2f}, above "
+        f"{group.budget}: {above}, above {group.limit}: {count_above(ratios, group.limit)}."
+    ]
+
+
 def geometric_mean(ratios: Sequence[float]) -> float:
     """The mean of factors; of none, nan."""
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
@@ -61,8 +75,10 @@ def folder(threads: int) -> Path:
 
 def write_group(name: str, rows: list[Row], threads: int) -> None:
     """Write the page of a group."""
-    limit = GROUPS[name].limit
-    lines = [verdict(name, rows), "", *HEAD, *(line(row, limit) for row in rows)]
+    group = GROUPS[name]
+    head = [each.format(arrays=group.arrays) for each in HEAD]
+    said = [verdict(name, rows), *beside_arrays(name, rows)]
+    lines = [*said, "", *head, *(line(row, group.limit) for row in rows)]
     title = f"{GROUPS[name].title}, {_threads(threads)}"
     timing.write(name, title, lines, folder(threads))
 

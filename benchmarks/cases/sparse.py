@@ -1,7 +1,7 @@
 """Sparse matrices of graphs - citations, a power law, a grid -, and sparse gradients.
 
-NumPy's column is SciPy here. PyTorch's gradient of a matrix of learned weights is dense, so that
-the case is small.
+SciPy stands in the column of arrays. PyTorch's gradient of a matrix of learned weights is dense, so
+that the case is small.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def case(
         held = matrix_of(kind, nodes)
         given = features(held.shape[0])
         assert array is not None
-        return lambda: array(held, given)
+        found = array(held, given)  # the work itself, or a call with what it needs made before
+        return found if callable(found) else lambda: array(held, given)
 
     shown = f"{kind}, {nodes:,} nodes" + (f", {width} columns" if width > 1 else "")
     return Case(title, shown, make, make_array if array else None)
@@ -117,6 +118,32 @@ def coalescing(T: ModuleType, csr: Any, coo: Any, dense: Any) -> Call:
     )
 
 
+def merged_by_scipy(held: Any, dense: Array) -> Call:
+    """The same entries in the same order, to be merged."""
+    order = np.random.default_rng(2).permutation(held.nnz)
+    entries = held.tocoo()
+    places = entries.row[order], entries.col[order]
+    given = scipy.sparse.coo_matrix((entries.data[order], places), held.shape)
+
+    def run() -> Array:
+        made = given.tocsr()
+        made.sum_duplicates()
+        return np.asarray(made.data)
+
+    return run
+
+
+def passing(T: ModuleType, csr: Any, coo: Any, dense: Any) -> Call:
+    """Messages of which each node takes the greatest, forward and backward to the features."""
+    dense.requires_grad_()
+
+    def run() -> None:
+        dense.grad = None
+        T.sparse.mm(csr, dense, "amax").sum().backward()
+
+    return run
+
+
 def _of_graph(kind: str, nodes: int) -> list[Case]:
     made = [
         case(
@@ -134,7 +161,15 @@ def _of_graph(kind: str, nodes: int) -> list[Case]:
             "`torch.sparse.mm(csr, x, 'amax')`", kind, nodes, 16,
             lambda T, csr, coo, x: lambda: T.sparse.mm(csr, x, "amax"), None,
         ),
-        case("coalesce", kind, nodes, 1, coalescing, lambda held, x: held.tocoo().tocsr().data),
+        case(
+            "`torch.sparse.mm(csr, x, 'amax')`, training", kind, nodes, 16, passing, None,
+        ),
+        case("coalesce", kind, nodes, 1, coalescing, merged_by_scipy),
+        case(
+            "`coo.t().coalesce()`", kind, nodes, 1,
+            lambda T, csr, coo, x: lambda: coo.t().coalesce().values(),
+            lambda held, x: held.T.tocsr().data,
+        ),
         case(
             "`csr.to_sparse_csc()`", kind, nodes, 1,
             lambda T, csr, coo, x: lambda: csr.to_sparse_csc().values(),
@@ -167,6 +202,7 @@ def embedding(rows: int) -> Case:
 
 CASES = [
     *[each for kind in GRAPHS for nodes in (1000, 100_000) for each in _of_graph(kind, nodes)],
+    *[each for each in _of_graph("citations", 1_000_000) if "128 columns" not in each.sizes],
     case("learned weights, training", "citations", 1000, 16, learned, None),
     embedding(1_000_000),
 ]

@@ -19,6 +19,7 @@ from . import (
     overloads,
     package,
     reference,
+    sparse_reference,
     stubs,
     vocabulary_files,
 )
@@ -36,6 +37,7 @@ ARTIFACTS = (
     namespaces,
     package,
     reference,
+    sparse_reference,
 )
 
 

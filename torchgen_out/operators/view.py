@@ -72,10 +72,7 @@ view_as_real = View(
     function=views.view_as_real,
     differentiable=("self",),
     record=nodes.recording_view_as_real,
-    layouts={
-        "Sparse": "sparse.reshaping.view_as_real",
-        "SparseCsr": "sparse.reshaping.view_as_real",
-    },
+    layouts={"Sparse": "sparse.reshaping.view_as_real"},
 )
 
 view_as_complex = View(
@@ -187,7 +184,7 @@ expand = View(
     function=views.expand,
     differentiable=("self",),
     record=nodes.recording_expand,
-    layouts={"Sparse": "sparse.reshaping.expand", "SparseCsr": "sparse.reshaping.expand"},
+    layouts={"Sparse": "sparse.reshaping.expand"},
 )
 
 broadcast_to = View(
@@ -197,7 +194,7 @@ broadcast_to = View(
     function=views.expand,
     differentiable=("self",),
     record=nodes.recording_broadcast_to,
-    layouts={"Sparse": "sparse.reshaping.expand", "SparseCsr": "sparse.reshaping.expand"},
+    layouts={"Sparse": "sparse.reshaping.expand"},
 )
 
 expand_as = View(
@@ -217,7 +214,7 @@ squeeze = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze,
-    layouts={"Sparse": "sparse.views.squeeze", "SparseCsr": "sparse.views.squeeze"},
+    layouts={"Sparse": "sparse.views.squeeze"},
 )
 
 squeeze_dim = View(
@@ -228,7 +225,7 @@ squeeze_dim = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze_dim,
-    layouts={"Sparse": "sparse.views.squeeze_dim", "SparseCsr": "sparse.views.squeeze_dim"},
+    layouts={"Sparse": "sparse.views.squeeze_dim"},
 )
 
 squeeze_dims = View(
@@ -239,7 +236,7 @@ squeeze_dims = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_squeeze_dims,
-    layouts={"Sparse": "sparse.views.squeeze_dims", "SparseCsr": "sparse.views.squeeze_dims"},
+    layouts={"Sparse": "sparse.views.squeeze_dims"},
 )
 
 unsqueeze = View(
@@ -250,7 +247,7 @@ unsqueeze = View(
     same_elements=True,
     differentiable=("self",),
     record=nodes.recording_unsqueeze,
-    layouts={"Sparse": "sparse.views.unsqueeze", "SparseCsr": "sparse.views.unsqueeze"},
+    layouts={"Sparse": "sparse.views.unsqueeze"},
 )
 
 select_int = View(

@@ -156,12 +156,7 @@ def zero_(self: Tensor) -> Tensor:
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """What `self` holds afterwards: one value in all entries of a compressed tensor.
-
-    Raises: NotImplementedError for COO, whose elements without entries would differ, as in PyTorch.
-    """
-    if structure.is_coo(self):
-        raise errors.no_rule_for_layout("fill_", self.layout)
+    """What a compressed `self` holds afterwards: one value in all entries."""
     number = value.item() if isinstance(value, Tensor) else value
     return structure.with_values(self, ops.full_like(structure.values(self), number))
 

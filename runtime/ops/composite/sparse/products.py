@@ -423,6 +423,9 @@ def _check_system(name: str, self: Tensor, right: Tensor) -> None:
 def mv(self: Tensor, vec: Tensor) -> Tensor:
     """A matrix times a vector, of which one or both are sparse."""
     shapes.mv(self, vec)
+    if structure.is_dense(vec):
+        matrix, given = matrix_of(self)
+        return product_of(given, vec.unsqueeze(1), matrix, False).squeeze(1)
     return mm(self, vec.unsqueeze(1)).squeeze(1)
 
 

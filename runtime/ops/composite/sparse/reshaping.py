@@ -65,11 +65,9 @@ def _no_places(pattern: Pattern) -> Tensor:
 def expand(self: Tensor, size: Sequence[int], implicit: bool = False) -> Tensor:
     """The tensor repeated along new dims and those of size 1: entries with indices are copied.
 
-    Raises: RuntimeError for other sizes; NotImplementedError for compressed layouts.
+    Raises: RuntimeError for other sizes.
     """
     sizes, _, _ = geometry.expand(self, size)
-    if structure.is_compressed(self):
-        raise errors.no_rule_for_layout("expand", self.layout)
     missing = len(sizes) - self.ndim
     for _ in range(missing):
         self = views.unsqueeze(self, 0)
@@ -114,11 +112,6 @@ def embedding(
 
 
 def view_as_real(self: Tensor) -> Tensor:
-    """Complex values as pairs of real ones, along a new dim of the values.
-
-    Raises: NotImplementedError for compressed layouts.
-    """
-    if structure.is_compressed(self):
-        raise errors.no_rule_for_layout("view_as_real", self.layout)
+    """Complex values as pairs of real ones, along a new dim of the values."""
     pairs = ops.view_as_real(structure.values(self))
     return structure.with_pattern([*self._sizes, 2], structure.pattern_of(self), pairs)
