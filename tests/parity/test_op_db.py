@@ -59,9 +59,7 @@ def test_gaps_name_entries() -> None:
         assert not set(gap.entries.split()) - names, gap
 
 
-@pytest.mark.parametrize(
-    "entry", [e for e in sparse.ENTRIES if e.layout in ("coo", "csr")], ids=str
-)
+@pytest.mark.parametrize("entry", sparse.SLICE, ids=str)
 @pytest.mark.filterwarnings("ignore")
 def test_sparse_operands(entry: sparse.SparseEntry) -> None:
     found = list(sparse.faults(entry, "float32", most=2))

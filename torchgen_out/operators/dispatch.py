@@ -101,7 +101,7 @@ fill_ = Dispatch(
     mutates=True,
     differentiable=("self", "value"),
     record=nodes.recording_fill_,
-    layouts={"Sparse": "sparse.conversion.fill_", "SparseCsr": "sparse.conversion.fill_"},
+    layouts={"SparseCsr": "sparse.conversion.fill_"},
 )
 
 zero_ = Dispatch(
@@ -519,7 +519,7 @@ cat = Dispatch(
     memory_format=("tensors",),
     differentiable=("tensors",),
     record=nodes.recording_cat,
-    layouts={"Sparse": "sparse.views.cat", "SparseCsr": "sparse.views.cat"},
+    layouts={"Sparse": "sparse.views.cat"},
 )
 
 stack = Dispatch(
@@ -536,7 +536,7 @@ stack = Dispatch(
     out_overlap="apart",
     differentiable=("tensors",),
     record=nodes.recording_stack,
-    layouts={"Sparse": "sparse.views.stack", "SparseCsr": "sparse.views.stack"},
+    layouts={"Sparse": "sparse.views.stack"},
 )
 
 flip = Dispatch(
@@ -935,7 +935,7 @@ embedding = Dispatch(
     half_as_stored=True,
     differentiable=("weight",),
     record=nodes.recording_embedding,
-    layouts={"Sparse": "sparse.reshaping.embedding", "SparseCsr": "sparse.reshaping.embedding"},
+    layouts={"Sparse": "sparse.reshaping.embedding"},
 )
 
 embedding_dense_backward = Dispatch(

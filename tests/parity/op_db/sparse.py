@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import UnaryUfuncInfo
 
 import torchgen_out
 from tests.parity.op_db import transfer
@@ -112,6 +113,12 @@ ENTRIES = [
     for layout in LAYOUTS
     if info.supports_sparse_layout(LAYOUTS[layout]) or OWN_SAMPLES.get(info.name) == layout
 ]
+SLICE = [
+    each
+    for each in ENTRIES
+    if each.layout == "coo" or (each.layout == "csr" and not isinstance(each.info, UnaryUfuncInfo))
+]
+"""What the default tier takes: formulas act on the values of all layouts alike."""
 
 
 def faults(entry: SparseEntry, dtype: str, most: int | None = None) -> Iterator[Fault]:
