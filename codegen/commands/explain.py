@@ -64,7 +64,10 @@ def explain(program: Program, operator: Operator, chosen: Project) -> Iterator[S
     named = map(program.operator, text_names(operator))
     written = next((each for each in named if each and isinstance(each.kind, Index)), None)
     if written is not None and isinstance(written.kind, Index):
-        yield Section("Statements, with folds by themselves", program_text(written.kind.program))
+        title = "Statements, with folds by themselves"
+        if written.kind.geometry is not None:
+            title += f", over the views of {written.kind.geometry}"
+        yield Section(title, program_text(written.kind.program))
         adjoint = program.operator(adjoint_name(written.base_name))
         if adjoint is not None and isinstance(adjoint.kind, Index):
             name = f"Gradients, derived from them: {adjoint.schema}"

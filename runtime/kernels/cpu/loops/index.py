@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import re
 from collections.abc import Callable, Container, Sequence
-from functools import cache, partial
+from functools import partial
 from math import prod
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from torchgen_out._runtime.kernels import build, threads
-from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.common.contraction import Operand
 from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
@@ -26,37 +21,17 @@ from torchgen_out._runtime.kernels.common.index import (
     View,
 )
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
-from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
+from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in, view_of
 from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
-from torchgen_out._runtime.kernels.vecmath import compose
 
 Array = Any
 INT64 = np.dtype(np.int64)
 
-STRICT = 'options["fastmath"] = {"contract"}\n' + build.DECORATORS
-ORDER = '''\
-def turned(bits):
-    """Bits of a float as an integer of the same order; the same function undoes it."""
-    return BITS(bits ^ ((bits >> BITS(SIGN)) & BITS((1 << SIGN) - 1)))
-
-
-def ordered(value):
-    """As an integer, of which LLVM vectorises the largest; of floats it may not. NaN is above."""
-    key = turned(T(value).view(BITS))  # before the choice: in one of its arms it is a branch
-    return key if value == value else BITS((1 << SIGN) - 1)
-
-
-def unordered(key):
-    """The number of such an integer."""
-    return BITS(turned(key)).view(T)
-'''
-"""What compares numbers as integers."""
 COMPUTED = 4
 """How much more an element costs that is computed than one that is moved."""
-REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 
 
 def make_kernel(program: IndexProgram) -> PlannedKernel:
@@ -268,7 +243,7 @@ class _Call(NamedTuple):
             results = self.program.results
             parts += [str(name in self.wanted) for name in launch.arrays if name in results]
         offsets = tuple(name for name in arrays if name in self.operands)
-        text = _text(
+        text = launch_text(
             *(launch.function, self.compute.name, tuple(parts), len(numbers), launch.arrays),
             *(arrays, offsets, len(loops.sizes)),
         )
@@ -419,87 +394,3 @@ def _runner(
             run(*[args[i] for i in at], plan)
 
     return run
-
-
-@cache
-def _text(
-    function: FunctionType,
-    type_name: str,
-    parts: tuple[str, ...],
-    numbers: int,
-    own: tuple[str, ...],
-    arrays: tuple[str, ...],
-    offsets: tuple[str, ...],
-    dims: int,
-) -> str:
-    """The text of a launch, compiled for some strides of 1 and some numbers of dims.
-
-    parts: what the parameters behind the function's own arrays are. numbers: how many it takes;
-    arrays, offsets: what else, in this order.
-    """
-    name = function.__name__
-    parameters, body = _parts_of(function)
-    known = parameters[len(parameters) - len(parts) :]
-    taken = parameters[2 : len(parameters) - len(parts)]
-    called = dict(zip(own, taken, strict=True))
-    given = [*parameters[:2], *(f"number{i}" for i in range(numbers))]
-    given += [called.get(each, each) for each in arrays]
-    given += [*(f"{each}_at" for each in offsets), "plan"]
-    lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
-    lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
-    body = _with_rows_spelled(body, dims)
-    known_here = compose.definitions_in(_places()) | compose.definitions_in(ORDER)
-    used = compose.compose_from(body, known_here)
-    library = compose.compose(body, type_name)
-    header = build.HEADER.format(title=f"{name}: {type_name}.")
-    sums = re.findall(r"^def (?:plus|times)\b.*?(?=^def |\Z)", used, re.DOTALL | re.MULTILINE)
-    for each in sums:
-        used = used.replace(each, "")
-    joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
-    kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
-    header += f"{runs.PLACES}BLOCK, RUN = {places.BLOCK}, {places.RUN}\n"
-    header += f"U, T, WIDE = np.uint64, np.{type_name}, np.float64\n"
-    bits = 8 * np.dtype(type_name).itemsize
-    if bits <= 64:
-        header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
-    texts = [header, _inlined(library), _inlined(used)]
-    return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
-
-
-MOST_SPELLED = 3
-"""Dims up to which a row's start is spelled out; loops over these divide again for every array."""
-
-
-def _with_rows_spelled(body: str, dims: int) -> str:
-    """The text with sums in place of calls that tell where rows begin, of few dims."""
-    if dims > MOST_SPELLED:
-        return body
-    terms, rest = [], r"\2"
-    for dim in range(dims - 1, -1, -1):
-        size = f"U(batch[U({dim})])"
-        index = f"np.int64(U({rest}) % {size})" if dim else rest
-        terms.append(rf"{index} * batch[U(\1 + {dim})]")
-        rest = f"np.int64(U({rest}) // {size})"
-    start = f"({' + '.join(terms) or '0'})"
-    return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
-
-
-@cache
-def _parts_of(function: FunctionType) -> tuple[list[str], str]:
-    """The names of a function's parameters, and its body without the docstring."""
-    source = build.plain_source(function)
-    (node,) = ast.parse(source).body
-    assert isinstance(node, ast.FunctionDef)
-    first = node.body[1].lineno - 1
-    return [each.arg for each in node.args.args], "\n".join(source.splitlines()[first:]) + "\n"
-
-
-@cache
-def _places() -> str:
-    """The arithmetic of places, and folds of two values."""
-    source = inspect.getsource(places)
-    return source[source.index("def ") :]
-
-
-def _inlined(functions: str) -> str:
-    return re.sub(r"^def ", "@inner\ndef ", functions, flags=re.MULTILINE)
