@@ -12,7 +12,7 @@ from ..index.single import without_last
 from ..model.operator import Dispatch, FunctionReference, Index, Operator, Pointwise
 from ..model.plan import LoweredProgram, NodePlan
 from ..model.program import Program
-from . import index, nodes, pointwise
+from . import index, index_device, nodes, pointwise
 
 
 def lower(program: Program) -> LoweredProgram:
@@ -32,7 +32,7 @@ def lower(program: Program) -> LoweredProgram:
             if isinstance(operator.kind, Index)
         },
         indexed_on_device={
-            operator.name: index.device_plan(operator.kind.program)
+            operator.name: index_device.device_plan(operator.kind.program)
             for operator in program.operators
             if isinstance(operator.kind, Index)
         },

@@ -1,0 +1,187 @@
+"""Nests of loops around statements of index programs: which index runs innermost, and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..model import place as places
+from ..model.index import IndexProgram, Statement, Test
+from ..model.loops import Loop, Nest
+from ..model.place import Element, Index, Place, Size
+
+
+def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | None:
+    """The index along which most of what is read and written is dense.
+
+    What has more indices has more elements, as far as the text tells; a fold writes seldom.
+    """
+    scores: dict[str, float] = {}
+    for statement in statements:
+        loops = statement.loops
+        scattered = scattered_of(statement) or {}
+        for access in statement.accesses:
+            if access.places:
+                last = access.places[-1]
+                weight = 4.0 ** len({name for place in access.places for name in place.indices})
+                gathers = any(isinstance(atom, Element) for atom in last.atoms)
+                for name in loops:
+                    if not gathers and last.coefficient(name).constant in (1, -1):
+                        goes_far = _goes_through_a_tensor(name, program)
+                        weight *= 1 if goes_far else SHORT
+                        scores[name] = scores.get(name, 0) + weight
+        if statement.indices and statement.indices[-1] not in scattered:
+            last_index = statement.indices[-1]
+            weight = (1.5 if statement.fold is None else 0.25) * 4.0 ** len(statement.indices)
+            weight *= 1 if _goes_through_a_tensor(last_index, program) else SHORT
+            scores[last_index] = scores.get(last_index, 0) + weight
+    return max(scores, key=lambda name: scores[name]) if scores else None
+
+
+SHORT = 0.01
+"""What an index that goes through a window, not a tensor, is worth as the innermost."""
+
+
+def _goes_through_a_tensor(name: str, program: IndexProgram) -> bool:
+    return any(isinstance(atom, Size) for atom in program.extent[name].atoms)
+
+
+def nests_of(
+    statements: Sequence[Statement],
+    items: Sequence[str],
+    has_batch: bool,
+    best: str | None,
+    program: IndexProgram,
+) -> list[Nest]:
+    nests: list[Nest] = []
+    for each in statements:
+        nest = _nest(each, items, best, program)
+        if nests and (joined := _joined(nests[-1], nest)) is not None:
+            nests[-1] = joined
+        else:
+            nests.append(nest)
+    return nests
+
+
+def _joined(one: Nest, other: Nest) -> Nest | None:
+    """Two nests as one, if they have the same loops and the second reads what the first has made
+    at the same indices alone."""
+    same = replace(one, statements=()) == replace(other, statements=())
+    if not same or one.scattered is not None or one.is_fold != other.is_fold:
+        return None
+    made = {each.target: each for each in one.statements}
+    for access in other.statements[0].accesses:
+        if access.tensor in made:
+            if one.is_fold:
+                return None
+            own = made[access.tensor].indices
+            if [each.index for each in access.places] != list(own):
+                return None
+    return replace(one, statements=(*one.statements, *other.statements))
+
+
+def _nest(
+    statement: Statement, items: Sequence[str], best: str | None, program: IndexProgram
+) -> Nest:
+    scattered = scattered_of(statement)
+    fold = statement.fold
+    free = [i for i in statement.indices if i not in items and i not in (scattered or {})]
+    folded = list(fold.indices) if fold else []
+    tests = list(fold.where) if fold else []
+    if scattered:
+        tests = [test for test in tests if not is_target(test, scattered)]
+    best = _best_of(statement, free, folded, best, program)
+    vector = best if fold is not None and (folded or fold.has_batch) and best in free else None
+    if vector is not None:
+        free.remove(vector)
+    elif best in folded:
+        folded.remove(best)
+        folded.append(best)
+    elif best in free:
+        free.remove(best)
+        free.append(best)
+    steps = statement.steps
+    free.sort(key=lambda name: name not in steps)
+    order = [*free, *folded, *([vector] if vector else [])]
+    bounds, guards = _bounds(order, tests, folded + ([vector] if vector else []))
+    loops = {name: Loop(name, *bounds[name], steps.get(name) == -1) for name in order}
+    return Nest(
+        (statement,),
+        tuple(loops[name] for name in free),
+        fold is not None and fold.has_batch,
+        tuple(loops[name] for name in folded),
+        loops[vector] if vector else None,
+        tuple(guards),
+        scattered or None,
+    )
+
+
+def _best_of(
+    statement: Statement,
+    free: list[str],
+    folded: list[str],
+    best: str | None,
+    program: IndexProgram,
+) -> str | None:
+    if best in free or best in folded:
+        return best
+    own = vector_of([statement], program)
+    return own if own in free or own in folded else None
+
+
+def _bounds(
+    order: Sequence[str], tests: Sequence[Test], bounded: Sequence[str]
+) -> tuple[dict[str, tuple[tuple[Place, ...], tuple[Place, ...]]], list[Test]]:
+    """Which conditions are bounds of loops, and which are none."""
+    lower: dict[str, list[Place]] = {name: [] for name in order}
+    upper: dict[str, list[Place]] = {name: [] for name in order}
+    guards = []
+    for test in tests:
+        inner = [name for name in order if name in test.place.indices]
+        name = inner[-1] if inner else None
+        factor = test.place.coefficient(name).constant if name else None
+        is_bound = (
+            test.relation == ">="
+            and name in bounded
+            and factor
+            and name is not None
+            and test.place.is_linear_in(name)
+        )
+        if not is_bound or name is None or factor is None:
+            guards.append(test)
+            continue
+        rest = test.place - places.index(name) * places.number(factor)
+        turns = places.apply("quotient", rest, places.number(abs(factor)))
+        if factor > 0:
+            lower[name].append(-turns)
+        else:
+            upper[name].append(turns + places.number(1))
+    return {name: (tuple(lower[name]), tuple(upper[name])) for name in order}, guards
+
+
+def scattered_of(statement: Statement) -> dict[str, Place]:
+    """The indices of a fold's own whose values its conditions tell, from those that it folds."""
+    fold = statement.fold
+    found: dict[str, Place] = {}
+    for test in fold.where if fold else ():
+        if test.relation != "==":
+            continue
+        for name in statement.indices:
+            factor = test.place.coefficient(name).constant
+            if name in found or factor not in (1, -1) or not test.place.is_linear_in(name):
+                continue
+            rest = test.place - places.index(name) * places.number(factor or 1)
+            value = -rest if factor == 1 else rest
+            if set(value.indices) - set(statement.indices) and not set(value.indices) & set(found):
+                found[name] = value
+                break
+    return found
+
+
+def is_target(test: Test, scattered: dict[str, Place]) -> bool:
+    for name, value in scattered.items():
+        if test.relation == "==" and Index(name) in test.place.atoms:
+            difference = places.index(name) - value
+            if test.place in (difference, -difference):
+                return True
+    return False
