@@ -91,18 +91,40 @@ def _replacements() -> tuple[_Replacement, ...]:
         (codegen.CPUCodeLibrary, "finalize", _finalize),
         (cpu.CPUContext, "get_executable", _get_executable),
         (arrayobj, "raise_with_shape_context", _refuse_shapes()),
-        (ir.Inst, "_rec_list_vars", _rec_list_vars),
+    ]
+    found = _fitting(wanted) + _questions(ir, targetconfig)
+    names = [each.name for each in found]
+    both = "finalize" in names and "get_executable" in names  # one without the other is no use
+    return tuple(each for each in found if both or each.name not in ("finalize", "get_executable"))
+
+
+def _questions(ir: Any, targetconfig: Any) -> list[_Replacement]:
+    """What is asked ten thousand times for a kernel, of Numba's core or of CUDA's copy of that."""
+    wanted = [
+        (ir.Inst, "_rec_list_vars", _lister(ir)),
         (targetconfig.TargetConfig, "__hash__", _hash),
         (targetconfig.TargetConfig, "values", _values),
     ]
+    return _fitting(wanted)
+
+
+def _fitting(wanted: list[tuple[Any, str, Callable[..., Any]]]) -> list[_Replacement]:
     found = []
     for owner, name, function in wanted:
         original = vars(owner).get(name)
         if original is not None and _parameters(original) == _parameters(function):
             found.append(_Replacement(owner, name, original, function))
-    names = [each.name for each in found]
-    both = "finalize" in names and "get_executable" in names  # one without the other is no use
-    return tuple(each for each in found if both or each.name not in ("finalize", "get_executable"))
+    return found
+
+
+@contextlib.contextmanager
+def answering_faster(ir: Any, targetconfig: Any) -> Iterator[None]:
+    """Have faster answers in modules that copy Numba's of these names."""
+    with contextlib.ExitStack() as stack:
+        for each in _questions(ir, targetconfig):
+            setattr(each.owner, each.name, each.function)
+            stack.callback(setattr, each.owner, each.name, each.original)
+        yield
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:
@@ -161,24 +183,31 @@ def _refuse_shapes() -> Callable[..., Any]:
     return raise_with_shape_context
 
 
-def _rec_list_vars(self: Any, val: Any) -> list[Any]:
-    """The variables in a part of an instruction, in order."""
-    from numba.core.ir import Inst, Var
+def _lister(ir: Any) -> Callable[..., list[Any]]:
+    """The method that lists the variables in a part of an instruction, in order.
 
-    kind = val.__class__
-    if kind is Var:
-        return [val]
-    if kind is dict:
-        val = val.values()
-    elif kind is not list and kind is not tuple:
-        return val.list_vars() if isinstance(val, Inst) else []
-    found = []
-    for each in val:
-        if each.__class__ is Var:
-            found.append(each)
-        elif each.__class__ not in _WITHOUT_VARIABLES:
-            found += _rec_list_vars(self, each)
-    return found
+    CUDA's copy knows instructions of both.
+    """
+    variables = getattr(ir, "var_types", (ir.Var,))
+    instructions = getattr(ir, "inst_types", (ir.Inst,))
+
+    def _rec_list_vars(self: Any, val: Any) -> list[Any]:
+        kind = val.__class__
+        if kind in variables:
+            return [val]
+        if kind is dict:
+            val = val.values()
+        elif kind is not list and kind is not tuple:
+            return val.list_vars() if isinstance(val, instructions) else []
+        found = []
+        for each in val:
+            if each.__class__ in variables:
+                found.append(each)
+            elif each.__class__ not in _WITHOUT_VARIABLES:
+                found += _rec_list_vars(self, each)
+        return found
+
+    return _rec_list_vars
 
 
 _WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None)))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.kernels import lean_compiler
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, vectors
 
 
@@ -43,11 +44,13 @@ def _numba_cuda() -> Any:
 def _compiling_for(capability: tuple[int, int]) -> Iterator[None]:
     """Numba asks the current device what to compile an inner function for: answer in its place."""
     from numba.cuda import dispatcher
+    from numba.cuda.core import ir, targetconfig
 
     asked = dispatcher.get_current_device
     dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
     try:
-        yield
+        with lean_compiler.answering_faster(ir, targetconfig):
+            yield
     finally:
         dispatcher.get_current_device = asked
 
