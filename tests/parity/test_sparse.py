@@ -61,6 +61,15 @@ ALIKE = calls_of(
     s.sparse_resize_and_clear_((1,1),2,0)  repr(s)  repr(u)  repr(h)  repr(e)  repr(s.double())
     repr(s.int())  repr(s.requires_grad_())
     repr(t.sparse_coo_tensor(t.ones(1,40).long(),t.ones(40),(3,)))
+    s.T  s.mT  s.H  s.movedim(0,1)  s.swapaxes(0,1)  t.nn.functional.linear(s,d)
+    t.nn.functional.linear(d,s)  t.nn.functional.linear(s,d,t.ones(2))  s.sum_to_size(1,3)
+    s.smm(d.t())  s.sspaddmm(s,t.ones(3,3))  s.type('torch.DoubleTensor')  t.native_norm(s)
+    s.type('torch.sparse.DoubleTensor')  t.dstack([s,s])  s.signbit()  s*t.ones(4,2,3)
+    t.is_nonzero(t.ones(1).to_sparse())  s.mul(t.tensor(2.).to_sparse())  (s*1j).real  d[0]@s.t()
+    t.masked.sum(s,1,mask=m.bool())  t.masked.amax(s,0,mask=m.bool())
+    t.masked.prod(s,0,mask=s.bool())
+    t.svd_lowrank(s.double(),2)[1]  t.pca_lowrank(s.double(),2,niter=3)[1][:1]  s.nan_to_num()
+    t.lobpcg((s.t()@s+t.eye(3).to_sparse()).double(),k=1,niter=99)[0]
     """
 )
 
@@ -103,9 +112,17 @@ COMPRESSED = calls_of(
     t.sparse_bsr_tensor([0,1,2],[0,1],[[[1.,2.],[3.,4.]]]*2)  n.transpose(1,2)
     t.sparse_compressed_tensor([0,1,2],[0,1],[1.,2.],layout=t.sparse_csr)
     t.stack([q,q*(q>1)]).to_sparse_csr()
+    t.ones_like(c)  t.full_like(c,3)  t.zeros_like(b)  c.fill_(3)  c.signbit()  c.mT  n.mT  b.mT
+    k@k  k@c  t.nn.functional.linear(q,c,t.ones(4))  t.nn.functional.linear(c,q)
+    c.sum((0,1),keepdim=True)  t.sparse.mm(c,q,'max')  t.randn_like(c).crow_indices()
+    t.zeros_like(b,layout=t.sparse_bsc)  t.masked.mean(c,1,keepdim=True,mask=c.bool())
+    t.triangular_solve(q,w,upper=False)[0]  t.triangular_solve(q,w)[0]
+    t.triangular_solve(q,w,upper=False,transpose=True)[0]  t.triangular_solve(q[:,:1].clone(),w)[0]
+    t.triangular_solve(q,w,upper=False,unitriangular=True)[0]
     """
 )
-"""c, k, b and a are a matrix in CSR, CSC, BSR and BSC, n a batch, g has a dense dim, q is dense."""
+"""c, k, b and a are a matrix in CSR, CSC, BSR and BSC, n a batch, g has a dense dim, q is dense;
+w has a diagonal."""
 
 
 def compressed_operands(t: Any) -> dict[str, Any]:
@@ -115,6 +132,7 @@ def compressed_operands(t: Any) -> dict[str, Any]:
         "t": t,
         "q": q,
         "c": q.to_sparse_csr(),
+        "w": (q + 9 * t.eye(4)).to_sparse_csr(),
         "k": q.to_sparse_csc(),
         "b": q.to_sparse_bsr((2, 2)),
         "a": q.to_sparse_bsc((2, 2)),
