@@ -216,7 +216,8 @@ GRADIENTS = calls_of(
 )
 OWN_GRADIENTS = calls_of(
     """
-    u.sin()  s.norm()  s@d.t()  s.sum()  s[0]  t.cat([s,u])  s.unsqueeze(0)
+    u.sin()  s.norm()  s@d.t()  s.sum()  s[0]  t.cat([s,u])  s.unsqueeze(0)  s.mean(0)  u.norm(3,1)
+    s.view(3,2)  t.triangular_solve(d,(s[:,1:]+t.eye(2).double().to_sparse()).to_sparse_csr())[0]
     """
 )
 """Of operators for which PyTorch has none, or dense ones of sparse leaves."""
