@@ -117,6 +117,14 @@ class DeviceNestWriter(NestWriter):
         is_shared = self.writer.phase.lanes is not None
         return [*(["lane == 0"] if is_shared else []), *super().conditions(statement)]
 
+    def loaded(self, element: str, kind: str) -> str:
+        """An element of memory as what formulas compute with: truth values are bytes there."""
+        return f"({element} != 0)" if kind == "bool" else element
+
+    def stored(self, value: str, kind: str) -> str:
+        """A value as what memory holds."""
+        return f"np.uint8({value})" if kind == "bool" else value
+
     def scatter(self) -> None:
         """The item's value, and where in the result it goes; nowhere is -1."""
         writer, nest = self.writer, self.nest
@@ -133,7 +141,8 @@ class DeviceNestWriter(NestWriter):
             self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name], place)}:")
         self.guarded()
         at = map_places(statement, lambda place: place.substitute(moved))
-        self.put(f"scattered_values[U(item)] = {self.value(at)}")
+        value = self.stored(self.value(at), statement.type)
+        self.put(f"scattered_values[U(item)] = {value}")
         own = [place.substitute(moved) for place in own_places(statement)]
         self.put(f"scattered_places[U(item)] = {self.linear(statement, own)}")
         writer.depth = start

@@ -101,7 +101,7 @@ class Loads:
         element = writer.element(replace(access, places=tuple(made)))
         is_made = access.tensor not in writer.inputs and kind == "number"
         is_exact = kind == "bool" or is_made or access.tensor in writer.exact
-        text = element if is_exact else f"T({element})"
+        text = self.loaded(element, kind) if is_exact else f"T({element})"
         if not conditions or access.outside is None:
             return text
         value = access.outside
@@ -169,7 +169,15 @@ class Loads:
     def test(self, test: Test) -> str:
         return f"{self.writer.place(test.place)} {test.relation} 0"
 
+    def loaded(self, element: str, kind: str) -> str:
+        """An element of memory as what formulas compute with."""
+        return element
+
     # Stores
+
+    def stored(self, value: str, kind: str) -> str:
+        """A value as what memory holds."""
+        return value
 
     def store(self, statement: Statement, value: str) -> None:
         target = Access(statement.target, statement.has_batch, own_places(statement))
@@ -178,7 +186,7 @@ class Loads:
             self.put(f"{held} = {value}")
             value = held
         if statement.target not in self.writer.phase.numbers:
-            line = f"{self.writer.memory(target)} = {value}"
+            line = f"{self.writer.memory(target)} = {self.stored(value, statement.type)}"
             conditions = self.conditions(statement)
             if conditions:
                 self.put(f"if {' and '.join(conditions)}:")

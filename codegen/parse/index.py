@@ -14,7 +14,8 @@ from ..model import index as ir
 from ..model import place as places
 from ..model.place import Place
 from .index_survey import Owner, Scope, binders_of, walk_tree
-from .index_syntax import Binder, Equation, FoldOf, Node, Subscript, parse_syntax
+from .index_syntax import parse_syntax
+from .index_tree import Binder, Equation, FoldOf, Node, Subscript
 from .index_values import Values
 
 

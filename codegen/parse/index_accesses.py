@@ -12,9 +12,9 @@ from ..model import index as ir
 from ..model import place as places
 from ..model.formula import Argument, Constant, Expression, Formula, Named, children, walk
 from ..model.place import Place
-from . import index_syntax as syntax
+from . import index_tree as syntax
 from .index_survey import PLACE_FUNCTIONS, Scope, Survey, Value
-from .index_syntax import Node, Span, Subscript
+from .index_tree import Node, Span, Subscript
 
 
 class Accesses(Survey, ABC):

@@ -10,10 +10,10 @@ from ..model import index as ir
 from ..model import place as places
 from ..model.formula import Constant, Expression, Named, type_of
 from ..model.place import Place
-from . import index_syntax as syntax
+from . import index_tree as syntax
 from .index_accesses import Accesses
 from .index_survey import Scope, Value, conjuncts
-from .index_syntax import FoldOf, Node, Span
+from .index_tree import FoldOf, Node, Span
 
 
 class Folds(Accesses):

@@ -10,10 +10,10 @@ from ..model import index as ir
 from ..model import place as places
 from ..model.formula import Argument, Constant, Named
 from ..model.place import Place
-from . import index_syntax as syntax
+from . import index_tree as syntax
 from .index_folds import Folds
 from .index_survey import Scope, Value
-from .index_syntax import Binder
+from .index_tree import Binder
 
 MOST_STEPS = 64
 """Steps of a loop with a fixed count, each of which is a statement."""

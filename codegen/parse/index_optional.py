@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from . import index_syntax as syntax
-from .index_syntax import (
+from . import index_tree as syntax
+from .index_tree import (
     Binder,
     FoldOf,
     IsMissing,

@@ -14,9 +14,9 @@ from ..model import index as ir
 from ..model import place as places
 from ..model.formula import Argument, Expression
 from ..model.place import Place
-from . import index_syntax as syntax
+from . import index_tree as syntax
 from .index_optional import specialised
-from .index_syntax import Binder, Equation, FoldOf, Node, Span, Subscript
+from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript
 
 Value: TypeAlias = Place | Expression
 

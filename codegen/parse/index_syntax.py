@@ -18,9 +18,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from ..errors import CodegenError, Diagnostic, SourceLocation
+from .index_tree import (
+    Binder,
+    CallOf,
+    Definition,
+    Equation,
+    FoldOf,
+    IsMissing,
+    Name,
+    Node,
+    Number,
+    Operation,
+    Part,
+    Repeat,
+    Span,
+    Subscript,
+    Syntax,
+)
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)
@@ -35,155 +51,6 @@ WORDS = ("if", "else", "and", "or", "not", "where", "def", "is", "None")
 """Names that no tensor, index or argument of a text may have."""
 DEEPEST = 100
 LONGEST = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where something stands in the text."""
-
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A literal."""
-
-    value: int | float
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """An index, an argument, a constant, a tensor of no dims."""
-
-    text: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operator between or before operands: `+`, `not`, `<` ..., or `if` of three."""
-
-    symbol: str
-    operands: tuple[Node, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class CallOf:
-    """A function of the language, or of the text."""
-
-    function: Name
-    operands: tuple[Node, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Binder:
-    """An index as a statement or a fold introduces it; without a name it is `...`."""
-
-    name: str
-    extent: Node | None
-    span: Span
-
-    @property
-    def is_batch(self) -> bool:
-        """Whether it stands for all dims that have no name."""
-        return self.name == "..."
-
-
-@dataclass(frozen=True, slots=True)
-class FoldOf:
-    """`sum(j where c: body)`."""
-
-    function: Name
-    binders: tuple[Binder, ...]
-    condition: Node | None
-    body: Node
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Subscript:
-    """`x[..., i + 1 else 0]`."""
-
-    tensor: Name
-    has_batch: bool
-    places: tuple[Node, ...]
-    outside: Node | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class IsMissing:
-    """`x is None`."""
-
-    argument: Name
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """`repeat(k : 8, t = start: next)`: a loop with a fixed count, or over an index."""
-
-    index: Name | None
-    count: Node
-    states: tuple[tuple[Name, Node], ...]
-    bodies: tuple[Node, ...]
-    span: Span
-
-    @property
-    def binder(self) -> Binder | None:
-        """The index that it goes over, unless it is written out."""
-        if isinstance(self.count, Number):
-            return None
-        if self.index is not None:
-            return Binder(self.index.text, self.count, self.index.span)
-        if isinstance(self.count, Name):
-            return Binder(self.count.text, None, self.count.span)
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One of the values of a loop: `a[i], b[i] = repeat(...)`."""
-
-    loop: Repeat
-    number: int
-    span: Span
-
-
-Node: TypeAlias = (
-    Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat | Part
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function of the text."""
-
-    name: Name
-    parameters: tuple[Name, ...]
-    body: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Equation:
-    """A statement."""
-
-    target: Name
-    binders: tuple[Binder, ...]
-    value: Node
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Syntax:
-    """A whole text."""
-
-    equations: tuple[Equation, ...]
-    definitions: tuple[Definition, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from ..model import index as ir
 from ..model import place as places
 from ..model.formula import Constant, Expression, Named, type_of
 from ..model.place import Place
-from . import index_syntax as syntax
+from . import index_tree as syntax
 from .index_loops import Loops
 from .index_survey import COMPARISONS, PLACE_FUNCTIONS, Scope, Value, walk_tree
-from .index_syntax import FoldOf, Node, Subscript
+from .index_tree import FoldOf, Node, Subscript
 
 _OPERATORS = {
     "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder",
@@ -84,6 +84,9 @@ class Values(Loops):
         if name not in self.owner.optional:
             message = "only an optional argument may be compared with None"
             return self.error("E711", node.span, message)
+        if self.owner.has_meta:
+            message = "a text with `meta` is one program: it cannot ask what is missing"
+            return self.error("E776", node.span, message, "let a composite choose among entries")
         return Constant(name in self.absent)
 
     # Operations

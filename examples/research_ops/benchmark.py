@@ -72,7 +72,7 @@ def _table(given: argparse.Namespace) -> Any:
     yield line("| --- " + "| ---: " * (len(titles) - 1) + "|")
     ratios: list[list[float]] = [[], [], [], []]
     for name in given.names or CASES:
-        row = _row(name, not given.no_compile)
+        row = _row(name, CASES[name].compiles and not given.no_compile)
         for column, ratio in zip(ratios, (*row[1:3], *row[4:6]), strict=True):
             column.append(ratio)
         cells = [f"{row[0]:.3f}", *map(_ratio, row[1:3]), f"{row[3]:.3f}", *map(_ratio, row[4:6])]

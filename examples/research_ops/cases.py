@@ -14,13 +14,15 @@ class Case:
     """The arguments of one operator.
 
     make(torch, normal, *sizes): the arguments; `normal(*sizes)` draws float tensors. small, large:
-    the sizes. repeats: at small sizes it gives the same value each time; draws do not.
+    the sizes. repeats: at small sizes it gives the same value each time; draws do not. compiles:
+    `torch.compile` takes its composition; one with a loop over elements it takes minutes for.
     """
 
     make: Callable[..., tuple[Any, ...]]
     small: tuple[int, ...]
     large: tuple[int, ...]
     repeats: bool = True
+    compiles: bool = True
 
 
 def _labels(torch: Any, count: int, kinds: int) -> Any:
@@ -136,11 +138,11 @@ CASES = {
     "bilateral_filter": Case(_bilateral, (1, 4, 5, 1), (3, 128, 128, 3)),
     "deformable_sample": Case(_deformable, (2, 4, 5), (32, 64, 64)),
     "causal_conv1d": Case(_causal, (2, 7, 3, 2), (64, 1024, 3, 4)),
-    "selective_scan": Case(_scan, (4, 3, 2), (256, 64, 16)),
+    "selective_scan": Case(_scan, (4, 3, 2), (256, 64, 16), compiles=False),
     "decayed_logcumsumexp": Case(_decayed, (2, 5), (256, 1024)),
     "segment_softmax": Case(_segments, (9, 3), (200_000, 5_000)),
     "triplet_hinge": Case(_triplets, (6, 3), (128, 64)),
-    "soft_dtw": Case(_costs, (2, 3, 4), (16, 96, 96)),
+    "soft_dtw": Case(_costs, (2, 3, 4), (16, 96, 96), compiles=False),
     "gumbel_sigmoid": Case(_rows, (3, 5), (512, 1024), repeats=False),
     "focal_loss": Case(_logits, (3, 5), (512, 1024)),
     "lovasz_hinge": Case(_logits, (2, 6), (32, 4096)),

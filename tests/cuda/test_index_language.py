@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import torchgen_out as torch
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_products import products
 from tests.research_package import generated
+from tests.runtime.index_language import test_language as language
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import index
 
@@ -90,6 +92,37 @@ def test_contractions_are_products_of_the_library(
     assert len(products(libraries)) - before == count
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def constructs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The operators of tests/runtime/index_language, under a name of their own."""
+    folder = tmp_path_factory.mktemp("constructs")
+    with generated(folder, "language_on_cuda", Path(language.__file__).parent, "language") as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", ["truths", "extremes", "wavefront", "computed", "moments"])
+def test_constructs_as_on_the_cpu(constructs: Any, name: str) -> None:
+    """Results of each type, and gradients, in float64."""
+    torch.manual_seed(0)
+    for call in language.CALLS[name]:
+        args, found = call(), []
+        for device in ("cpu", "cuda"):
+            given = [
+                a.detach().to(device).requires_grad_(a.is_floating_point())
+                if isinstance(a, torch.Tensor)
+                else a
+                for a in args
+            ]
+            results = getattr(constructs, name)(*given)
+            results = results if isinstance(results, tuple) else (results,)
+            summed = [(r * r).sum() for r in results if r.requires_grad]
+            leaves = [a for a in given if isinstance(a, torch.Tensor) and a.requires_grad]
+            grads = torch.autograd.grad(sum(summed), leaves) if summed else ()
+            found.append([r.detach().cpu().numpy() for r in (*results, *grads)])
+        for ours, theirs in zip(*found, strict=True):
+            np.testing.assert_allclose(theirs, ours, rtol=1e-9, atol=1e-12)
 
 
 def test_an_index_outside_is_noted(ops: Any) -> None:

@@ -267,3 +267,20 @@ def test_sizes_that_do_not_fit_are_refused(ops: Any) -> None:
     for outside in (2, -1):
         with pytest.raises(IndexError, match="index out of range in self"):
             ops.gathered(_randn(2), torch.tensor([0, outside]))
+
+
+def test_draws(ops: Any) -> None:
+    """Gradients of two orders draw what the call has drawn, whatever is broadcast."""
+    torch.manual_seed(0)
+    inputs = [_randn(3, 1, 4).requires_grad_(), _strided(2, 4).requires_grad_()]
+
+    def seeded(*args: Any) -> Any:
+        return tuple(ops.noisy(*args, generator=torch.Generator().manual_seed(5)))
+
+    assert gradcheck(seeded, inputs)
+    assert gradgradcheck(seeded, inputs)
+    for each in (torch.float32, torch.float64):
+        rows, total = ops.noisy(torch.ones(1000, 50, dtype=each), torch.ones(50, dtype=each))
+        assert abs(float(rows.mean()) - 25) < 0.3
+        assert abs(float(rows.var()) - (50 / 12 + 1)) < 0.6
+        assert abs(float(total) / 50_000 - 0.5) < 0.02
