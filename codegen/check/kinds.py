@@ -133,8 +133,10 @@ def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Pr
 
 @operator_rule("E339")
 def index_programs_compute_in_floats(operator: Operator, context: Context) -> Iterator[Problem]:
-    """An index program computes in a floating-point type, or computes nothing."""
-    if isinstance(operator.kind, Index) and operator.kind.program.moves:
+    """An index program computes in floats, but of sums and products alone, and moves."""
+    if not isinstance(operator.kind, Index) or operator.kind.program.moves:
+        return
+    if operator.kind.program.is_exact and "bool" not in operator.dtype_names:
         return
     others = [name for name in operator.dtype_names if not name.startswith(("float", "bfloat"))]
     if isinstance(operator.kind, Index) and others:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ..errors import SourceLocation
-from .formula import Argument, Constant, Expression, Formula, Named, Select, walk
+from .formula import Argument, Call, Constant, Expression, Formula, Named, Select, walk
 from .place import Element, Index, Place, of
 
 Type = Literal["number", "int", "bool"]
@@ -162,6 +162,22 @@ class Statement:
         return self.indices + (self.fold.indices if self.fold else ())
 
 
+EXACT = frozenset(("add", "sub", "mul", "neg", "logical_and", "logical_or", "logical_not"))
+"""Primitives that are exact in every ring."""
+
+
+def _adds_and_multiplies(statement: Statement) -> bool:
+    outsides = [each.outside for each in statement.accesses if each.outside is not None]
+    nodes = [*outsides, *walk(statement.formula.outputs)]
+    return (
+        (statement.fold is None or statement.fold.kind in (SUM, PROD))
+        and statement.type == "number"
+        and all(isinstance(each.value, int) for each in nodes if isinstance(each, Constant))
+        and all(each.primitive.name in EXACT for each in nodes if isinstance(each, Call))
+        and not any(isinstance(each, Named) for each in nodes)
+    )
+
+
 def _is_moved(node: Expression, elements: Collection[str], tests: Collection[str]) -> bool:
     match node:
         case Argument(name):
@@ -236,6 +252,11 @@ class IndexProgram:
     draws: tuple[Draw, ...] = ()
     """The random tensors that the statements read."""
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it only adds and multiplies: what is right of whole and complex numbers, too."""
+        return not self.draws and all(map(_adds_and_multiplies, self.statements))
 
     @property
     def drawn(self) -> dict[str, Draw]:

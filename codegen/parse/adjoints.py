@@ -34,8 +34,7 @@ def with_adjoints(program: Program, functions: Mapping[str, Signature], report: 
         operator = program.operator(derivative.operator)
         if operator is None or not isinstance(operator.kind, Index) or not derivative.is_auto:
             continue
-        if operator.kind.geometry is not None:
-            message = f"{operator.name} sees views of its operands, of which no gradient is derived"
+        if message := _not_derived(operator):
             report.add("E417", derivative.where, message, hint="write the formula")
             continue
         try:
@@ -47,6 +46,16 @@ def with_adjoints(program: Program, functions: Mapping[str, Signature], report: 
         operators += made
         derivatives += further
     return replace(program, operators=tuple(operators), derivatives=tuple(derivatives))
+
+
+def _not_derived(operator: Operator) -> str | None:
+    """Why no gradients are derived from the statements; None if they are."""
+    assert isinstance(operator.kind, Index)
+    if operator.kind.geometry is not None:
+        return f"{operator.name} sees views of its operands, of which no gradient is derived"
+    if any(name.startswith("complex") for name in operator.dtype_names):
+        return f"{operator.name}: no gradients are derived of complex numbers"
+    return None
 
 
 def _derived(

@@ -91,7 +91,7 @@ KINDS = [
         "- func: doubled(Tensor x) -> Tensor\n"
         "  variants: function\n"
         "  dtypes: ‸integral\n"
-        '  index: "out[i] = x[i] + x[i]"\n'
+        '  index: "out[i] = x[i] / 2"\n'
         '  samples: [{x: "ints([1, 2])"}]\n'
         "  doc: Double.\n\n"
         "- func: mm(",

@@ -243,6 +243,17 @@ def test_gradients(ops: Any, name: str) -> None:
                     assert each.grad.shape == each.shape
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.complex64], ids=str)
+def test_numbers_that_are_not_floats(ops: Any, dtype: Any) -> None:
+    x = np.arange(-3, 600).astype(dtype.numpy) * (2 - 1j if dtype.is_complex else 1)
+    x, group = x.astype(dtype.numpy), np.arange(603) % 3
+    found = ops.of_any_number(torch.tensor(x), torch.tensor(group), 4)
+    near = x * x + np.append(x[1:], 0).astype(x.dtype) * x - 2 * x
+    expected = [near[group == g].sum() for g in range(4)]
+    assert found.dtype is dtype
+    np.testing.assert_allclose(found.numpy(), np.array(expected, x.dtype), 1e-6)
+
+
 def test_gradients_that_nobody_needs_are_left_out(ops: Any) -> None:
     """Each gradient alone is what it is among all."""
     inputs = [_randn(3, 1, 4).requires_grad_(), _randn(2, 3).requires_grad_()]

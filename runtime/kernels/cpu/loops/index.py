@@ -146,7 +146,7 @@ def _compute_type(
 ) -> Any:
     for specs, forms in ((results, program.results), (operands, program.inputs)):
         for name, spec in specs.items():
-            if forms[name].kind == "number" and (program.moves or spec.dtype.kind == "f"):
+            if forms[name].kind == "number":
                 return spec.dtype
     return np.dtype(np.float32)
 

@@ -73,12 +73,18 @@ def launch_text(
     joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
     header += f"{runs.PLACES}BLOCK, RUN = {places.BLOCK}, {places.RUN}\n"
-    header += f"U, T, WIDE = np.uint64, np.{type_name}, np.float64\n"
+    header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{_wide(type_name)}\n"
     bits = 8 * np.dtype(type_name).itemsize
     if bits <= 64:
         header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
     texts = [header, _inlined(library), _inlined(used)]
     return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
+
+
+def _wide(type_name: str) -> str:
+    """What runs of a sum are put together in."""
+    kinds = {"i": "int64", "u": "uint64", "c": "complex128"}
+    return kinds.get(np.dtype(type_name).kind, "float64")
 
 
 MOST_SPELLED = 3

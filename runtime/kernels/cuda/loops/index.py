@@ -171,9 +171,7 @@ class _Call:
 
     def _compute_type(self, arrays: dict[str, Array]) -> dtype:
         for name, array in arrays.items():
-            if self.forms[name].kind == "number" and (
-                self.program.moves or array.dtype.kind == "f"
-            ):
+            if self.forms[name].kind == "number":
                 return array.dtype.opmath
         return dtypes.float32
 
