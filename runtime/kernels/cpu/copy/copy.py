@@ -89,10 +89,14 @@ def cast_into(out: Array, source: Array) -> None:
         source = _real_part(source)
     own, wanted = source.dtype, out.dtype
     if own.kind in "fc" and wanted.kind in "iufc" and not _is_widening(own, wanted):
-        with np.errstate(invalid="ignore", over="ignore"):
-            assign(out, source)
+        _assign_quietly(out, source)
     else:
         assign(out, source)
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def _assign_quietly(out: Array, source: Array) -> None:
+    assign(out, source)
 
 
 def _is_widening(own: Any, wanted: Any) -> bool:
