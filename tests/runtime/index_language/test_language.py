@@ -6,8 +6,12 @@ and broadcast operands, with no batch dim, several, and none of an extent.
 
 from __future__ import annotations
 
+import builtins
+import dis
+import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -295,3 +299,18 @@ def test_draws(ops: Any) -> None:
         assert abs(float(rows.mean()) - 25) < 0.3
         assert abs(float(rows.var()) - (50 / 12 + 1)) < 0.6
         assert abs(float(total) / 50_000 - 0.5) < 0.02
+
+
+def test_texts_of_kernels_name_what_is_there(ops: Any) -> None:
+    module = importlib.import_module(f"{ops.__name__}.kernels.index")
+    made = [each for each in vars(module).values() if isinstance(each, FunctionType)]
+    functions = [each for each in made if each.__module__ == module.__name__]
+    missing = {
+        instruction.argval
+        for function in functions
+        for instruction in dis.get_instructions(function)
+        if instruction.opname == "LOAD_GLOBAL"
+        and instruction.argval not in {"T", *vars(module)}
+        and not hasattr(builtins, instruction.argval)
+    }
+    assert len(functions) > 50 and not missing
