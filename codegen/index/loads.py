@@ -25,6 +25,7 @@ class Loads:
         self.nest = nest
         self.depth = writer.depth
         self.values: dict[Source, str] = {}
+        self.guards = list(nest.guards)
         self.made: dict[str, str] = {}
         writer.at_hand = self.made
         self.run_depth = 0

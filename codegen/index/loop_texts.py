@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from ..formula.result import cost
@@ -50,12 +51,20 @@ class LoopWriter(Loads):
                 writer.over_batch[name] = f"{name}_b"
             if writer.phase.runs_batch and not without_last:
                 self.indent("for run in range(run_size):")
+        unbound = {loop.index for loop in (*nest.inner, *([nest.vector] if nest.vector else []))}
+        unbound |= set(nest.scattered or ())
+        self.guarded(unbound)
         for loop in nest.inner[: len(nest.inner) - without_last]:
             self.loop(loop)
+            unbound.discard(loop.index)
+            self.guarded(unbound)
 
-    def guarded(self) -> None:
-        for test in self.nest.guards:
-            self.indent(f"if {self.test(test)}:")
+    def guarded(self, unbound: Collection[str] = ()) -> None:
+        """Ask what has not been asked and does not need these indices, which come further in."""
+        for test in tuple(self.guards):
+            if not set(unbound) & set(test.place.indices):
+                self.guards.remove(test)
+                self.indent(f"if {self.test(test)}:")
 
     # Places that an innermost loop does not change
 

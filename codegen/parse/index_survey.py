@@ -90,7 +90,7 @@ class Survey:
         missing: Collection[str] = (),
     ) -> None:
         self.absent = missing
-        self.tree = specialised(tree, owner.optional, missing)
+        self.tree = tree if owner.has_meta else specialised(tree, owner.optional, missing)
         self.text = text
         self.where = where
         self.owner = owner

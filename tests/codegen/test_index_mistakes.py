@@ -11,6 +11,7 @@ from codegen.parse.index import parse_index
 from codegen.parse.index_survey import Owner
 
 CARET = "‸"
+NOWHERE = SourceLocation("ops.yaml", 1, 1)
 ARGUMENTS = (
     Argument("x"),
     Argument("w"),
@@ -110,17 +111,25 @@ def test_mistake(name: str, marked: str, code: str, word: str) -> None:
     missing = ("m",) if "m[" in text else ()
     owner = Owner((*used, ARGUMENTS[4]) if missing else used, ())
     with pytest.raises(CodegenError) as caught:
-        parse_index(text, SourceLocation("ops.yaml", 1, 1), owner, missing)
+        parse_index(text, NOWHERE, owner, missing)
     found = [d for d in caught.value.diagnostics if d.code == code and word in d.message]
     assert found, str(caught.value)
     assert found[0].where.column == marked.index(CARET) + 1, str(caught.value)
+
+
+def test_a_text_with_a_shape_function_is_one_program() -> None:
+    """It cannot ask which arguments are there: none of its variants would be chosen."""
+    owner = Owner((ARGUMENTS[0], ARGUMENTS[4]), (), has_meta=True)
+    text = "out[i] = x[i] if m is None else x[i] * m[i] + (1 if m is None else 0)"
+    with pytest.raises(CodegenError, match="cannot ask what is missing"):
+        parse_index(text.replace("x[i] if m is None else ", ""), NOWHERE, owner)
 
 
 def test_a_program_prints_as_it_is_written() -> None:
     """What is printed may be parsed, and is then the same program."""
     text = "h[..., t] = x[..., t] * h[..., t - 1 else 0] + sum(j where j >= t: w[j]) * s"
     owner = Owner(ARGUMENTS[:2] + ARGUMENTS[3:4], ())
-    program = parse_index(text, SourceLocation("ops.yaml", 1, 1), owner)
+    program = parse_index(text, NOWHERE, owner)
     printed = "\n".join(program_text(program))
-    again = parse_index(printed, SourceLocation("ops.yaml", 1, 1), owner)
+    again = parse_index(printed, NOWHERE, owner)
     assert "\n".join(program_text(again)) == printed
