@@ -119,7 +119,8 @@ def _parts_of(function: FunctionType) -> tuple[list[str], str]:
 def _places() -> str:
     """The arithmetic of places, and folds of two values."""
     source = inspect.getsource(places)
-    return source[source.index("def ") :]
+    compiled = source[source.index("BLOCK = ") :]
+    return compiled[compiled.index("def ") :]
 
 
 def _inlined(functions: str) -> str:
