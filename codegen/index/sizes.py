@@ -26,6 +26,8 @@ class Sizes:
             return
         for place, value in ((other, one), (one, other)):
             atoms = place.atoms
+            if atoms and atoms[0] in value.atoms:
+                continue  # `min(size(x), size(y))` is `size(x)`: it says nothing of either alone
             if len(atoms) == 1 and isinstance(atoms[0], Size) and place == places.of(atoms[0]):
                 self.equal[atoms[0]] = value
                 self.equal = {atom: self.canonical(each) for atom, each in self.equal.items()}

@@ -13,23 +13,6 @@ U = np.uint64
 T, IS_DOUBLE = np.float64, True
 """The compute type."""
 
-LANES = 1
-"""Threads that share a fold: a device's kernels have a number of their own."""
-
-
-def joined(value):
-    """What all lanes have together; of one it is what this has."""
-    return value
-
-
-joined_sum = joined_product = joined_larger = joined_smaller = joined_any = joined_all = joined
-
-
-def joined_first(value, best, at):
-    """The first position of the best value of all lanes."""
-    return at
-
-
 BLOCK = 512
 """Elements of a fold along an index of the result that are kept together, in the cache."""
 WIDE = np.float64

@@ -56,6 +56,7 @@ ACCEPTED = [
     ("divided", (NONE, 0), []),
     ("divided", (ONE_TO_FOUR, -1), [1, 0, 0, 0]),
     ("every", (ONE_TO_FOUR, 2), [1, 3]),
+    ("shorter", (ONE_TO_FOUR, ONE_TO_FOUR), [1, 4, 9, 16]),
     ("counted", (ONE_TO_FOUR, torch.tensor([1, 0, 7, 0])), [0, 6, 0, 1]),
 ]
 

@@ -1,0 +1,17 @@
+"""What a device's kernels of index programs have of their own, as plain Python has it: one lane."""
+
+LANES = 1
+"""Threads that share a fold: a device's kernels have a number of their own."""
+
+
+def joined(value):
+    """What all lanes have together; of one it is what this has."""
+    return value
+
+
+joined_sum = joined_product = joined_larger = joined_smaller = joined_any = joined_all = joined
+
+
+def joined_first(value, best, at):
+    """The first position of the best value of all lanes."""
+    return at
