@@ -16,6 +16,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.cuda import driver
 from torchgen_out._runtime.kernels.cuda.faults import (
     INDEX,
+    PLACE,
     PROBABILITY,
     RATE,
     RECORDS,
@@ -28,6 +29,7 @@ WORD = np.dtype(np.int64)
 _NOTHING = bytes(RECORDS * WORD.itemsize)
 _SENTENCES = {
     INDEX: "index {seen} is out of bounds for a dimension with size {size}",
+    PLACE: "index out of range in self",
     TARGET: "target {seen} is out of bounds: there are {size} classes",
     PROBABILITY: "a probability is not between 0 and 1",
     RATE: "a rate of events is negative",

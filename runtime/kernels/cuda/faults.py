@@ -12,8 +12,8 @@ RECORDS = 256
 """How many operators of a device have a record. A word of all comes before the next word of all."""
 WORDS = 3
 """Of a record: what kind of fault, what was seen, how many there are."""
-INDEX, TARGET, PROBABILITY, WEIGHTS, RATE = 1, 2, 3, 4, 5
-"""Kinds of faults; 0 is none."""
+INDEX, TARGET, PROBABILITY, WEIGHTS, RATE, PLACE = 1, 2, 3, 4, 5, 6
+"""Kinds of faults; 0 is none. A place is an index of which nobody says what it is."""
 
 
 @device_function

@@ -28,7 +28,7 @@ from torchgen_out._runtime.kernels.common.index import (
 from torchgen_out._runtime.kernels.cuda.compiling import typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.direct import ProductQueue
-from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
+from torchgen_out._runtime.kernels.cuda.faults import PLACE, note
 from torchgen_out._runtime.kernels.cuda.loops.contraction import contracted
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import inlined, storage_type
 from torchgen_out._runtime.kernels.cuda.queue import (
@@ -352,7 +352,7 @@ def _source(
             "    item = thread // LANES",
             "    while item < count:",
             f"        if not {name}({', '.join(called)}):",
-            f"            note(faults, {INDEX}, -1, 0)",
+            f"            note(faults, {PLACE}, 0, 0)",
             "        item = item + np.int64(cuda.gridsize(1)) // LANES",
             "",
         ]
