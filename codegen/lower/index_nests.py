@@ -8,7 +8,10 @@ from dataclasses import replace
 from ..model import place as places
 from ..model.index import IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest
-from ..model.place import Element, Index, Place, Size
+from ..model.place import Element, Index, Parameter, Place, Size
+
+FAR = 1 << 40
+"""Behind the last element of anything."""
 
 
 def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | None:
@@ -149,6 +152,10 @@ def _bounds(
         )
         if not is_bound or name is None or factor is None:
             guards.append(test)
+            if name is not None and name in bounded and test.relation == ">=":
+                step = _presumed_bounds(test.place, name)
+                lower[name] += step[0]
+                upper[name] += step[1]
             continue
         rest = test.place - places.index(name) * places.number(factor)
         turns = places.apply("quotient", rest, places.number(abs(factor)))
@@ -157,6 +164,27 @@ def _bounds(
         else:
             upper[name].append(turns + places.number(1))
     return {name: (tuple(lower[name]), tuple(upper[name])) for name in order}, guards
+
+
+def _presumed_bounds(place: Place, name: str) -> tuple[list[Place], list[Place]]:
+    """Bounds that follow from `place >= 0` where an index is multiplied by whole arguments.
+
+    They hold for positive ones, and bound nothing for others: the condition itself is asked, too.
+    """
+    factor = place.coefficient(name)
+    if not place.is_linear_in(name) or factor.constant is not None:
+        return [], []
+    if not all(isinstance(atom, Parameter) for atom in factor.atoms) or len(factor.terms) != 1:
+        return [], []
+    is_lower = factor.terms[0][1] > 0
+    step = factor if is_lower else -factor
+    one = places.number(1)
+    is_positive = places.apply("least", places.apply("greatest", step, places.number(0)), one)
+    rest = place - places.index(name) * factor
+    turns = places.apply("quotient", rest, places.apply("greatest", step, one))
+    if is_lower:
+        return [-turns * is_positive], []
+    return [], [(turns + one) * is_positive + (one - is_positive) * places.number(FAR)]
 
 
 def scattered_of(statement: Statement) -> dict[str, Place]:

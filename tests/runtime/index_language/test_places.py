@@ -81,3 +81,12 @@ def test_a_condition_that_brings_a_place_inside_has_gradients(ops: Any) -> None:
     x, w = (torch.randn(n, dtype=torch.float64, requires_grad=True) for n in (4, 3))
     assert gradcheck(ops.behind, (x, w))
     assert gradgradcheck(ops.behind, (x, w))
+
+
+@pytest.mark.parametrize("step", [-2, -1, 0, 1, 2, 7])
+def test_gradients_where_an_argument_is_the_step(ops: Any, step: int) -> None:
+    x, w = (torch.randn(n, dtype=torch.float64, requires_grad=True) for n in (6, 3))
+    assert gradcheck(ops.dilated, (x, w, step))
+    assert gradgradcheck(ops.dilated, (x, w, step))
+    if step > 0:
+        assert gradcheck(ops.strided_max, (x, 3, step))
