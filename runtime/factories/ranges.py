@@ -109,7 +109,10 @@ def _steps(
     if count > MANY:
         shapes.check_storable((count,))
     if isinstance(start, int) and isinstance(step, int) and _is_copied(on):
-        values = np.arange(start, start + step * count, step, dtype=_INT64)
+        end = start + step * count
+        values = (
+            np.arange(start, end, step, dtype=_INT64) if step else np.full(count, start, _INT64)
+        )
         return creation.from_values(values, chosen, on, pin_memory)
     return _numbers(start, 0.0, step, count, count, chosen, on, pin_memory)
 

@@ -194,7 +194,7 @@ def run_calls(native: Native, is_long: bool, calls: Sequence[Sequence[Any]]) -> 
 
 def _wakes(is_long: bool) -> bool:
     """Whether workers that sleep are woken by compiled code."""
-    return FUTEX != 0 and (is_long or _short_calls >= PATIENCE)
+    return FUTEX != 0 and bool(is_long or _short_calls >= PATIENCE)
 
 
 def _conclude(

@@ -78,7 +78,7 @@ def test_value(text: str, expected: float) -> None:
         ("a, b = 1, 2\nself", "E704", 7, 14, "one name"),
         ("self\nbeta", "E704", 7, 14, "name = expression"),
         ("math.tanh(self)", "E701", 7, 14, "tanh(x), not"),
-        ("relu(self)", "E708", 7, 14, "a composite calls operators"),
+        ("relu(self)", "E708", 7, 14, "primitives and the pointwise operators above"),
         ("(self, beta)", "E701", 7, 14, "one number"),
         ("self[0]", "E701", 7, 14, "one number"),
         ("t = self\nt += 1\nt", "E704", 7, 23, "name of its own"),

@@ -19,6 +19,8 @@ Sizes = tuple[int, ...]
 BATCH_SIZE = "size(...)"
 """The number of all that `...` stands for, among the whole numbers that launches take."""
 
+FAR = 1 << 61
+"""Further than any place: whole arguments end there, so that sums of some do not overflow."""
 OUTPUT_MASK = "output_mask"
 """The argument that says which results are needed, of an operator that gives gradients."""
 
@@ -227,7 +229,7 @@ class IndexProgram:
                 raise RuntimeError(f"{self.name}: {message}")
             if form.has_batch:
                 batch = shapes.broadcast_shapes(batch, own[: len(own) - rank])
-        whole = [int(given[name]) for name in self.integers]
+        whole = [min(max(int(given[name]), -FAR), FAR) for name in self.integers]
         values = self.measure(*(sizes[name] for name in self.inputs), *whole)
         measured = dict(zip(self.measures, values, strict=True))
         for name in self.measures:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.shape import normalize_dims
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
@@ -77,6 +78,8 @@ def _uneven(self: Any, dim: int, coordinates: Any, edge_order: int) -> Any:
     inner = self.size(dim) - 2
     shape = [1] * self.ndim
     shape[dim] = -1
+    if coordinates.dtype is dtypes.bool:
+        ops.neg(coordinates)  # raises: distances have signs
     steps = coordinates.diff().reshape(shape)
     before, after = _piece(steps, dim, 0, inner), _piece(steps, dim, 1, inner)
     samples = [_piece(self, dim, i, inner) for i in range(3)]
