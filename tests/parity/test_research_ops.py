@@ -72,7 +72,9 @@ def test_draws(ops: Any, name: str) -> None:
         return operator(*args, generator=ours.Generator().manual_seed(7))
 
     np.testing.assert_array_equal(seeded(*own).detach().numpy(), seeded(*own).detach().numpy())
-    assert (operator(*own) != operator(*own)).any()
+    ours.manual_seed(0)
+    first, *others = [operator(*own) for _ in range(20)]  # two may drop the same few elements
+    assert any((each != first).any() for each in others)
     assert gradcheck(seeded, own)
     assert gradgradcheck(seeded, own)
 
