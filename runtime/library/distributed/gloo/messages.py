@@ -8,6 +8,7 @@ kept in memory.
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import socket
 import struct
@@ -25,6 +26,9 @@ ANY = -1
 _HEAD = struct.Struct("<QqQ")  # bytes, tag, stamp
 _HANG_UP = select.POLLHUP | select.POLLERR | getattr(select, "POLLRDHUP", 0)
 _STEP = 1 << 18
+LOOKING = 4e-5
+"""Seconds for which a waiting rank looks before it sleeps: about what it takes to wake it."""
+_let_others_go = getattr(os, "sched_yield", lambda: None)
 _CLOSED = "its connection is closed"
 
 
@@ -135,7 +139,7 @@ class Messages:
         with self._lock:
             for line in self._lines.values():
                 self._watch(line)
-            for descriptor, events in self._poll.poll(seconds * 1000):
+            for descriptor, events in self._look(seconds):
                 line = self._lines[self._by_descriptor[descriptor]]
                 if events & select.POLLOUT:
                     self._push(line)
@@ -143,6 +147,15 @@ class Messages:
                     self._pull(line)
                 if events & _HANG_UP and line.why_lost is None:
                     line.has_hung_up = True
+
+    def _look(self, seconds: float) -> list[tuple[int, int]]:
+        """What has come, or room for what goes: most answers come sooner than one falls asleep."""
+        end = time.perf_counter() + min(seconds, LOOKING)
+        found = self._poll.poll(0)
+        while not found and time.perf_counter() < end:
+            _let_others_go()  # the other rank may need this processor
+            found = self._poll.poll(0)
+        return found or (self._poll.poll(seconds * 1000) if seconds > LOOKING else [])
 
     def wait(self, transfers: list[Transfer], seconds: float) -> None:
         """Carry on until all of them are done. **Raises** their errors; DistBackendError later."""
