@@ -30,6 +30,8 @@ def check(source: Source, is_double: bool, is_complex: bool = False) -> str:
     code = compiler.ptx(source, CAPABILITY)
     taken = compiler.resources(code, CAPABILITY)
     assert taken.spilled == 0, f"{source.name}: {taken.spilled} bytes spilled"
+    if uses(source, ("float32_to_bfloat16",)):
+        assert ", 32767;" not in code, f"{source.name} rounds to bfloat16 by integer arithmetic"
     assert taken.registers <= 65536 // source.threads, f"{source.name}: {taken.registers} registers"
     if is_complex or uses(source, primitives.NEED_STACK):
         return code

@@ -129,6 +129,13 @@ def test_narrow_kernels_do_not_divide():
     assert "div." not in code and "rem." not in code
 
 
+def test_older_devices_round_to_bfloat16_without_an_instruction():
+    source = pointwise.strided_kernel(_spec("add.Tensor", "bfloat16", "bfloat16"), 1, False)
+    old = compiler.ptx(source, compiler.OLDEST)
+    assert "cvt.rn.bf16" not in old and ", 32767;" in old
+    assert "cvt.rn.bf16.f32" in check(source, False)
+
+
 # -- the checks themselves ----------------------------------------------------------------------
 
 
@@ -181,7 +188,7 @@ def test_every_formula_is_in_the_table():
 
 
 def test_one_module_knows_a_compiler():
-    """All others hand texts to it; numba-cuda has a second one for vectors of elements."""
+    """All others hand texts to it; numba-cuda has two more for what Python cannot say."""
     homes = {
         package: {
             each.module
@@ -192,7 +199,7 @@ def test_one_module_knows_a_compiler():
     }
     folder = "torchgen_out._runtime.kernels.cuda.compiling"
     assert homes == {
-        "numba.cuda": {f"{folder}.numba_front_end", f"{folder}.vectors"},
+        "numba.cuda": {f"{folder}.{n}" for n in ("numba_front_end", "conversions", "vectors")},
         "numba_cuda_mlir": {f"{folder}.mlir_front_end"},
     }
 

@@ -1,7 +1,8 @@
 """PTX by numba-cuda-mlir, the successor of numba-cuda: this module alone knows it.
 
-It compiles the same texts, with one difference so far: a vector is read and written element by
-element. Its atomic additions take arrays, so a pointer is seen as one.
+It compiles the same texts, with two differences so far: a vector is read and written element by
+element, and a bfloat16 is rounded by integer arithmetic. Its atomic additions take arrays, so a
+pointer is seen as one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cuda.compiling import compiler, vectors
+from torchgen_out._runtime.kernels.cuda.compiling import compiler, conversions, vectors
 
 ATOMIC_ADD = """\
 def atomic_add(pointer, i, value):
@@ -66,9 +67,10 @@ def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
         scope: dict[str, Any] = {}
         exec(compile(_accesses(width), f"<accesses of {width}>", "exec"), scope)
         names |= {f"{name}{width}": inner(scope[name]) for name in ("load", "store")}
-    scope = {"cuda": cuda}
-    exec(compile(ATOMIC_ADD, "<atomic_add>", "exec"), scope)
-    names["atomic_add"] = inner(scope["atomic_add"])
+    scope = dict(names)
+    for text in (ATOMIC_ADD, conversions.BFLOAT16_BITS):
+        exec(compile(text, "<inner>", "exec"), scope)
+    names |= {name: inner(scope[name]) for name in ("atomic_add", "bfloat16_bits")}
     return names
 
 

@@ -1,4 +1,4 @@
-"""PTX by numba-cuda: this and `vectors` alone know it."""
+"""PTX by numba-cuda: this, `conversions` and `vectors` alone know it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import lean_compiler
-from torchgen_out._runtime.kernels.cuda.compiling import compiler, vectors
+from torchgen_out._runtime.kernels.cuda.compiling import compiler, conversions, vectors
 
 
 def ptx(source: compiler.Source, capability: tuple[int, int]) -> str:
@@ -68,6 +68,11 @@ def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
         names[f"load{width}"] = vectors.make_load(width)
         names[f"store{width}"] = vectors.make_store(width)
     names["atomic_add"] = vectors.make_atomic_add()
+    if capability >= conversions.SINCE:
+        names["bfloat16_bits"] = conversions.make_bfloat16_bits()
+    else:
+        exec(compile(conversions.BFLOAT16_BITS, "<bfloat16_bits>", "exec"), names)
+        names["bfloat16_bits"] = names["inner"](names["bfloat16_bits"])
     return names
 
 

@@ -129,14 +129,10 @@ def bfloat16_to_float32(bits):
 
 
 def float32_to_bfloat16(value):
-    wide = np.uint32(libdevice.float_as_int(np.float32(value)))
-    upper = np.uint32(wide >> np.uint32(16))
-    rounded = np.uint32(wide + np.uint32(0x7FFF) + (upper & np.uint32(1))) >> np.uint32(16)
-    nan = np.uint32(0x7FC0) | np.uint32(upper & np.uint32(0x8000))
-    is_nan = np.uint32(wide & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
-    return np.uint16(nan if is_nan else rounded)
+    return bfloat16_bits(np.float32(value))
 """
-"""As on the CPU, but bits are taken by a function: not every compiler has views of scalars."""
+"""As on the CPU, but bits are taken by a function: not every compiler has views of scalars.
+`bfloat16_bits` is the compiler's (`conversions`)."""
 
 _COMPLEX_UNARY = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log", "log10", "sin",
