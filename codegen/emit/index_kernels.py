@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..index import device
 from ..index.python import launch_texts
 from ..index.sizes import Sizes, size_of
 from ..index.text import access_text
-from ..index.writer import LaunchText, ProductText, python_name
+from ..index.window_texts import window_text
+from ..index.writer import LaunchText, ProductText, WindowText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram
 from ..model.operator import OUTPUT_MASK, Operator
@@ -60,7 +61,13 @@ def program_text(
     program = loops.program
     exact = [n for n in operator.promoted if program.tensors[n].type == "number"]
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
-    own = tuple(launch_texts(loops, name, exact, has_mask))
+    own = tuple(
+        replace(
+            launch,
+            window=window_text(loops, launch.phase, f"{launch.name}_window", exact, has_mask),
+        )
+        for launch in launch_texts(loops, name, exact, has_mask)
+    )
     devices = tuple(device.launch_texts(on_device, name, exact, has_mask)) if on_device else ()
     launches = own + devices
     used = dict.fromkeys(_integers(launches))
@@ -81,7 +88,7 @@ def program_text(
         *([("moves", "True")] if program.moves else []),
         *further.items(),
     )
-    functions = tuple(each.text for launch in launches for each in (launch, launch.product) if each)
+    functions = tuple(_functions(launches))
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
     fields_of = tuple(map(_launch, own)), tuple(map(_device_launch, devices))
     return ProgramText(functions, measure, name, fields, *fields_of)
@@ -110,8 +117,25 @@ def _integers(launches: Iterable[LaunchText]) -> Iterator[str]:
     """The whole numbers that launches take."""
     for launch in launches:
         yield from launch.integers
+        if launch.window is not None:
+            yield from launch.window.launch.integers
         if launch.product is not None:
             yield from launch.product.integers
+
+
+def _functions(launches: Iterable[LaunchText]) -> Iterator[str]:
+    for launch in launches:
+        yield launch.text
+        if launch.window is not None:
+            yield launch.window.launch.text
+        if launch.product is not None:
+            yield launch.product.text
+
+
+def _window(window: WindowText) -> str:
+    names = translate.names_tuple
+    launch = ", ".join(f"{key}={value}" for key, value in _launch(window.launch))
+    return f"Window(Launch({launch}), {names(window.folded)}, {names(window.literals)})"
 
 
 def _product(product: ProductText) -> str:
@@ -142,6 +166,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         ("over_batch", str(any(nest.over_batch for nest in phase.nests))),
         ("work", _tuple(work)),
         *([("product", _product(launch.product))] if launch.product else []),
+        *([("window", _window(launch.window))] if launch.window else []),
     )
 
 

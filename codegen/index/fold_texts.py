@@ -90,6 +90,10 @@ class FoldWriter(LoopWriter):
             self.loop(replace(loop, lower=(), upper=()), first, last)
         return runs
 
+    def reorders(self) -> bool:
+        """Whether the elements of sums and products are put together in any order."""
+        return bool(self.nest.inner) or self.nest.over_batch
+
     def goes_far(self, index: str) -> bool:
         """Whether an index goes through a tensor, not a window."""
         return any(isinstance(atom, Size) for atom in self.writer.sizes.extent[index].atoms)
@@ -120,8 +124,7 @@ class FoldWriter(LoopWriter):
             self.put(f"{total} = larger({total}, ordered({_signed(statement)}{item}))")
             return
         function = {SUM: "plus", PROD: "times"}.get(kind)
-        is_dense = bool(self.nest.inner) or self.nest.over_batch
-        if function and is_dense:
+        if function and self.reorders():
             self.put(f"{total} = {function}({total}, {item})")
         else:
             self.put(f"{total} = {combined(kind, total, item)}")

@@ -31,6 +31,8 @@ class Loads:
         self.run_depth = 0
         self.tests: tuple[Test, ...] = ()
         """What holds of the statement that is printed."""
+        self.certain: tuple[Test, ...] = ()
+        """What holds of all of them."""
 
     def put(self, line: str) -> None:
         self.writer.put(line)
@@ -44,7 +46,7 @@ class Loads:
     def value(self, statement: Statement) -> str:
         """A statement's formula over what is loaded for it; shared parts are lines before."""
         formula = simplify(replace(statement.formula, text=""))
-        self.tests = statement.fold.where if statement.fold else ()
+        self.tests = (*(statement.fold.where if statement.fold else ()), *self.certain)
         arguments: dict[str, str] = {}
         for read in statement.reads:
             arguments[read.name] = self.source(read.source, formula, read.name)

@@ -52,7 +52,7 @@ class HostWriter(Writer):
         counters, self.depth = self.counters, 2
         self.put(f"{counters[0]} += 1")
         for name, counter, following in zip(
-            reversed(self.phase.items), counters, counters[1:], strict=False
+            reversed(self.counted), counters, counters[1:], strict=False
         ):
             self.indent(f"if {counter} == {self.extent(name)}:")
             self.put(f"{counter} = 0")

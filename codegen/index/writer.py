@@ -27,6 +27,7 @@ _RESERVED = frozenset(
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("larger", "ordered", "unordered", "drawn", "IS_DOUBLE"),
+        *("first", "final", "edge", "is_whole", "first_inside", "end_inside"),
         *dir(builtins),
     )
 )
@@ -60,6 +61,8 @@ class LaunchText:
     phase: Phase
     product: ProductText | None = None
     """The places of a contraction."""
+    window: WindowText | None = None
+    """The same for folds over few elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,17 @@ class ProductText:
     """The indices whose extents the function takes, behind the indices."""
     integers: tuple[str, ...]
     """The whole numbers that it takes, as expressions of the operator's arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowText:
+    """A launch over windows, and what it should be compiled for."""
+
+    launch: LaunchText
+    folded: tuple[str, ...]
+    """The indices whose extents say how much there is to write out."""
+    literals: tuple[str, ...]
+    """What of extents and whole numbers is part of the text."""
 
 
 class PrintsNest(Protocol):
@@ -222,15 +236,20 @@ class Writer(ABC):
         self.row_starts()
 
     @property
+    def counted(self) -> tuple[str, ...]:
+        """The indices that an item is told by, the last of them fastest."""
+        return self.phase.items
+
+    @property
     def counters(self) -> list[str]:
         """What an item is told by, the fastest first; the last has no extent."""
-        names = [python_name(name) for name in reversed(self.phase.items)]
+        names = [python_name(name) for name in reversed(self.counted)]
         return [*names, "rest"] if self.phase.has_batch else names
 
     def decode(self, item: str) -> None:
         """The item's indices, the last of them fastest, and its number among all of `...`."""
         counters = self.counters
-        for name, counter in zip(reversed(self.phase.items), counters[:-1], strict=False):
+        for name, counter in zip(reversed(self.counted), counters[:-1], strict=False):
             extent = self.extent(name)
             self.put(f"{counter} = {item} % {extent}")
             self.put(f"rest = {item} // {extent}")

@@ -13,6 +13,7 @@ from ..model.index import Access, IndexProgram, Statement
 from ..model.loops import LoopProgram, Phase
 from ..model.place import Place
 from .index_nests import nests_of, scattered_of, vector_of
+from .index_windows import window_of
 
 
 def plan(program: IndexProgram) -> LoopProgram:
@@ -147,9 +148,19 @@ def _phase(group: _Group, program: IndexProgram) -> Phase:
     )
     numbers, rows = kept_within(statements, items, group.has_batch, program)
     product = product_of(statements, program)
-    return Phase(
+    phase = Phase(
         *(group.has_batch, items, spread, runs_batch, tuple(nests), numbers, rows), product=product
     )
+    window = window_of(phase, program, _kept_along(phase, statements, program))
+    return replace(phase, window=window)
+
+
+def _kept_along(
+    phase: Phase, statements: Sequence[Statement], program: IndexProgram
+) -> tuple[str, ...]:
+    """The tensors that nobody needs beyond an element of a launch's rows."""
+    items = statements[0].indices[: len(phase.items) + 1]
+    return kept_within(statements, items, phase.has_batch, program)[0]
 
 
 def product_of(

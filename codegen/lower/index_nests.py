@@ -30,13 +30,13 @@ def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | N
                 gathers = any(isinstance(atom, Element) for atom in last.atoms)
                 for name in loops:
                     if not gathers and last.coefficient(name).constant in (1, -1):
-                        goes_far = _goes_through_a_tensor(name, program)
+                        goes_far = goes_through_a_tensor(name, program)
                         weight *= 1 if goes_far else SHORT
                         scores[name] = scores.get(name, 0) + weight
         if statement.indices and statement.indices[-1] not in scattered:
             last_index = statement.indices[-1]
             weight = (1.5 if statement.fold is None else 0.25) * 4.0 ** len(statement.indices)
-            weight *= 1 if _goes_through_a_tensor(last_index, program) else SHORT
+            weight *= 1 if goes_through_a_tensor(last_index, program) else SHORT
             scores[last_index] = scores.get(last_index, 0) + weight
     return max(scores, key=lambda name: scores[name]) if scores else None
 
@@ -45,7 +45,8 @@ SHORT = 0.01
 """What an index that goes through a window, not a tensor, is worth as the innermost."""
 
 
-def _goes_through_a_tensor(name: str, program: IndexProgram) -> bool:
+def goes_through_a_tensor(name: str, program: IndexProgram) -> bool:
+    """Whether an index has as many values as a tensor has elements, not a window."""
     return any(isinstance(atom, Size) for atom in program.extent[name].atoms)
 
 

@@ -82,11 +82,43 @@ class Phase:
 
     product: tuple[Access, Access] | None = None
     """The elements whose products the only statement sums, where libraries can do that."""
+    window: Window | None = None
+    """The same for folds over few elements, which are written out."""
 
     @property
     def runs_items(self) -> bool:
         """Whether items along the innermost dim of `...` are computed side by side."""
         return self.runs_batch and self.has_batch
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A launch whose folds go over windows: neighbours along an index are computed side by side.
+
+    The folds are innermost. LLVM writes loops out whose counts it knows; then what is left as the
+    innermost loop is the one over the index.
+    """
+
+    items: tuple[str, ...]
+    """Those of the launch, and the index."""
+    numbers: tuple[str, ...]
+    """Tensors that are one number within an item."""
+    nests: tuple[Nest, ...]
+    """Anywhere: what is asked of places is asked."""
+    inside: tuple[Nest, ...]
+    """Where all of `certain` holds, whatever the folds' indices are."""
+    certain: tuple[Test, ...]
+
+    @property
+    def index(self) -> str:
+        """The index along which neighbours lie."""
+        return self.items[-1]
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """The indices of all folds, each once."""
+        found = [loop.index for nest in self.nests for loop in nest.inner]
+        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

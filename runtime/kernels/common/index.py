@@ -84,6 +84,24 @@ class Product(NamedTuple):
     integers: tuple[str, ...]
 
 
+MOST_WRITTEN = 16
+"""Elements of a window that are written out; a larger one pays for its loops anyway."""
+
+LEAST_WRITTEN = 1 << 13
+"""Elements of all windows together from which they are."""
+
+
+class Window(NamedTuple):
+    """A launch whose folds go over few elements, the product of the extents of `folded`.
+
+    literals: which extents and whole numbers it is compiled for.
+    """
+
+    launch: Launch
+    folded: tuple[str, ...]
+    literals: tuple[str, ...]
+
+
 class Launch(NamedTuple):
     """One range of items that threads share.
 
@@ -93,7 +111,8 @@ class Launch(NamedTuple):
     index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop
     of the function.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
-    product: what it multiplies, if it is a contraction. On a device: lanes: an index whose loop a
+    product: what it multiplies, if it is a contraction. window: the same for folds over few
+    elements. On a device: lanes: an index whose loop a
     warp can share, and whether neighbours along it lie side by side. scatter: the tensor into which
     the values go, and how they are combined there.
     """
@@ -113,6 +132,22 @@ class Launch(NamedTuple):
     lanes: tuple[str, bool] | None = None
     scatter: tuple[str, str] | None = None
     product: Product | None = None
+    window: Window | None = None
+
+    def chosen(self, sizes: Mapping[str, int], rows: int) -> tuple[Launch, tuple[str, ...]]:
+        """The launch for these extents and whole numbers, and which of these are part of its text.
+
+        rows: how many elements `...` stands for. Folds over few elements are written out, where all
+        together have many: it is compiled for each size of window.
+        """
+        window = self.window
+        if window is None:
+            return self, ()
+        elements = prod(sizes[name] for name in window.folded)
+        total = rows * prod(sizes[name] for name in {*self.items, *self.work[0]})
+        if elements > MOST_WRITTEN or total < LEAST_WRITTEN:
+            return self, ()
+        return window.launch, tuple(n for n in window.literals if abs(sizes[n]) <= MOST_WRITTEN)
 
     @property
     def takes_batch(self) -> bool:

@@ -20,6 +20,8 @@ WIDE = np.float64
 
 RUN = 128
 """Elements of such a run, where each goes to another element of a block."""
+FAR = 1 << 40
+"""Further than any place in a row."""
 lesser, greater = min, max
 
 
@@ -47,6 +49,18 @@ def reflected(place, size):
     period = greater(2 * size - 2, 1)
     place = place % period
     return lesser(place, period - place) if size > 1 else 0
+
+
+def first_inside(slope, rest):
+    """The first x with slope * x + rest >= 0, if the slope is positive; else all or none are."""
+    if slope > 0:
+        return -(rest // slope)
+    return 0 if (slope < 0) | (rest >= 0) else FAR
+
+
+def end_inside(slope, rest):
+    """The end of those x, if the slope is negative."""
+    return rest // -slope + 1 if slope < 0 else FAR
 
 
 def drawn(key, element, number):

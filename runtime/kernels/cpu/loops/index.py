@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from functools import partial
 from math import prod
 from typing import Any, NamedTuple
@@ -234,7 +234,8 @@ class _Call(NamedTuple):
     def bind(self, launch: Launch, arrays: tuple[str, ...]) -> Bound:
         """A launch over arrays in this order, of which it may leave some out."""
         integers: list[int] = []
-        loops, parts = self._parts(launch, integers)
+        launch, literals = launch.chosen(self.extents, prod(self.batch))
+        loops, parts = self._parts(launch, integers, literals)
         numbers = [self.given[name] for name in launch.numbers]
         parts += [
             f"number{i}" if type(n) is bool else f"T(number{i})" for i, n in enumerate(numbers)
@@ -260,8 +261,13 @@ class _Call(NamedTuple):
         may_refuse = "return False" in text
         return Bound(entry, count, work, arrays, offsets, values, plan, may_refuse)
 
-    def _parts(self, launch: Launch, integers: list[int]) -> tuple[_Loops, list[str]]:
-        """What the function's parameters behind the arrays are; whole numbers join integers."""
+    def _parts(
+        self, launch: Launch, integers: list[int], literals: Collection[str]
+    ) -> tuple[_Loops, list[str]]:
+        """What the function's parameters behind the arrays are; whole numbers join integers.
+
+        literals: the extents and whole numbers that the text says.
+        """
         loops, parts = self._loops(launch), []
 
         def whole(value: int) -> str:
@@ -287,7 +293,9 @@ class _Call(NamedTuple):
             parts.append(whole(prod(self.batch) // max(loops.run_size, 1)))
         if launch.runs_batch:
             parts.append(whole(loops.run_size))
-        parts += [whole(self.extents[name]) for name in (*launch.extents, *launch.integers)]
+        for name in (*launch.extents, *launch.integers):
+            value = self.extents[name]
+            parts.append(str(value) if name in literals else whole(value))
         return loops, parts
 
     def _loops(self, launch: Launch) -> _Loops:

@@ -72,7 +72,7 @@ def launch_text(
         used = used.replace(each, "")
     joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
-    header += f"{runs.PLACES}BLOCK, RUN = {places.BLOCK}, {places.RUN}\n"
+    header += f"{runs.PLACES}BLOCK, RUN, FAR = {places.BLOCK}, {places.RUN}, {places.FAR}\n"
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{_wide(type_name)}\n"
     bits = 8 * np.dtype(type_name).itemsize
     if bits <= 64:

@@ -1,0 +1,109 @@
+"""Folds over windows: a few elements around each, whose places move evenly with an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..index.sizes import Sizes, size_of
+from ..model import place as places
+from ..model.index import Access, IndexProgram, Statement, Test
+from ..model.loops import Phase, Window
+from ..model.place import Element, Function, Place
+from .index_nests import goes_through_a_tensor, nests_of
+
+
+def window_of(phase: Phase, program: IndexProgram, numbers: tuple[str, ...]) -> Window | None:
+    """A launch over rows as one over windows along the rows, if it is such.
+
+    numbers: the tensors that nobody needs beyond an element of a row.
+    """
+    statements = [each for nest in phase.nests for each in nest.statements]
+    index = next((nest.vector.index for nest in phase.nests if nest.vector is not None), None)
+    if index is None or phase.product is not None or not (phase.items or phase.has_batch):
+        return None
+    items = (*phase.items, index)
+    if not all(_is_of_windows(each, items, phase.has_batch, program) for each in statements):
+        return None
+    if set(numbers) != {*phase.numbers, *phase.rows}:
+        return None
+    certain = tuple(dict.fromkeys(_certain(statements, items, program)))
+    everywhere = nests_of(statements, items, phase.has_batch, None, program)
+    bare = [_without(each, certain) for each in statements]
+    inside = nests_of(bare, items, phase.has_batch, None, program)
+    if [len(nest.statements) for nest in inside] != [len(nest.statements) for nest in everywhere]:
+        return None
+    own = [
+        replace(nest, statements=other.statements)
+        for nest, other in zip(inside, everywhere, strict=True)
+    ]
+    return Window(items, numbers, tuple(everywhere), tuple(own), certain)
+
+
+def _is_of_windows(
+    statement: Statement, items: Sequence[str], has_batch: bool, program: IndexProgram
+) -> bool:
+    """Whether a statement has an element for each item, of few others."""
+    fold = statement.fold
+    if (statement.has_batch, statement.indices) != (has_batch, tuple(items)):
+        return False
+    if statement.reads_itself or any(_is_a_gather(place) for place in statement.all_places):
+        return False
+    if fold is None:
+        return True
+    far = [name for name in fold.indices if goes_through_a_tensor(name, program)]
+    return bool(fold.indices) and not far and not fold.has_batch
+
+
+def _is_a_gather(place: Place) -> bool:
+    return any(isinstance(atom, Element) for atom in place.atoms)
+
+
+def _certain(
+    statements: Sequence[Statement], items: Sequence[str], program: IndexProgram
+) -> Iterator[Test]:
+    """What can be asked of a window as a whole, in place of each of its elements."""
+    sizes = Sizes(program)
+    for statement in statements:
+        own = statement.fold.indices if statement.fold is not None else ()
+        loops = {items[-1], *own}
+        tests = statement.fold.where if statement.fold is not None else ()
+        yield from (test for test in tests if _moves_evenly(test, loops))
+        for read in statement.reads:
+            if isinstance(read.source, Access) and read.source.outside is not None:
+                found = list(_inside(read.source, sizes, program))
+                if all(_moves_evenly(test, loops) for test in found):
+                    yield from found
+
+
+def _inside(access: Access, sizes: Sizes, program: IndexProgram) -> Iterator[Test]:
+    """What must hold for an element to be there."""
+    for dim, place in enumerate(access.places):
+        size = size_of(program, access.tensor, dim)
+        if not sizes.is_inside(place, size):
+            yield Test(place, ">=")
+            yield Test(size - place - places.number(1), ">=")
+
+
+def _moves_evenly(test: Test, loops: set[str]) -> bool:
+    """Whether a test is a sum of multiples of indices, which nothing in the loops changes."""
+    place = test.place
+    return (
+        test.relation == ">="
+        and not any(isinstance(atom, Function) and set(_indices(atom)) for atom in place.atoms)
+        and all(place.is_linear_in(name) for name in loops)
+        and not any(loops & set(place.coefficient(name).indices) for name in loops)
+    )
+
+
+def _indices(function: Function) -> tuple[str, ...]:
+    return tuple(name for each in function.operands for name in each.indices)
+
+
+def _without(statement: Statement, certain: Sequence[Test]) -> Statement:
+    """A statement whose fold asks no more what is certain."""
+    fold = statement.fold
+    if fold is None:
+        return statement
+    where = tuple(test for test in fold.where if test not in certain)
+    return replace(statement, fold=replace(fold, where=where))
