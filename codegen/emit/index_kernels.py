@@ -179,6 +179,11 @@ def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         (statement,) = nest.statements
         assert statement.fold is not None
         fields = (*fields, ("scatter", f'("{statement.target}", "{statement.fold.kind}")'))
+    if launch.reach:
+        products = [f"({factor}, {translate.names_tuple(names)})" for factor, names in launch.reach]
+        fields = (*fields, ("reach", _tuple(products)))
+    if launch.refused:
+        fields = (*fields, ("refused", translate.names_tuple(launch.refused)))
     return fields
 
 

@@ -1,19 +1,20 @@
-"""Prints launches for devices: a thread goes through one item, or shares its folds with a warp.
+"""Prints launches for devices: functions of the indices of an item, a thread's or a warp's.
 
-The functions are those of `python` otherwise. Where a warp shares a loop, a function is given its
-`lane`, and joins the lanes' totals; of a scatter it writes the value of each item and where that
-goes, and the runtime combines them.
+The functions are those of `python` otherwise. Indices and places are of the type `I`, in which a
+launch counts: 32 bits where these do. Where a warp shares a loop, a function is given its `lane`,
+and joins the lanes' totals; of a scatter it writes the value of each item and where that goes, and
+the runtime combines them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, MAX, MIN, PROD, Statement
 from ..model.loops import Loop, LoopProgram
-from ..model.place import Atom, Index, Place
+from ..model.place import Atom, Element, Function, Index, Place
 from .fold_texts import is_argument
 from .product_texts import product_text
 from .python import NestWriter
@@ -32,8 +33,14 @@ def launch_texts(
         yield replace(DeviceWriter(*given).launch(), product=product_text(DeviceWriter(*given)))
 
 
+@dataclass
 class DeviceWriter(Writer):
     """One launch."""
+
+    reach: dict[tuple[str, ...], int] = field(default_factory=dict)
+    """Products of names that places are sums of, and the greatest factor of each."""
+    refused: list[str] = field(default_factory=list)
+    """What must hold of the places that are looked at."""
 
     @property
     def nest_writer(self) -> type[NestWriter]:
@@ -48,15 +55,91 @@ class DeviceWriter(Writer):
 
     @property
     def first_parameters(self) -> tuple[str, ...]:
-        """What a launch takes before its arrays."""
-        if self.scatter is not None:
-            return ("start", "stop", "scattered_values", "scattered_places")
-        return ("start", "stop") if self.phase.lanes is None else ("start", "stop", "lane")
+        """What a launch takes before its arrays: the item's indices come first."""
+        phase = self.phase
+        found = [*map(python_name, phase.items), *(["rest"] if phase.has_batch else [])]
+        found += [] if phase.lanes is None else ["lane"]
+        found += ["faults", "first_check"] if self.refused else []
+        scattered = ["item", "scattered_values", "scattered_places"]
+        return (*found, *(scattered if self.scatter is not None else []))
+
+    def items(self) -> None:
+        """The runtime gives each thread its item."""
+        self.row_starts()
+
+    def closing(self) -> list[str]:
+        """Nothing is said: a fault is noted where it is found."""
+        return []
+
+    def launch(self) -> LaunchText:
+        made = super().launch()
+        reach = tuple((factor, names) for names, factor in self.reach.items())
+        return replace(made, reach=reach, refused=tuple(self.refused))
 
     def batched(self) -> list[str]:
         """The tensors in memory that have a dim for each of `...`; not what is scattered into."""
         own = None if self.scatter is None else self.scatter.target
         return [name for name in super().batched() if name != own]
+
+    # Whole numbers, of the type in which a launch counts: an element of a tensor has 64 bits
+
+    def place(self, place: Place, strength: int = 0) -> str:
+        """A place, of the type `I` unless an element of a tensor stands in its sum."""
+        if _has_element(place):
+            return super().place(place, strength)
+        text = super().place(place)
+        if text.isidentifier() or text.isdecimal():
+            return text
+        self.note_reach(place)
+        return text if text.startswith("I(") and len(place.terms) == 1 else f"I({text})"
+
+    def atom(self, atom: Atom) -> str:
+        if not isinstance(atom, Function) or any(map(_has_element, atom.operands)):
+            return super().atom(atom)
+        first, second = map(self.place, atom.operands)
+        match atom.name:
+            case "quotient":
+                return f"quotient({first}, {second})"
+            case "remainder" | "wrap":
+                return f"modulus({first}, {second})"
+        return f"I({super().atom(atom)})"
+
+    def batch_number(self) -> str:
+        """Of 64 bits, as elements of what is drawn are numbered."""
+        return f"np.int64({'row' if self.over_batch else 'rest'})"
+
+    def note_reach(self, place: Place) -> None:
+        """Note how far a place may be from 0, in the type in which it is computed."""
+        for monomial, factor in self.magnitude(place).terms:
+            names = tuple(map(self.measured_name, monomial))
+            self.reach[names] = max(self.reach.get(names, 0), factor)
+
+    def measured_name(self, atom: Atom) -> str:
+        """What the runtime calls an extent, a size or an argument."""
+        if isinstance(atom, Index):
+            return atom.name
+        name = self.whole(atom)
+        return name.removeprefix("n_") if name[2:] in self.extents else str(places.of(atom))
+
+    def magnitude(self, place: Place) -> Place:
+        """A bound of the absolute value, over extents, sizes and arguments."""
+        total = Place()
+        for monomial, factor in place.terms:
+            product = places.number(abs(factor))
+            for atom in monomial:
+                product = product * self.magnitude_of(atom)
+            total = total + product
+        return total
+
+    def magnitude_of(self, atom: Atom) -> Place:
+        match atom:
+            case Index(name) if name not in self.program.extent:
+                return self.magnitude(self.sizes.extent[name])
+            case Function(_, (first, second)):
+                return self.magnitude(first) + self.magnitude(second) * places.number(2)
+            case Element():
+                return Place()
+        return places.of(atom)
 
 
 class DeviceNestWriter(NestWriter):
@@ -64,24 +147,35 @@ class DeviceNestWriter(NestWriter):
 
     def loop(self, loop: Loop, first: str = "0", last: str = "") -> None:
         """`for` over an index; the innermost one of a fold is shared by the lanes."""
-        if loop not in self.nest.inner[-1:]:
-            super().loop(loop, first, last)
-            return
         first, last = self.bounds(loop, first, last)
-        begin = "lane" if first == "0" else f"{first} + lane"
-        self.indent(f"for {python_name(loop.index)} in range({begin}, {last}, LANES):")
+        bounds = [first, last]
+        if loop in self.nest.inner[-1:] and self.writer.phase.lanes is not None:
+            bounds = ["lane" if first == "0" else f"{first} + lane", last, "LANES"]
+        elif loop.is_reversed:
+            bounds = [f"{last} - 1", f"{first} - 1", "-1"]
+        elif first == "0":
+            bounds = [last]
+        counted = [each if each.isidentifier() else f"I({each})" for each in bounds]
+        self.indent(f"for {python_name(loop.index)} in range({', '.join(counted)}):")
 
-    def check_before(self, place: Place, size: Place) -> bool:
-        """Whether places are looked at before: each thread looks at its own."""
-        return False
+    def checked(self, place: Place, size: Place) -> Place:
+        """A place that is known to be inside; what is not is noted, and 0 instead.
 
-    def refuse_outside(self, place: str, size: Place) -> None:
-        """Note a place that is outside, and go on at 0: other lanes wait for this one."""
-        self.writer.checks = True
-        known = self.writer.fresh("is_inside")
-        self.put(f"{known} = {self.is_inside(place, size)}")
-        self.put(f"fine &= {known}")
-        self.put(f"{place} = {place} if {known} else np.int64(0)")
+        Other lanes wait for this one, which goes on.
+        """
+        writer = self.writer
+        assert isinstance(writer, DeviceWriter)
+        variable, known = writer.fresh("place"), writer.fresh("is_inside")
+        limit = writer.place(size)
+        self.put(f"{variable} = {writer.place(place)}")
+        self.put(f"{known} = {self.is_inside(variable, size)}")
+        self.put(f"if not {known}:")
+        number = f"first_check + {len(writer.refused)}"
+        self.put(f"    note_outside(faults, {number}, {variable}, {limit})")
+        self.put(f"{variable} = I({variable}) if {known} else I(0)")
+        writer.refused.append(f"0 <= {place} < {size}")
+        writer.sizes.extent[variable] = size
+        return places.of(Index(variable))
 
     def in_blocks(self) -> bool:
         """Whether elements are computed in blocks: here each is a thread's own."""
@@ -117,14 +211,6 @@ class DeviceNestWriter(NestWriter):
         is_shared = self.writer.phase.lanes is not None
         return [*(["lane == 0"] if is_shared else []), *super().conditions(statement)]
 
-    def loaded(self, element: str, kind: str) -> str:
-        """An element of memory as what formulas compute with: truth values are bytes there."""
-        return f"({element} != 0)" if kind == "bool" else element
-
-    def stored(self, value: str, kind: str) -> str:
-        """A value as what memory holds."""
-        return f"np.uint8({value})" if kind == "bool" else value
-
     def scatter(self) -> None:
         """The item's value, and where in the result it goes; nowhere is -1."""
         writer, nest = self.writer, self.nest
@@ -141,17 +227,21 @@ class DeviceNestWriter(NestWriter):
             self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name], place)}:")
         self.guarded()
         at = map_places(statement, lambda place: place.substitute(moved))
-        value = self.stored(self.value(at), statement.type)
-        self.put(f"scattered_values[U(item)] = {value}")
+        self.put(f"scattered_values[U(item)] = {self.value(at)}")
         own = [place.substitute(moved) for place in own_places(statement)]
-        self.put(f"scattered_places[U(item)] = {self.linear(statement, own)}")
+        self.put(f"scattered_places[U(item)] = np.int64({self.linear(statement, own)})")
         writer.depth = start
 
     def linear(self, statement: Statement, own: list[Place]) -> str:
         """The position of an element in the contiguous result."""
         writer = self.writer
-        text = ("rest" if writer.phase.items else "item") if statement.has_batch else ""
+        text = "rest" if statement.has_batch else ""
         for name, place in zip(statement.indices, own, strict=True):
             last = writer.place(place)
             text = f"({text}) * {writer.extent(name)} + {last}" if text else last
         return text or "0"
+
+
+def _has_element(place: Place) -> bool:
+    """Whether an element of a tensor stands in the sums that make a place."""
+    return any(isinstance(atom, Element) for atom in place.atoms)

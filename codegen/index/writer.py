@@ -26,6 +26,7 @@ _RESERVED = frozenset(
         *("U", "T", "BLOCK", "RUN", "WIDE", "kept"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
+        *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
         *("larger", "ordered", "unordered", "drawn", "IS_DOUBLE"),
         *("first", "final", "edge", "is_whole", "first_inside", "end_inside"),
         *dir(builtins),
@@ -63,6 +64,10 @@ class LaunchText:
     """The places of a contraction."""
     window: WindowText | None = None
     """The same for folds over few elements."""
+    reach: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """On a device, products of extents and whole numbers whose sum no place exceeds."""
+    refused: tuple[str, ...] = ()
+    """On a device, what must hold of the places that it looks at, by number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +196,7 @@ class Writer(ABC):
                 *_docstring([statement_text(each) for each in statements]),
                 *(["    fine = True"] if self.checks else []),
                 *self.lines,
-                f"    return {'fine' if self.checks else 'True'}",
+                *self.closing(),
             ]
         )
         return LaunchText(
@@ -204,6 +209,10 @@ class Writer(ABC):
             tuple(self.numbers),
             phase,
         )
+
+    def closing(self) -> list[str]:
+        """What a launch ends with."""
+        return [f"    return {'fine' if self.checks else 'True'}"]
 
     def is_optional(self, name: str) -> bool:
         """Whether a call may do without a tensor."""

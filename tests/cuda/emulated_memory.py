@@ -62,13 +62,15 @@ class Pointer:
                 self.watch.write(cell, self.clock.now)
         self.elements[at] = value
 
-    def add(self, i: Any, value: Any) -> None:
-        """Add to an element, whoever else adds there."""
+    def add(self, i: Any, value: Any) -> Any:
+        """Add to an element, whoever else adds there; what it was."""
         at, cells = self._places(i)
         if self.watch is not None:
             for cell in cells:
                 self.watch.update(cell, self.clock.now)
+        before = self.elements[at]
         self.elements[at] += value
+        return before
 
 
 ANY_WINS = {"write_elements"}
@@ -105,10 +107,10 @@ def store(width: int) -> Callable[..., Any]:
     return run
 
 
-def atomic_add(pointer: Pointer, i: Any, value: Any) -> None:
+def atomic_add(pointer: Pointer, i: Any, value: Any) -> Any:
     """Of integers only: sums of floats would depend on the order."""
     assert pointer.elements.dtype.kind == "i"
-    pointer.add(i, value)
+    return pointer.add(i, value)
 
 
 def _check_aligned(pointer: Pointer, width: int) -> None:

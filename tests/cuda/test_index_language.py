@@ -10,10 +10,15 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+from codegen.model.operator import Index, Operator
+from tests import calls, harness
 from tests.cuda.compiling import check, needs_extra
+from tests.cuda.test_operators import compare, on_device
 from tests.cuda.test_products import products
 from tests.research_package import generated
 from tests.runtime.index_language import test_language as language
+from torchgen_out._runtime import dispatch
+from torchgen_out._runtime.kernels.cuda.compiling import compiler, typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import index
 
@@ -126,23 +131,65 @@ def test_constructs_as_on_the_cpu(constructs: Any, name: str) -> None:
 
 
 def test_an_index_outside_is_noted(ops: Any) -> None:
-    score, segment = _randn(2).to("cuda"), torch.tensor([0, 5]).to("cuda")
-    with pytest.raises(torch.AcceleratorError):
+    """Which one it was, and what was asked of it; of several the first, and what it saw."""
+    score, segment = _randn(3).to("cuda"), torch.tensor([0, 5, -7]).to("cuda")
+    said = r"index (5|-7) is out of bounds .* with size 2 \(0 <= segment\[i\] < segments\)"
+    with pytest.raises(torch.AcceleratorError, match=said):
         ops.segment_softmax(score, segment, 2).cpu()
+    torch.cuda.synchronize()
+    index = torch.tensor([[0, 9]]).to("cuda")
+    with pytest.raises(
+        torch.AcceleratorError, match=r"gather: index 9 .* with size 4 \(0 <= index\["
+    ):
+        torch.zeros(4, 2).to("cuda").gather(0, index).cpu()
+
+
+# -- the library's own ----------------------------------------------------------------------------
+
+OPERATORS = [each for each in harness.program().operators if isinstance(each.kind, Index)]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> dict[Source, bool]:
+    """The texts that calls run, and whether they compute in double."""
+    sources: dict[Source, bool] = {}
+    make = index.index_kernel
+
+    def remembered(form: Any) -> Source:
+        source = make(form)
+        sources[source] = form.compute.name == "float64"
+        return source
+
+    monkeypatch.setattr(index, "index_kernel", remembered)
+    return sources
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda each: each.name)
+def test_operators(operator: Operator, made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All samples as on the CPU, and two of them in 16 bits and with indices of 64; the first is
+    compiled in both. No narrow kernel divides 64 bits."""
+    session = calls.Session(torch, dispatch.ops)
+    cases = [each for each in harness.cases(operator) if not each.raises]
+    usual = [each for each in ("float32", "int64") if each in operator.dtype_names][:1]
+    further = [each for each in ("bfloat16",) if each in operator.dtype_names]
+    for dtype, wide in [*((each, False) for each in usual + further), (usual[0], True)]:
+        made.clear()
+        monkeypatch.setattr(typed, "NARROW", -1 if wide else 1 << 30)
+        is_first = dtype == usual[0] and not wide
+        for case in cases[: None if is_first else 2]:
+            call = session.arguments(case, dtype)
+            compare(on_device(call)(), call(), str(case))
+        for source, is_double in list(made.items())[:1]:
+            assert ("I = np.int64" in source.text) == wide
+            if compiler.is_installed() and not wide:
+                check(source, is_double)
 
 
 @needs_extra
-def test_kernels_compile(ops: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_compile(ops: Any, made: dict[Source, bool]) -> None:
     """All launches of values and gradients, in float32: no double, no stack, nothing spilled."""
-    sources: dict[Source, None] = {}
-    make = index._source
-
-    def remembered(*args: Any) -> Source:
-        return sources.setdefault(made := make(*args)) or made
-
-    monkeypatch.setattr(index, "_source", remembered)
     for name, call in CALLS.items():
         _trained(getattr(ops, name), call(), "cuda", torch.float32)
-    assert len(sources) > 2 * len(CALLS)
-    for source in sources:
+    assert len(made) > 2 * len(CALLS)
+    for source in made:
         check(source, is_double=False)

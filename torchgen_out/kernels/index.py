@@ -5,7 +5,9 @@
 
 A kernel compiles their text for a dtype, `T`, and for dense strides. `x_at` is where a tensor
 begins in its memory, `x_row` where its strides along the dims of `...` are in `batch`, `x_s0` the
-stride of its first place; `n_i` is the extent of `i`.
+stride of its first place; `n_i` is the extent of `i`. A device's functions are of one item, and
+    count
+in the type `I`.
 """
 
 import numpy as np
@@ -21,6 +23,7 @@ from torchgen_out._runtime.kernels.common.index import (
     nonzero,
     within,
 )
+from torchgen_out._runtime.kernels.common.lanes import I, note_outside, quotient
 from torchgen_out._runtime.kernels.common.places import U, row_start
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min
 
@@ -53,16 +56,13 @@ def flip_0(
     return True
 
 
-def flip_device_0(start, stop, self, out, self_at, self_row, out_at, out_row, batch, dims, batches):
+def flip_device_0(rest, self, out, self_at, self_row, out_at, out_row, batch, dims, batches):
     """out[...] = self[...]"""
-    for item in range(start, stop):
-        rest = item
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        self_value = self[U(self_p)]
-        out_here = self_value
-        out[U(out_p)] = out_here
-    return True
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_value = self[U(self_p)]
+    out_here = self_value
+    out[U(out_p)] = out_here
 
 
 def flip_extents(self):
@@ -156,8 +156,9 @@ def tril_0(
 
 
 def tril_device_0(
-    start,
-    stop,
+    i,
+    j,
+    rest,
     self,
     out,
     self_at,
@@ -171,23 +172,15 @@ def tril_device_0(
     batch,
     dims,
     batches,
-    n_j,
-    n_i,
     diagonal,
 ):
     """out[..., i, j] = self[..., i, j] if i + diagonal >= j else 0"""
-    for item in range(start, stop):
-        j = item % n_j
-        rest = item // n_j
-        i = rest % n_i
-        rest = rest // n_i
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        test_value = i + diagonal - j >= 0
-        self_value = self[U(self_p + i * self_s0 + j * self_s1)]
-        out_here = self_value if test_value else T(0)
-        out[U(out_p + i * out_s0 + j * out_s1)] = out_here
-    return True
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    test_value = I(i + diagonal - j) >= 0
+    self_value = self[U(self_p + i * self_s0 + j * self_s1)]
+    out_here = self_value if test_value else T(0)
+    out[U(out_p + i * out_s0 + j * out_s1)] = out_here
 
 
 def tril_extents(self, diagonal):
@@ -229,7 +222,7 @@ tril = IndexProgram(
             function=tril_device_0,
             arrays=("self", "out"),
             writes=("out",),
-            extents=("j", "i"),
+            extents=(),
             integers=("diagonal",),
             numbers=(),
             has_batch=True,
@@ -238,6 +231,7 @@ tril = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            reach=((1, ("i",)), (1, ("j",)), (1, ("diagonal",))),
         ),
     ),
 )
@@ -282,8 +276,9 @@ def triu_0(
 
 
 def triu_device_0(
-    start,
-    stop,
+    i,
+    j,
+    rest,
     self,
     out,
     self_at,
@@ -297,23 +292,15 @@ def triu_device_0(
     batch,
     dims,
     batches,
-    n_j,
-    n_i,
     diagonal,
 ):
     """out[..., i, j] = self[..., i, j] if j >= i + diagonal else 0"""
-    for item in range(start, stop):
-        j = item % n_j
-        rest = item // n_j
-        i = rest % n_i
-        rest = rest // n_i
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        test_value = j - i - diagonal >= 0
-        self_value = self[U(self_p + i * self_s0 + j * self_s1)]
-        out_here = self_value if test_value else T(0)
-        out[U(out_p + i * out_s0 + j * out_s1)] = out_here
-    return True
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    test_value = I(j - i - diagonal) >= 0
+    self_value = self[U(self_p + i * self_s0 + j * self_s1)]
+    out_here = self_value if test_value else T(0)
+    out[U(out_p + i * out_s0 + j * out_s1)] = out_here
 
 
 def triu_extents(self, diagonal):
@@ -355,7 +342,7 @@ triu = IndexProgram(
             function=triu_device_0,
             arrays=("self", "out"),
             writes=("out",),
-            extents=("j", "i"),
+            extents=(),
             integers=("diagonal",),
             numbers=(),
             has_batch=True,
@@ -364,6 +351,7 @@ triu = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            reach=((1, ("i",)), (1, ("j",)), (1, ("diagonal",))),
         ),
     ),
 )
@@ -490,8 +478,11 @@ def gather_0(
 
 
 def gather_device_0(
-    start,
-    stop,
+    j,
+    i,
+    rest,
+    faults,
+    first_check,
     index,
     self,
     out,
@@ -510,28 +501,20 @@ def gather_device_0(
     batch,
     dims,
     batches,
-    n_i,
-    n_j,
     self_size2,
 ):
     """out[..., j, i] = self[..., index[..., j, i], i]"""
-    fine = True
-    for item in range(start, stop):
-        i = item % n_i
-        rest = item // n_i
-        j = rest % n_j
-        rest = rest // n_j
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        index_p = index_at + row_start(batch, dims, index_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
-        is_inside = (place >= 0) & (place < self_size2)
-        fine &= is_inside
-        place = place if is_inside else np.int64(0)
-        self_value = self[U(self_p + place * self_s0 + i * self_s1)]
-        out_here = self_value
-        out[U(out_p + j * out_s0 + i * out_s1)] = out_here
-    return fine
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    index_p = index_at + row_start(batch, dims, index_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+    is_inside = (place >= 0) & (place < self_size2)
+    if not is_inside:
+        note_outside(faults, first_check + 0, place, self_size2)
+    place = I(place) if is_inside else I(0)
+    self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+    out_here = self_value
+    out[U(out_p + j * out_s0 + i * out_s1)] = out_here
 
 
 def gather_extents(self, index):
@@ -576,7 +559,7 @@ gather = IndexProgram(
             function=gather_device_0,
             arrays=("index", "self", "out"),
             writes=("out",),
-            extents=("i", "j"),
+            extents=(),
             integers=("size(self, -2)",),
             numbers=(),
             has_batch=True,
@@ -585,6 +568,7 @@ gather = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            refused=("0 <= index[..., j, i] < size(self, -2)",),
         ),
     ),
 )
@@ -708,8 +692,11 @@ def index_select_0(
 
 
 def index_select_device_0(
-    start,
-    stop,
+    j,
+    i,
+    rest,
+    faults,
+    first_check,
     index,
     self,
     out,
@@ -726,27 +713,19 @@ def index_select_device_0(
     batch,
     dims,
     batches,
-    n_i,
-    n_j,
     self_size2,
 ):
     """out[..., j, i] = self[..., index[j], i]"""
-    fine = True
-    for item in range(start, stop):
-        i = item % n_i
-        rest = item // n_i
-        j = rest % n_j
-        rest = rest // n_j
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        place = np.int64(index[U(index_at + j * index_s0)])
-        is_inside = (place >= 0) & (place < self_size2)
-        fine &= is_inside
-        place = place if is_inside else np.int64(0)
-        self_value = self[U(self_p + place * self_s0 + i * self_s1)]
-        out_here = self_value
-        out[U(out_p + j * out_s0 + i * out_s1)] = out_here
-    return fine
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    place = np.int64(index[U(index_at + j * index_s0)])
+    is_inside = (place >= 0) & (place < self_size2)
+    if not is_inside:
+        note_outside(faults, first_check + 0, place, self_size2)
+    place = I(place) if is_inside else I(0)
+    self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+    out_here = self_value
+    out[U(out_p + j * out_s0 + i * out_s1)] = out_here
 
 
 def index_select_extents(self, index):
@@ -790,7 +769,7 @@ index_select = IndexProgram(
             function=index_select_device_0,
             arrays=("index", "self", "out"),
             writes=("out",),
-            extents=("i", "j"),
+            extents=(),
             integers=("size(self, -2)",),
             numbers=(),
             has_batch=True,
@@ -799,6 +778,7 @@ index_select = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            refused=("0 <= index[j] < size(self, -2)",),
         ),
     ),
 )
@@ -841,8 +821,10 @@ def embedding_0(
 
 
 def embedding_device_0(
-    start,
-    stop,
+    d,
+    rest,
+    faults,
+    first_check,
     indices,
     weight,
     out,
@@ -857,24 +839,19 @@ def embedding_device_0(
     batch,
     dims,
     batches,
-    n_d,
     weight_size2,
 ):
     """out[..., d] = weight[indices[...], d]"""
-    fine = True
-    for item in range(start, stop):
-        d = item % n_d
-        rest = item // n_d
-        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        place = np.int64(indices[U(indices_p)])
-        is_inside = (place >= 0) & (place < weight_size2)
-        fine &= is_inside
-        place = place if is_inside else np.int64(0)
-        weight_value = weight[U(weight_at + place * weight_s0 + d * weight_s1)]
-        out_here = weight_value
-        out[U(out_p + d * out_s0)] = out_here
-    return fine
+    indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    place = np.int64(indices[U(indices_p)])
+    is_inside = (place >= 0) & (place < weight_size2)
+    if not is_inside:
+        note_outside(faults, first_check + 0, place, weight_size2)
+    place = I(place) if is_inside else I(0)
+    weight_value = weight[U(weight_at + place * weight_s0 + d * weight_s1)]
+    out_here = weight_value
+    out[U(out_p + d * out_s0)] = out_here
 
 
 def embedding_extents(weight, indices):
@@ -915,7 +892,7 @@ embedding = IndexProgram(
             function=embedding_device_0,
             arrays=("indices", "weight", "out"),
             writes=("out",),
-            extents=("d",),
+            extents=(),
             integers=("size(weight, -2)",),
             numbers=(),
             has_batch=True,
@@ -924,6 +901,7 @@ embedding = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            refused=("0 <= indices[...] < size(weight, -2)",),
         ),
     ),
 )
@@ -1017,8 +995,12 @@ def im2col_0(
 
 
 def im2col_device_0(
-    start,
-    stop,
+    c,
+    i,
+    j,
+    y,
+    x,
+    rest,
     self,
     out,
     self_at,
@@ -1036,11 +1018,6 @@ def im2col_device_0(
     batch,
     dims,
     batches,
-    n_x,
-    n_y,
-    n_j,
-    n_i,
-    n_c,
     dilation_h,
     stride_h,
     padding_h,
@@ -1053,40 +1030,28 @@ def im2col_device_0(
     """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
     dilation_w + x * stride_w - padding_w else 0]
     """
-    for item in range(start, stop):
-        x = item % n_x
-        rest = item // n_x
-        y = rest % n_y
-        rest = rest // n_y
-        j = rest % n_j
-        rest = rest // n_j
-        i = rest % n_i
-        rest = rest // n_i
-        c = rest % n_c
-        rest = rest // n_c
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        is_inside = (
-            ((i * dilation_h + y * stride_h - padding_h) >= 0)
-            & ((i * dilation_h + y * stride_h - padding_h) < self_size2)
-            & ((j * dilation_w + x * stride_w - padding_w) >= 0)
-            & ((j * dilation_w + x * stride_w - padding_w) < self_size1)
-        )
-        self_value = (
-            self[
-                U(
-                    self_p
-                    + c * self_s0
-                    + (i * dilation_h + y * stride_h - padding_h) * self_s1
-                    + (j * dilation_w + x * stride_w - padding_w) * self_s2
-                )
-            ]
-            if is_inside
-            else T(0)
-        )
-        out_here = self_value
-        out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + y * out_s3 + x * out_s4)] = out_here
-    return True
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    is_inside = (
+        (I(i * dilation_h + y * stride_h - padding_h) >= 0)
+        & (I(i * dilation_h + y * stride_h - padding_h) < self_size2)
+        & (I(j * dilation_w + x * stride_w - padding_w) >= 0)
+        & (I(j * dilation_w + x * stride_w - padding_w) < self_size1)
+    )
+    self_value = (
+        self[
+            U(
+                self_p
+                + c * self_s0
+                + I(i * dilation_h + y * stride_h - padding_h) * self_s1
+                + I(j * dilation_w + x * stride_w - padding_w) * self_s2
+            )
+        ]
+        if is_inside
+        else T(0)
+    )
+    out_here = self_value
+    out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + y * out_s3 + x * out_s4)] = out_here
 
 
 def im2col_extents(
@@ -1192,7 +1157,7 @@ im2col = IndexProgram(
             function=im2col_device_0,
             arrays=("self", "out"),
             writes=("out",),
-            extents=("x", "y", "j", "i", "c"),
+            extents=(),
             integers=(
                 "dilation_h",
                 "stride_h",
@@ -1210,6 +1175,14 @@ im2col = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            reach=(
+                (1, ("i", "dilation_h")),
+                (1, ("y", "stride_h")),
+                (1, ("padding_h",)),
+                (1, ("j", "dilation_w")),
+                (1, ("x", "stride_w")),
+                (1, ("padding_w",)),
+            ),
         ),
     ),
 )
@@ -1274,8 +1247,12 @@ def _pixel_shuffle_0(
 
 
 def _pixel_shuffle_device_0(
-    start,
-    stop,
+    c,
+    h,
+    i,
+    w,
+    j,
+    rest,
     self,
     out,
     self_at,
@@ -1293,32 +1270,16 @@ def _pixel_shuffle_device_0(
     batch,
     dims,
     batches,
-    n_j,
-    n_w,
     n_i,
-    n_h,
-    n_c,
 ):
     """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
-    for item in range(start, stop):
-        j = item % n_j
-        rest = item // n_j
-        w = rest % n_w
-        rest = rest // n_w
-        i = rest % n_i
-        rest = rest // n_i
-        h = rest % n_h
-        rest = rest // n_h
-        c = rest % n_c
-        rest = rest // n_c
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        self_value = self[
-            U(self_p + (c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
-        ]
-        out_here = self_value
-        out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = out_here
-    return True
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_value = self[
+        U(self_p + I(c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
+    ]
+    out_here = self_value
+    out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = out_here
 
 
 def _pixel_shuffle_extents(self, r):
@@ -1372,7 +1333,7 @@ _pixel_shuffle = IndexProgram(
             function=_pixel_shuffle_device_0,
             arrays=("self", "out"),
             writes=("out",),
-            extents=("j", "w", "i", "h", "c"),
+            extents=("i",),
             integers=(),
             numbers=(),
             has_batch=True,
@@ -1381,6 +1342,7 @@ _pixel_shuffle = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            reach=((1, ("c", "i", "i")), (1, ("i", "i")), (1, ("j",))),
         ),
     ),
 )
@@ -1449,8 +1411,12 @@ def _pixel_unshuffle_0(
 
 
 def _pixel_unshuffle_device_0(
-    start,
-    stop,
+    c,
+    i,
+    j,
+    h,
+    w,
+    rest,
     self,
     out,
     self_at,
@@ -1468,32 +1434,14 @@ def _pixel_unshuffle_device_0(
     batch,
     dims,
     batches,
-    n_w,
-    n_h,
-    n_j,
     n_i,
-    n_c,
 ):
     """out[..., c, i, j, h, w] = self[..., c, h * r + i, j + w * r]"""
-    for item in range(start, stop):
-        w = item % n_w
-        rest = item // n_w
-        h = rest % n_h
-        rest = rest // n_h
-        j = rest % n_j
-        rest = rest // n_j
-        i = rest % n_i
-        rest = rest // n_i
-        c = rest % n_c
-        rest = rest // n_c
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        self_value = self[
-            U(self_p + c * self_s0 + (h * n_i + i) * self_s1 + (j + w * n_i) * self_s2)
-        ]
-        out_here = self_value
-        out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + h * out_s3 + w * out_s4)] = out_here
-    return True
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_value = self[U(self_p + c * self_s0 + I(h * n_i + i) * self_s1 + I(j + w * n_i) * self_s2)]
+    out_here = self_value
+    out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + h * out_s3 + w * out_s4)] = out_here
 
 
 def _pixel_unshuffle_extents(self, r):
@@ -1556,7 +1504,7 @@ _pixel_unshuffle = IndexProgram(
             function=_pixel_unshuffle_device_0,
             arrays=("self", "out"),
             writes=("out",),
-            extents=("w", "h", "j", "i", "c"),
+            extents=("i",),
             integers=(),
             numbers=(),
             has_batch=True,
@@ -1565,6 +1513,7 @@ _pixel_unshuffle = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            reach=((1, ("h", "i")), (1, ("i",)), (1, ("j",)), (1, ("w", "i"))),
         ),
     ),
 )
@@ -1614,8 +1563,12 @@ def _channel_shuffle_0(
 
 
 def _channel_shuffle_device_0(
-    start,
-    stop,
+    n,
+    k,
+    g,
+    i,
+    faults,
+    first_check,
     self,
     out,
     self_at,
@@ -1627,29 +1580,18 @@ def _channel_shuffle_device_0(
     out_s1,
     out_s2,
     out_s3,
-    n_i,
     n_g,
-    n_k,
     self_size2,
 ):
     """out[n, k, g, i] = self[n, (size(self, -2) // groups) * g + k, i]"""
-    fine = True
-    for item in range(start, stop):
-        i = item % n_i
-        rest = item // n_i
-        g = rest % n_g
-        rest = rest // n_g
-        k = rest % n_k
-        rest = rest // n_k
-        n = rest
-        place = (self_size2 // n_g) * g + k
-        is_inside = (place >= 0) & (place < self_size2)
-        fine &= is_inside
-        place = place if is_inside else np.int64(0)
-        self_value = self[U(self_at + n * self_s0 + place * self_s1 + i * self_s2)]
-        out_here = self_value
-        out[U(out_at + n * out_s0 + k * out_s1 + g * out_s2 + i * out_s3)] = out_here
-    return fine
+    place = I(quotient(self_size2, n_g) * g + k)
+    is_inside = (place >= 0) & (place < self_size2)
+    if not is_inside:
+        note_outside(faults, first_check + 0, place, self_size2)
+    place = I(place) if is_inside else I(0)
+    self_value = self[U(self_at + n * self_s0 + place * self_s1 + i * self_s2)]
+    out_here = self_value
+    out[U(out_at + n * out_s0 + k * out_s1 + g * out_s2 + i * out_s3)] = out_here
 
 
 def _channel_shuffle_extents(self, groups):
@@ -1696,7 +1638,7 @@ _channel_shuffle = IndexProgram(
             function=_channel_shuffle_device_0,
             arrays=("self", "out"),
             writes=("out",),
-            extents=("i", "g", "k"),
+            extents=("g",),
             integers=("size(self, -2)",),
             numbers=(),
             has_batch=False,
@@ -1705,6 +1647,8 @@ _channel_shuffle = IndexProgram(
             runs_batch=False,
             over_batch=False,
             work=((),),
+            reach=((2, ("g", "g")), (1, ("g", "size(self, -2)")), (1, ("k",))),
+            refused=("0 <= (size(self, -2) // groups) * g + k < size(self, -2)",),
         ),
     ),
 )

@@ -23,18 +23,24 @@ from torchgen_out._runtime.kernels.cuda.faults import (
     TARGET,
     WEIGHTS,
     WORDS,
+    asked_of_place,
 )
 
 WORD = np.dtype(np.int64)
 _NOTHING = bytes(RECORDS * WORD.itemsize)
 _SENTENCES = {
     INDEX: "index {seen} is out of bounds for a dimension with size {size}",
-    PLACE: "index out of range in self",
     TARGET: "target {seen} is out of bounds: there are {size} classes",
     PROBABILITY: "a probability is not between 0 and 1",
     RATE: "a rate of events is negative",
     WEIGHTS: "the weights of a draw are negative, infinite, NaN, or too few of them above zero",
 }
+
+
+def _sentence(kind: int) -> str:
+    if kind < PLACE:
+        return _SENTENCES[kind]
+    return f"{_SENTENCES[INDEX]} ({asked_of_place(kind)})"
 
 
 class Faults:
@@ -68,11 +74,12 @@ class Faults:
             return
         with self._lock:
             found = [
-                f"{name.lstrip('_')}: {_SENTENCES[kind].format(seen=seen, size=size)}"
+                f"{name.lstrip('_')}: {_sentence(kind).format(seen=seen, size=size)}"
                 for name, number in self._numbers.items()
-                for kind, seen, size in [self._words[:, number].tolist()]
+                for kind, seen, size in [self._words[:3, number].tolist()]
                 if kind
             ]
+            self._words[3] = 0  # before the kind: who comes between finds the record full
             self._words[0] = 0
         raise errors.device_side_assert(found)
 

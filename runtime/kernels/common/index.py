@@ -112,9 +112,10 @@ class Launch(NamedTuple):
     of the function.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
     product: what it multiplies, if it is a contraction. window: the same for folds over few
-    elements. On a device: lanes: an index whose loop a
-    warp can share, and whether neighbours along it lie side by side. scatter: the tensor into which
-    the values go, and how they are combined there.
+    elements. On a device, where the function is of one item: lanes: an index whose loop a warp can
+    share, and whether neighbours along it lie side by side. scatter: the tensor into which the
+    values go, and how they are combined there. reach: products of extents and whole numbers, of
+    whose sum no place is further from 0. refused: what must hold of places that it looks at.
     """
 
     function: Callable[..., Any]
@@ -131,6 +132,8 @@ class Launch(NamedTuple):
     work: tuple[tuple[str, ...], ...]
     lanes: tuple[str, bool] | None = None
     scatter: tuple[str, str] | None = None
+    reach: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    refused: tuple[str, ...] = ()
     product: Product | None = None
     window: Window | None = None
 

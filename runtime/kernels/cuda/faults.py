@@ -10,16 +10,32 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
 RECORDS = 256
 """How many operators of a device have a record. A word of all comes before the next word of all."""
-WORDS = 3
-"""Of a record: what kind of fault, what was seen, how many there are."""
+WORDS = 4
+"""Of a record: what kind of fault, what was seen, how many there are; how many threads came."""
 INDEX, TARGET, PROBABILITY, WEIGHTS, RATE, PLACE = 1, 2, 3, 4, 5, 6
-"""Kinds of faults; 0 is none. A place is an index of which nobody says what it is."""
+"""Kinds of faults; 0 is none. From PLACE on, each kind is what an index program asks of a place."""
+
+_asked: list[str] = []
+_numbers: dict[tuple[str, ...], int] = {}
+
+
+def first_number(asked: tuple[str, ...]) -> int:
+    """The kind of fault that the first of these is, which the others follow."""
+    if asked not in _numbers:
+        _numbers[asked] = PLACE + len(_asked)
+        _asked.extend(asked)
+    return _numbers[asked]
+
+
+def asked_of_place(kind: int) -> str:
+    """What was asked of a place."""
+    return _asked[kind - PLACE]
 
 
 @device_function
 def note(record, kind, seen, size):
-    """Fill a record that is empty. Of several threads any one may win: each saw a fault."""
-    if record[0] == 0:
+    """Fill a record that is empty: the first of several threads does, the others go on."""
+    if record[0] == 0 and atomic_add(record, 3 * RECORDS, np.int64(1)) == 0:
         record[RECORDS] = np.int64(seen)
         record[2 * RECORDS] = np.int64(size)
         cuda.threadfence_system()  # the host may look at any time: what it sees is whole

@@ -18,7 +18,7 @@ from torchgen_out._runtime.kernels.cuda.compiling import compiler, conversions, 
 
 ATOMIC_ADD = """\
 def atomic_add(pointer, i, value):
-    cuda.atomic.add(cuda.carray(pointer, i + 1), i, value)
+    return cuda.atomic.add(cuda.carray(pointer, i + 1), i, value)
 """
 
 

@@ -182,12 +182,13 @@ def run_elements(
     run(queue, kernel, blocks, *values, **given)
 
 
-def text_of(title: str, compute: dtypes.dtype, body: str, **given: Any) -> str:
-    """The text of a kernel that was not written as a function, with 64-bit indices.
+def text_of(title: str, compute: dtypes.dtype, body: str, wide: bool, **given: Any) -> str:
+    """The text of a kernel that was not written as a function.
 
-    body: defines `kernel`. given: the constants and functions that it names.
+    body: defines `kernel`. wide: whether indices have 64 bits. given: the constants and functions
+    that it names.
     """
-    return _whole_text(title, compute, True, _given_texts(given), "", body)
+    return _whole_text(title, compute, wide, _given_texts(given), "", body)
 
 
 # -- texts --------------------------------------------------------------------------------------

@@ -49,16 +49,14 @@ def make_store(width: int) -> Any:
 
 
 def make_atomic_add() -> Any:
-    """atomic_add(pointer, i, value): an int32 or int64 is added, whoever else adds there."""
-    from numba import types
+    """atomic_add(pointer, i, value): what stood there, to which an int32 or int64 is added."""
     from numba.cuda.extending import intrinsic
 
     def atomic_add(typingctx: Any, pointer: Any, i: Any, value: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-            builder.atomic_rmw("add", builder.gep(args[0], [args[1]]), args[2], "monotonic")
-            return context.get_dummy_value()
+            return builder.atomic_rmw("add", builder.gep(args[0], [args[1]]), args[2], "monotonic")
 
-        return types.void(pointer, i, pointer.dtype), emit
+        return pointer.dtype(pointer, i, pointer.dtype), emit
 
     return intrinsic(atomic_add)
 

@@ -2,21 +2,18 @@
 
 Where a fold is long, or runs along dense memory, the 32 threads of a warp share it. A scatter's
 values are combined place by place in their order (`scatter.combining`), so that equal calls give
-equal bits. 16-bit floats compute in float32 and are rounded once.
+equal bits. 16-bit floats compute in float32 and are rounded once: a result that is read again has
+a wider copy until then.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
-from functools import cache
 from math import inf, prod
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
-from torchgen_out._runtime.kernels import build
-from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.common.contraction import Operand
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.common.index import (
@@ -28,9 +25,15 @@ from torchgen_out._runtime.kernels.common.index import (
 from torchgen_out._runtime.kernels.cuda.compiling import typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.direct import ProductQueue
-from torchgen_out._runtime.kernels.cuda.faults import PLACE, note
+from torchgen_out._runtime.kernels.cuda.faults import first_number
 from torchgen_out._runtime.kernels.cuda.loops.contraction import contracted
-from torchgen_out._runtime.kernels.cuda.loops.pointwise import inlined, storage_type
+from torchgen_out._runtime.kernels.cuda.loops.index_text import (
+    Form,
+    divided_items,
+    index_kernel,
+    is_read,
+)
+from torchgen_out._runtime.kernels.cuda.loops.pointwise import divisor
 from torchgen_out._runtime.kernels.cuda.queue import (
     Array,
     contiguous,
@@ -48,72 +51,6 @@ FEW = 1 << 16
 IDENTITIES = {"sum": 0, "prod": 1, "max": -inf, "min": inf, "any": False, "all": True}
 COMBINED = {**{kind: kind for kind in IDENTITIES}, "any": "max", "all": "min"}
 """What `COMBINE` calls a fold."""
-
-JOINS = '''\
-@inner
-def joined_sum(v):
-    """The sum over a warp's lanes, in each of them."""
-    bits = LANES // 2
-    while bits > 0:
-        v = T(v + shuffled_across(v, bits))
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_product(v):
-    bits = LANES // 2
-    while bits > 0:
-        v = T(v * shuffled_across(v, bits))
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_larger(v):
-    bits = LANES // 2
-    while bits > 0:
-        other = shuffled_across(v, bits)
-        v = other if (other > v) | (other != other) else v
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_smaller(v):
-    bits = LANES // 2
-    while bits > 0:
-        other = shuffled_across(v, bits)
-        v = other if (other < v) | (other != other) else v
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_any(v):
-    bits = LANES // 2
-    known = np.int32(v)
-    while bits > 0:
-        known = np.int32(known | cuda.shfl_xor_sync(0xFFFFFFFF, known, bits))
-        bits = bits // 2
-    return known != 0
-
-
-@inner
-def joined_all(v):
-    return not joined_any(not v)
-
-
-@inner
-def joined_first(v, best, at):
-    """The first position of the best value; NaN is one value."""
-    first = np.int64(at) if (v == best) | (v != v) else np.int64(0x7FFFFFFFFFFFFFFF)
-    bits = LANES // 2
-    while bits > 0:
-        first = min(first, np.int64(cuda.shfl_xor_sync(0xFFFFFFFF, first, bits)))
-        bits = bits // 2
-    return first
-'''
 
 
 def make_kernel(program: IndexProgram) -> Any:
@@ -158,9 +95,10 @@ class _Call:
         self.forms = {**program.inputs, **program.results, **program.on_device_temporaries}
         self.compute = self._compute_type({**results, **operands})
         self.arrays = {name: self._as_computed(name, each) for name, each in operands.items()}
+        kept = _in_opmath(program)
         for name, array in results.items():
-            wide = array.dtype if self._is_wide(array.dtype) else self.compute
-            self.arrays[name] = array if wide is array.dtype else queue.empty(array.sizes, wide)
+            opmath = array.dtype.opmath if name in kept else array.dtype
+            self.arrays[name] = array if opmath is array.dtype else queue.empty(array.sizes, opmath)
         self.written = {name: self.arrays[name] for name in results}
         for name, (own, strides, offset) in views.items():
             self.arrays[name] = self.arrays[name].at(offset, own, strides)
@@ -183,15 +121,14 @@ class _Call:
             for name, array in arrays.items()
         }
 
-    @staticmethod
-    def _is_wide(own: dtype) -> bool:
-        return own.opmath is own
-
     def _as_computed(self, name: str, array: Array) -> Array:
-        """An operand that kernels read as it is: 16-bit floats are widened before."""
-        if self.forms[name].kind != "number" or self._is_wide(array.dtype):
-            return array
-        return converted(self.queue, array, array.dtype.opmath)
+        """An operand; a factor of what a library multiplies is widened before."""
+        products = [each.product for each in self.program.on_device if each.product is not None]
+        is_factor = any(name in each.tensors for each in products)
+        is_number = self.forms[name].kind == "number"
+        return (
+            converted(self.queue, array, array.dtype.opmath) if is_factor and is_number else array
+        )
 
     def run(self) -> None:
         """Queue all launches."""
@@ -214,18 +151,12 @@ class _Call:
         if not count or self._contracted(launch):
             return
         lanes = self._lanes(launch, count)
-        source, values_given = self._bind(launch, lanes, first)
+        source, values = self._bind(launch, count, lanes, first)
         threads = typed.THREADS
         blocks = min(
             -(-count * lanes // threads), self.queue.processors * typed.BLOCKS_PER_PROCESSOR
         )
-        addresses = [each.address for each in (*first, *self._taken(launch))]
-        self.queue.launch(
-            source,
-            blocks,
-            (threads, 1),
-            [*addresses, self.queue.faults.address, count, *values_given],
-        )
+        self.queue.launch(source, blocks, (threads, 1), values)
         if launch.scatter is not None:
             self._combine(*launch.scatter, *first)
 
@@ -261,11 +192,10 @@ class _Call:
         is_long = self.extents[index] >= SHORT
         return WARP if is_long and (is_dense or count < FEW) else 1
 
-    def _taken(self, launch: Launch) -> list[Array]:
-        return [self.arrays[name] for name in launch.arrays]
-
-    def _bind(self, launch: Launch, lanes: int, first: Sequence[Array]) -> tuple[Source, list[Any]]:
-        """The kernel for these geometries, and the numbers that it takes behind the count."""
+    def _bind(
+        self, launch: Launch, count: int, lanes: int, first: Sequence[Array]
+    ) -> tuple[Source, list[Any]]:
+        """The kernel for these geometries, and all that it takes."""
         wholes: list[int] = []
 
         def whole(value: int) -> str:
@@ -277,17 +207,23 @@ class _Call:
         loop_sizes, loop_rows = collapse(self.batch, rows, list(range(len(self.batch))))
         if not self.batch or not batched or loop_sizes == [1]:
             loop_sizes, loop_rows = [], [[] for _ in rows]
-        dims = len(loop_sizes)
         parts: list[str] = []
+        before = {name: _before(self.arrays[name]) for name in launch.arrays}
         for name in launch.arrays:
-            parts.append("0")
+            parts.append(whole(before[name]) if before[name] else "0")
             if self.forms[name].has_batch:
-                parts.append(str(dims * (1 + batched.index(name))))
-            strides = self.arrays[name].strides
-            for stride in strides[len(strides) - self.forms[name].rank :]:
+                strides = [whole(each) for each in loop_rows[batched.index(name)]]
+                parts.append(f"({', '.join(strides)},)" if strides else "0")
+            own = self.arrays[name].strides
+            for stride in own[len(own) - self.forms[name].rank :]:
                 parts.append("1" if stride == 1 else whole(stride))
+        divided = divided_items(launch)
+        dims = len(loop_sizes)
         if launch.takes_batch:
-            parts += ["batch", str(dims), whole(prod(self.batch))]
+            divisors = [f"(size{i}, multiplier{i}, shift{i})" for i in range(len(divided) + dims)]
+            own_divisors = divisors[len(divided) :]
+            parts.append(f"({', '.join(own_divisors)},)" if dims else "0")
+            parts += [str(dims), whole(prod(self.batch))]
         parts += [whole(self.extents[name]) for name in (*launch.extents, *launch.integers)]
         numbers = [self.given[name] for name in launch.numbers]
         parts += [
@@ -296,20 +232,50 @@ class _Call:
         ]
         if self.has_mask:
             parts += [str(n in self.wanted) for n in launch.arrays if n in self.results]
-        own = len(wholes)
-        geometry = [*loop_sizes, *(stride for row in loop_rows for stride in row)] or [0]
-        arrays = [*first, *self._taken(launch)]
-        source = _source(
-            launch,
-            self.compute,
-            lanes,
-            tuple(f"{storage_type(each.dtype)}*" for each in arrays),
-            tuple(parts),
-            own,
-            len(geometry),
-            len(numbers),
+        arrays = [*first, *(self.arrays[name] for name in launch.arrays)]
+        wide = self._is_wide(launch, [count, *wholes], arrays)
+        kinds = tuple([each.dtype for each in arrays])
+        numbered = len(wholes), dims, len(numbers)
+        form = Form(launch, self.compute, lanes, wide, kinds, tuple(parts), *numbered)
+        sizes = [self.extents[name] for name in divided] + loop_sizes
+        addresses = [each.address for each in first]
+        for name in launch.arrays:
+            array = self.arrays[name]
+            addresses.append(array.address - before[name] * array.dtype.itemsize)
+        values = [*addresses, self.queue.faults.address, first_number(launch.refused), count]
+        values += [*wholes, *(part for size in sizes for part in divisor(max(size, 1)))]
+        return index_kernel(form), [*values, *map(float, numbers)]
+
+    def _is_wide(self, launch: Launch, numbers: Sequence[int], arrays: Sequence[Array]) -> bool:
+        """Whether 32 bits do not count what a launch counts."""
+        reach = sum(
+            factor * abs(prod(self.extents[name] for name in names))
+            for factor, names in launch.reach
         )
-        return source, [*wholes, *geometry, *map(float, numbers)]
+        further = (_reach(each) for each in arrays)
+        return max(map(abs, (reach, *numbers, *further))) > typed.NARROW
+
+
+def _in_opmath(program: IndexProgram) -> set[str]:
+    """The results that launches put together or read, so that these are rounded at the end."""
+    found: set[str] = set()
+    for launch in program.on_device:
+        found |= {name for name in launch.arrays if is_read(launch, name)}
+        found |= set(launch.scatter[:1] if launch.scatter else ())
+        found |= set(launch.product.tensors if launch.product else ())
+    return found
+
+
+def _before(array: Array) -> int:
+    """How far an array's first element lies behind its lowest one, as strides may be negative."""
+    pairs = zip(array.sizes, array.strides, strict=True)
+    return -sum((size - 1) * stride for size, stride in pairs if stride < 0)
+
+
+def _reach(array: Array) -> int:
+    """How far its elements lie apart."""
+    pairs = zip(array.sizes, array.strides, strict=True)
+    return sum(abs((size - 1) * stride) for size, stride in pairs)
 
 
 def _batch_strides(array: Array, form: TensorForm, batch: tuple[int, ...]) -> tuple[int, ...]:
@@ -320,55 +286,3 @@ def _batch_strides(array: Array, form: TensorForm, batch: tuple[int, ...]) -> tu
         0 if size == 1 else stride
         for size, stride in zip(array.sizes[:own], array.strides[:own], strict=True)
     )
-
-
-@cache
-def _source(
-    launch: Launch,
-    compute: dtype,
-    lanes: int,
-    pointers: tuple[str, ...],
-    parts: tuple[str, ...],
-    wholes: int,
-    geometry: int,
-    numbers: int,
-) -> Source:
-    """kernel(*arrays, faults, count, *wholes, *geometry, *numbers)."""
-    name = launch.function.__name__
-    arrays = [f"array{i}" for i in range(len(pointers))]
-    whole_names = [f"whole{i}" for i in range(wholes)]
-    batch = [f"batch{i}" for i in range(geometry)]
-    number_names = [f"number{i}" for i in range(numbers)]
-    parameters = [*arrays, "faults", "count", *whole_names, *batch, *number_names]
-    beside = ["lane"] if launch.lanes is not None else []
-    scattered = 2 if launch.scatter is not None else 0
-    called = ["item", "item + 1", *beside, *arrays[:scattered], *arrays[scattered:], *parts]
-    body = "\n".join(
-        [
-            f"def kernel({', '.join(parameters)}):",
-            f"    batch = ({', '.join(batch)},)",
-            "    thread = np.int64(cuda.grid(1))",
-            "    lane = thread % LANES",
-            "    item = thread // LANES",
-            "    while item < count:",
-            f"        if not {name}({', '.join(called)}):",
-            f"            note(faults, {PLACE}, 0, 0)",
-            "        item = item + np.int64(cuda.gridsize(1)) // LANES",
-            "",
-        ]
-    )
-    own = inlined("\n\n".join([_places(), build.plain_source(launch.function)]))
-    joins = JOINS if beside else ""
-    given = {"LANES": lanes, "IS_DOUBLE": compute is dtypes.float64}
-    text = typed.text_of(name, compute, "\n\n".join([own, joins, body]), note=note, **given)
-    types = (
-        *pointers, "int64*", "int64", *["int64"] * (wholes + geometry), *[compute.name] * numbers,
-    )  # fmt: skip
-    return Source(name, text, types, typed.THREADS)
-
-
-@cache
-def _places() -> str:
-    """The arithmetic of places, and folds of two values."""
-    source = inspect.getsource(places)
-    return source[source.index("BLOCK = ") :]

@@ -1,0 +1,324 @@
+"""The text of a launch of an index program: what gives threads their items, around the function.
+
+A kernel counts in the type `I`, 32 bits where these do. It divides by sizes that are known when it
+is queued, which takes a multiplication there; elements that are stored in fewer bits, or as bytes,
+are converted where they are read and written.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from functools import cache
+from typing import NamedTuple
+
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.kernels import build, narrow
+from torchgen_out._runtime.kernels.common import places
+from torchgen_out._runtime.kernels.common.index import Launch
+from torchgen_out._runtime.kernels.cuda.compiling import typed
+from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.faults import note
+from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
+    DIVIDE,
+    DIVIDE_WIDE,
+    INDEX_TYPES,
+    inlined,
+    load,
+    storage_type,
+    store,
+)
+
+PLACES = '''\
+def quotient(place, size):
+    """Rounded down: the complement of what is negative is divided, by what is positive."""
+    over = I(-place) if size < 0 else I(place)
+    by = I(-size) if size < 0 else I(size)
+    sign = I(-1) if over < 0 else I(0)
+    return I(I(U(I(over ^ sign)) // U(by)) ^ sign)
+
+
+def modulus(place, size):
+    return I(place - quotient(place, size) * size)
+
+
+def clamped(place, size):
+    inside = I(place) if place < size else I(size - 1)
+    return inside if place > 0 else I(0)
+
+
+def note_outside(faults, check, place, size):
+    note(faults, check, place, size)
+'''
+"""The arithmetic of places in the type `I`."""
+
+JOINS = '''\
+@inner
+def joined_sum(v):
+    """The sum over a warp's lanes, in each of them."""
+    bits = LANES // 2
+    while bits > 0:
+        v = T(v + shuffled_across(v, bits))
+        bits = bits // 2
+    return v
+
+
+@inner
+def joined_product(v):
+    bits = LANES // 2
+    while bits > 0:
+        v = T(v * shuffled_across(v, bits))
+        bits = bits // 2
+    return v
+
+
+@inner
+def joined_larger(v):
+    bits = LANES // 2
+    while bits > 0:
+        other = shuffled_across(v, bits)
+        v = other if (other > v) | (other != other) else v
+        bits = bits // 2
+    return v
+
+
+@inner
+def joined_smaller(v):
+    bits = LANES // 2
+    while bits > 0:
+        other = shuffled_across(v, bits)
+        v = other if (other < v) | (other != other) else v
+        bits = bits // 2
+    return v
+
+
+@inner
+def joined_any(v):
+    bits = LANES // 2
+    known = np.int32(v)
+    while bits > 0:
+        known = np.int32(known | cuda.shfl_xor_sync(0xFFFFFFFF, known, bits))
+        bits = bits // 2
+    return known != 0
+
+
+@inner
+def joined_all(v):
+    return not joined_any(not v)
+
+
+@inner
+def joined_first(v, best, at):
+    """The first position of the best value; NaN is one value."""
+    first = np.int64(at) if (v == best) | (v != v) else np.int64(0x7FFFFFFFFFFFFFFF)
+    bits = LANES // 2
+    while bits > 0:
+        first = min(first, np.int64(cuda.shfl_xor_sync(0xFFFFFFFF, first, bits)))
+        bits = bits // 2
+    return first
+'''
+
+
+class Form(NamedTuple):
+    """What a launch is compiled for.
+
+    launch: its loops. compute: `T`. lanes: how many threads share an item. wide: whether 32 bits do
+    not count what it counts. dtypes: of its arrays, as they are stored, those of a scatter first.
+    parts: what its function takes behind the arrays, as text over the numbers that the kernel
+    takes. wholes, numbers: how many of these there are. dims: loops over what `...` stands for.
+    """
+
+    launch: Launch
+    compute: dtype
+    lanes: int
+    wide: bool
+    dtypes: tuple[dtype, ...]
+    parts: tuple[str, ...]
+    wholes: int
+    dims: int
+    numbers: int
+
+
+@cache
+def index_kernel(form: Form) -> Source:
+    """kernel(*arrays, faults, first_check, count, *wholes, *divisors, *numbers).
+
+    divisors: three numbers for each size by which an item, and then a row of `...`, is divided.
+    """
+    name = form.launch.function.__name__
+    body = "\n\n".join([_functions(form), "\n".join(_kernel(form)) + "\n"])
+    text = typed.text_of(
+        name, form.compute, body, form.wide, note=note, IS_DOUBLE=form.compute is dtypes.float64
+    )
+    index = INDEX_TYPES[form.wide]
+    types = (
+        *(f"{storage_type(each)}*" for each in form.dtypes),
+        *("int64*", "int64", index, *[index] * form.wholes),
+        *(index, "uint32", "uint32") * (len(divided_items(form.launch)) + form.dims),
+        *[form.compute.name] * form.numbers,
+    )
+    return Source(name, text, types, typed.THREADS)
+
+
+def divided_items(launch: Launch) -> tuple[str, ...]:
+    """The indices by whose extents an item is divided, the fastest first."""
+    names = launch.items[::-1]
+    return names if launch.has_batch else names[:-1]
+
+
+def _kernel(form: Form) -> list[str]:
+    """The lines of the kernel: a thread, or a warp, takes items at the distance of the grid."""
+    launch = form.launch
+    arrays = [f"array{i}" for i in range(len(form.dtypes))]
+    count = len(divided_items(launch)) + form.dims
+    divisors = [f"{part}{i}" for i in range(count) for part in DIVISOR]
+    parameters = [
+        *(*arrays, "faults", "first_check", "count"),
+        *(f"whole{i}" for i in range(form.wholes)),
+        *(*divisors, *(f"number{i}" for i in range(form.numbers))),
+    ]
+    indices = [*(f"index{i}" for i in range(len(launch.items)))]
+    called = [*indices, *(["rest"] if launch.has_batch else [])]
+    called += ["lane"] if launch.lanes is not None else []
+    called += ["faults", "first_check"] if launch.refused else []
+    called += ["item"] if launch.scatter is not None else []
+    shift = form.lanes.bit_length() - 1
+    return [
+        f"def kernel({', '.join(parameters)}):",
+        "    thread = I(cuda.grid(1))",
+        f"    lane = I(thread & I({form.lanes - 1}))",
+        f"    item = I(thread >> I({shift}))",
+        f"    step = I(I(cuda.gridsize(1)) >> I({shift}))",
+        "    while item < count:",
+        *(f"        {line}" for line in _decoded(launch)),
+        f"        {launch.function.__name__}({', '.join([*called, *arrays, *form.parts])})",
+        "        item = I(item + step)",
+    ]
+
+
+DIVISOR = ("size", "multiplier", "shift")
+
+
+def _decoded(launch: Launch) -> list[str]:
+    """The indices of an item, the last of them fastest, and its row of `...`."""
+    lines = ["rest = item"]
+    places = {name: i for i, name in enumerate(launch.items)}
+    for number, name in enumerate(divided_items(launch)):
+        divisor = ", ".join(f"{part}{number}" for part in DIVISOR)
+        lines += [
+            f"over = divide(rest, {divisor})",
+            f"index{places[name]} = I(rest - over * size{number})",
+            "rest = over",
+        ]
+    if launch.items and not launch.has_batch:
+        lines.append("index0 = rest")
+    return lines
+
+
+def _functions(form: Form) -> str:
+    """What the kernel calls."""
+    launch = form.launch
+    stored = dict(zip(array_names(launch), form.dtypes, strict=True))
+    kept = {name: each for name, each in stored.items() if _is_converted(each)}
+    own = build.plain_source(launch.function)
+    if kept:
+        tree = _Conversions(kept).visit(ast.parse(own))
+        own = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    parts = [
+        _arithmetic() + PLACES + row_start_text(form.dims),
+        *(_conversion(name, each, form.compute) for name, each in kept.items()),
+        own,
+    ]
+    divide = (DIVIDE_WIDE if form.wide else DIVIDE).replace("INDEX", "I")
+    joins = f"LANES = I({form.lanes})\n\n\n" + (JOINS if launch.lanes is not None else "")
+    return "\n\n".join([divide, joins, inlined("\n\n".join(parts))])
+
+
+@cache
+def _arithmetic() -> str:
+    """Folds of two values, draws, and the arithmetic of places that have 64 bits."""
+    source = inspect.getsource(places)
+    return re.sub(r"\bU\(", "np.uint64(", source[source.index("BLOCK = ") :]) + "\n\n"
+
+
+def row_start_text(dims: int) -> str:
+    """row_start(batch, dims, row, number): where a row begins.
+
+    batch: a divisor for each dim of `...`. row: an array's strides along these.
+    """
+    lines = ["at = I(0)"]
+    for dim in range(dims - 1, 0, -1):
+        lines += [
+            f"size, multiplier, shift = batch[{dim}]",
+            "over = divide(number, size, multiplier, shift)",
+            f"at = I(at + I(number - over * size) * row[{dim}])",
+            "number = over",
+        ]
+    lines.append("return I(at + number * row[0])" if dims else "return at")
+    return "\n\ndef row_start(batch, dims, row, number):\n    " + "\n    ".join(lines) + "\n"
+
+
+# -- elements -------------------------------------------------------------------------------------
+
+
+def _is_converted(own: dtype) -> bool:
+    """Whether memory holds elements as something else: bits of fewer, or a byte for a truth."""
+    return own is dtypes.bool or narrow.is_narrow(own)
+
+
+def _conversion(name: str, own: dtype, compute: dtype) -> str:
+    """load_x(v) and store_x(v) of an array `x`."""
+    value = load("v", own, own if own is dtypes.bool else compute)
+    return (
+        f"def load_{name}(v):\n    return {value}\n\n\n"
+        f"def store_{name}(v):\n    return {store('v', own)}\n"
+    )
+
+
+class _Conversions(ast.NodeTransformer):
+    """Puts conversions around accesses of some arrays."""
+
+    def __init__(self, arrays: dict[str, dtype]) -> None:
+        self.arrays = arrays
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        if not self._is_known(node) or not isinstance(node.ctx, ast.Load):
+            return node
+        return _call(f"load_{ast.unparse(node.value)}", node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        (target,) = node.targets
+        if self._is_known(target):
+            assert isinstance(target, ast.Subscript)
+            node.value = _call(f"store_{ast.unparse(target.value)}", node.value)
+        return node
+
+    def _is_known(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Subscript) and ast.unparse(node.value) in self.arrays
+
+
+def _call(function: str, argument: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(function, ast.Load()), [argument], [])
+
+
+@cache
+def is_read(launch: Launch, name: str) -> bool:
+    """Whether a launch reads an array, which it may write besides."""
+    own = array_names(launch)[launch.arrays.index(name) - len(launch.arrays)]
+    return any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and ast.unparse(node.value) == own
+        for node in ast.walk(ast.parse(build.plain_source(launch.function)))
+    )
+
+
+def array_names(launch: Launch) -> list[str]:
+    """What a function calls its arrays, those of a scatter first."""
+    parameters = list(inspect.signature(launch.function).parameters)
+    end = parameters.index(f"{launch.arrays[0]}_at")
+    return parameters[end - len(launch.arrays) - 2 * (launch.scatter is not None) : end]
