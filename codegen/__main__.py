@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "print all that is known of an operator, and where its code is",
     "new": "add the skeleton of an operator to both YAML files",
     "verify": "hold an operator's values and gradients to independent ones",
+    "watch": "generate at every save, and compile ahead what changed",
     "warm": "compile kernels ahead, in parallel",
     "pack": "write compiled kernels into files that others need not compile",
 }

@@ -29,12 +29,27 @@ PATHS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("pathlib._local"
 
 EXPRESSIONS = (Constant, Call, Select)
 
+_held: dict[Project, tuple[str, Program]] = {}
+"""Programs in memory, each with the digest of its inputs."""
+
+
+def hold(project: Project) -> None:
+    """Keep a project's program in memory, too: this process and its forks will ask again.
+
+    Raises: CodegenError with all mistakes.
+    """
+    program = read(project)
+    _held[project] = freshness.digest(project, freshness.read_besides(program)), program
+
 
 def read(project: Project) -> Program:
     """The program of a project, read and checked now or before.
 
     Raises: CodegenError with all mistakes.
     """
+    digest, program = _held.get(project, ("", None))
+    if program and digest == freshness.digest(project, freshness.read_besides(program)):
+        return program
     place = project.out / manifest.CACHE / f"program.{sys.implementation.cache_tag}"
     found = _kept(project, place)
     if found is None:

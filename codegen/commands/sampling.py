@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ..project import Project
+from ..model.program import Program
 from . import lookup, records
 
 
-def chosen(project: Project, wanted: Sequence[str]) -> tuple[list[str], str]:
+def chosen(program: Program, wanted: Sequence[str]) -> tuple[list[str], str]:
     """The schema names of the operators that are wanted, and records of them, or of all, as JSON.
 
-    Raises: CodegenError; lookup.UnknownOperator.
+    Raises: lookup.UnknownOperator.
     """
-    program = project.read()
     named = list(dict.fromkeys(o for name in wanted for o in lookup.find(program, name)))
     operators = named if wanted else program.operators
     sent = json.dumps([records.record_of(program, operator) for operator in operators])

@@ -29,7 +29,9 @@ def main(arguments: list[str]) -> int:
     if status:
         return status
     try:
-        names, sent = ([], "") if options.script else sampling.chosen(chosen, options.operators)
+        names, sent = (
+            ([], "") if options.script else sampling.chosen(chosen.read(), options.operators)
+        )
     except (CodegenError, lookup.UnknownOperator) as error:
         print(error, file=sys.stderr)
         return 1

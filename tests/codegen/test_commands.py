@@ -279,7 +279,7 @@ def test_the_stamp_of_the_library_is_its_own(tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         ("expalin relu", "no command 'expalin': did you mean 'explain'"),
-        ("frobnicate", "they are explain, new, verify, warm"),
+        ("frobnicate", "they are explain, new, verify, watch, warm"),
         ("my_ops.yaml", "--functions my_ops.yaml --out FOLDER"),
         ("--out my_ops", "--out needs --functions"),
     ],

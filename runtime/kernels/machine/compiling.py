@@ -9,6 +9,7 @@ can be started, or TORCHGEN_COMPILER=here asks for it, Numba works in this one.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import json
 import os
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +27,7 @@ from torchgen_out._runtime import config
 from torchgen_out._runtime.forks import at_fork
 
 IDLE = 120.0  # seconds without work after which the compiler's process ends
+LONG_IDLE = 4 * 3600.0  # of one that waits for somebody who writes operators
 MOST_MEMORY = 600 << 20  # bytes after which it ends, too
 
 START = """\
@@ -35,7 +37,7 @@ for name, path in (("torchgen_out", []), ("torchgen_out._runtime", [{runtime!r}]
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = path
 from torchgen_out._runtime.kernels.machine import compiling
-compiling.serve()
+compiling.serve({idle})
 """
 """The compiler's program: it imports the floors that it needs, and not the library above them."""
 
@@ -92,8 +94,9 @@ def _judged(answer: bytes) -> bytes:
 class _Process:
     """A compiler's process, which answers one request after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, idle: float = IDLE) -> None:
         program = START.format(
+            idle=idle,
             runtime=str(Path(__file__).resolve().parents[2]),
             path=[os.path.abspath(each or ".") for each in sys.path],
         )
@@ -132,6 +135,36 @@ class _Process:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
         self.process.stdout.close()
+
+
+class Spare:
+    """A compiler's process that waits for a fork of this one to need it."""
+
+    def __init__(self, first: Request) -> None:
+        """first: what each process compiles as its first, which takes the longest."""
+        self._first, self._process = first, _Process(LONG_IDLE)
+        self._process.ask(first)
+
+    def keep_ready(self) -> None:
+        """Start another where the last has ended: idle, grown, or killed."""
+        if self._process.process.poll() is not None:
+            self._process = _Process(LONG_IDLE)
+            self._process.ask(self._first)
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.end()
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """In the fork: what is to be compiled goes there. The process outlives the fork."""
+        _give_back(self._process)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ValueError):  # it ended, and another took its place
+                _idle.remove(self._process)
+            end_all()
 
 
 _all: set[_Process] = set()
@@ -204,12 +237,12 @@ def _read(pipe: IO[bytes], size: int) -> bytes | None:
 # The answering side.
 
 
-def serve() -> None:
+def serve(idle: float) -> None:
     """Answer requests until there are no more, nobody asks, or too much memory is held."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = os.fdopen(0, "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     os.dup2(2, 1)  # what is printed meanwhile goes where errors go
-    while _comes(requests):
+    while _comes(requests, idle):
         content = _received(requests)
         if content is None:
             return
@@ -221,18 +254,21 @@ def serve() -> None:
             answer = b"-" + str(error).encode()
         except Exception:  # of the text, or of this library: whoever asked must hear of it
             answer = b"-" + traceback.format_exc().encode()
-        _send(answers, answer)
+        try:
+            _send(answers, answer)
+        except BrokenPipeError:  # whoever asked has ended
+            return
         if _has_grown():
             return
 
 
-def _comes(pipe: IO[bytes]) -> bool:
+def _comes(pipe: IO[bytes], idle: float) -> bool:
     """Wait for a message for as long as it is worth it."""
     if sys.platform == "win32":
         return True
     import select
 
-    return bool(select.select([pipe], [], [], IDLE)[0])
+    return bool(select.select([pipe], [], [], idle)[0])
 
 
 def _has_grown() -> bool:

@@ -178,7 +178,7 @@ def _call(operator: Operator, dtype: str) -> None:
 
 
 def _tensor(dtype: str, *sizes: int) -> Any:
-    return torchgen_out.ones(*sizes, dtype=dtypes.by_name(dtype))
+    return torchgen_out.ones(sizes, dtype=dtypes.by_name(dtype))
 
 
 def _layouts(dtype: str, count: int) -> Iterator[list[Any]]:
@@ -189,6 +189,12 @@ def _layouts(dtype: str, count: int) -> Iterator[list[Any]]:
         yield [gapped, *(_tensor(dtype, 2, 3) for _ in range(count - 1))]
     for place in range(count if count > 1 else 0):
         yield [_tensor(dtype, 3) if i == place else _tensor(dtype, 2, 3) for i in range(count)]
+
+
+def _gradient_layouts(dtype: str, count: int) -> Iterator[list[Any]]:
+    """Operands dense, and the first the gradient of a sum: one number, expanded."""
+    yield [_tensor(dtype, 2, 3) for _ in range(count)]
+    yield [_tensor(dtype).expand(2, 3), *(_tensor(dtype, 2, 3) for _ in range(count - 1))]
 
 
 def _call_pointwise(operator: Pointwise, dtype: str) -> None:
@@ -203,8 +209,8 @@ def _call_pointwise(operator: Pointwise, dtype: str) -> None:
         scalars = tuple(name for name in present if operator.operands[name] == "scalar")
         for chosen in (scalars, *((name,) for name in numbers)):
             tensors = [name for name in present if name not in chosen]
-            layouts = list(_layouts(dtype, len(tensors)))
-            for operands in layouts[:1] if is_gradient or chosen else layouts:
+            layouts = (_gradient_layouts if is_gradient else _layouts)(dtype, len(tensors))
+            for operands in itertools.islice(layouts, 1 if chosen else None):
                 given = {
                     name: operand if name in operator.promoted else operand.bool()
                     for name, operand in zip(tensors, operands, strict=True)
