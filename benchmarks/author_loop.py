@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -115,7 +114,7 @@ def watched_rounds(folder: Path, numbers: Sequence[int]) -> Iterator[list[Times]
             yield [*_parts(start, generated), *_use(folder, package, number)]
             _wait_for("compiled", watch.stdout)
     finally:
-        watch.send_signal(signal.SIGINT)
+        watch.terminate()
         watch.wait()
 
 

@@ -53,10 +53,16 @@ def read(project: Project) -> Program:
     place = project.out / manifest.CACHE / f"program.{sys.implementation.cache_tag}"
     found = _kept(project, place)
     if found is None:
-        found = project.read()
+        found = _without_samples(project.read())
         with contextlib.suppress(OSError):  # a folder that may only be read
             _keep(project, place, found)
     return found
+
+
+def _without_samples(program: Program) -> Program:
+    """The program as packages outside the tree need it: nobody calls its samples for them."""
+    operators = [dataclasses.replace(each, samples=None) for each in program.operators]
+    return dataclasses.replace(program, operators=tuple(operators))
 
 
 def _kept(project: Project, place: Path) -> Program | None:

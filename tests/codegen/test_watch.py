@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -81,8 +80,7 @@ def told(project: Project) -> Iterator[IO[str]]:
     ) as process:
         assert process.stdout is not None
         yield process.stdout
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        process.terminate()
 
 
 def _line(told: IO[str], word: str) -> str:
