@@ -159,9 +159,9 @@ def _starts(rounds: int, bytecode: Path) -> list[str]:
             _pack(places, str(demo))
             shutil.rmtree(places.cache)
             command = [sys.executable, str(demo)]
-            seconds = min(_processor(command, environment) for _ in range(rounds))
+            seconds = min(_elapsed(command, environment) for _ in range(rounds))
             lines.append(
-                "| `examples/digits.py` to its first step, with a pack alone, s "
+                "| `examples/digits.py` to its first step, with a pack alone, s by the clock "
                 f"| {_marked(seconds, DEMO_GOAL)} | {DEMO_GOAL} |"
             )
     return lines
@@ -183,6 +183,13 @@ def _processor(command: list[str], environment: dict[str, str]) -> float:
     after = os.times()
     user = after.children_user - before.children_user
     return user + after.children_system - before.children_system
+
+
+def _elapsed(command: list[str], environment: dict[str, str]) -> float:
+    """Seconds that somebody waits for a process."""
+    start = time.perf_counter()
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    return time.perf_counter() - start
 
 
 def _marked(seconds: float, goal: float) -> str:

@@ -11,10 +11,6 @@ from __future__ import annotations
 import sys
 import time
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from tqdm import tqdm
@@ -85,9 +81,11 @@ def predict(model: nn.Module, data: TensorDataset) -> tuple[torch.Tensor, float]
 
 def draw(path: str, losses: list[float], data: TensorDataset, predicted: torch.Tensor) -> None:
     """Draw the loss and some predictions; wrong ones first, in red."""
+    from matplotlib.figure import Figure  # late: half a second that training need not wait for
+
     images, labels = data.tensors
     order = (predicted == labels).int().argsort(stable=True)[:16].tolist()
-    figure = plt.figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subfigures(1, 2)
     axes = left.subplots()
     axes.semilogy(losses)
