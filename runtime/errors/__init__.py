@@ -187,6 +187,7 @@ from torchgen_out._runtime.errors.factorisations import (
     singular_factor,
     singular_matrix,
     square_expected,
+    tolerance_is_complex,
     unknown_word,
     unsolvable,
 )

@@ -147,3 +147,11 @@ def ldl_pivots_do_not_fit(sizes: Sequence[int], dtype: object) -> RuntimeError:
         "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, and "
         f"integers, but got pivots with shape {list(sizes)} and dtype {dtype} instead"
     )
+
+
+def tolerance_is_complex(operator: str, name: str, dtype: object) -> RuntimeError:
+    """A tolerance for singular values has no order."""
+    return RuntimeError(
+        f"torch.{operator}: {name} tensor of complex type is not supported. "
+        f"Got {scalar_type_name(dtype)}"
+    )

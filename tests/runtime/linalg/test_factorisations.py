@@ -272,6 +272,13 @@ def test_infinities_come_to_an_end(name: str, batch: tuple[int, ...], dtype: str
         getattr(torch.linalg, name)(matrix.isinf().to(matrix.dtype) * np.nan)
 
 
+@pytest.mark.parametrize("name", ["pinv", "matrix_rank"])
+@pytest.mark.parametrize("tolerance", ["atol", "rtol"])
+def test_tolerances_are_real(name: str, tolerance: str) -> None:
+    with pytest.raises(RuntimeError, match=f"linalg.{name}: {tolerance} tensor of complex type"):
+        getattr(torch.linalg, name)(torch.eye(3), **{tolerance: torch.tensor(1j)})
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_singular_factors_have_no_inverse(dtype: str) -> None:
     factors = torch.eye(3, dtype=getattr(torch, dtype)).repeat(2, 1, 1)

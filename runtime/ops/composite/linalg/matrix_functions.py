@@ -19,8 +19,11 @@ from torchgen_out._runtime.ops.composite.linalg.linalg import matmul
 from torchgen_out._runtime.ops.shapes.linalg import check_matrices, check_square
 
 
-def _tolerances(self: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+def _tolerances(operator: str, self: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """Both tolerances, numbers or tensors: without any, rtol is eps times the larger size."""
+    for name, value in (("atol", atol), ("rtol", rtol)):
+        if isinstance(value, Tensor) and value.dtype.is_complex:
+            raise errors.tolerance_is_complex(operator, name, value.dtype)
     if rtol is not None:
         return 0.0 if atol is None else atol, rtol
     default = _default_tolerance(self.dtype, *self._sizes[-2:])
@@ -46,7 +49,7 @@ def _as_tensor(value: Any, like: Any) -> Any:
 def pinv(self: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     """The pseudo-inverse; small singular values, by either tolerance, count as 0."""
     check_matrices("linalg.pinv", self)
-    absolute, relative = _tolerances(self, atol, rtol)
+    absolute, relative = _tolerances("linalg.pinv", self, atol, rtol)
     tolerances = _as_tensor(absolute, self), _as_tensor(relative, self)
     if tolerances[0].ndim or tolerances[1].ndim:
         batch = broadcast_shapes(self._sizes[:-2], *[each._sizes for each in tolerances])
@@ -67,11 +70,11 @@ def pinverse(self: Any, rcond: float = 1e-15) -> Any:
 def matrix_rank(self: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
     """The number of singular values above both tolerances."""
     check_matrices("torch.linalg.matrix_rank", self, "input")
+    absolute, relative = _tolerances("linalg.matrix_rank", self, atol, rtol)
     matrix = self.detach()
     values = ops.linalg_eigvalsh(matrix).abs() if hermitian else ops.linalg_svdvals(matrix)
     if not values.shape[-1]:
         return ops.zeros(values.shape[:-1], dtype=dtypes.int64, device=self.device)
-    absolute, relative = _tolerances(self, atol, rtol)
     bound = relative * values.amax(-1)
     if isinstance(absolute, Tensor) or absolute != 0:
         bound = ops.maximum(_as_tensor(absolute, self), bound)
