@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.distributed import jobs, marks
-from torchgen_out._runtime.library.distributed.launching import options
+from torchgen_out._runtime.library.distributed.launching import old_launcher, options
 from torchgen_out._runtime.library.multiprocessing.processors import processors
 
 PROGRAM = """
@@ -155,3 +155,13 @@ def test_options() -> None:
     ):
         with pytest.raises(ValueError, match=r"--|expected"):
             options.parse(wrong)
+
+
+@pytest.mark.parametrize("given", [[], ["--use_env"]])
+def test_the_launcher_of_old_tells_scripts_their_local_rank(
+    given: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = ["--no-python", "echo", "-x"]
+    old_launcher.main(["--nproc_per_node=2", *given, *program])
+    expected = {"-x"} if given else {"--local-rank=0 -x", "--local-rank=1 -x"}
+    assert set(capfd.readouterr().out.split("\n")[:2]) == expected

@@ -12,7 +12,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
@@ -216,10 +216,13 @@ def _tell(text: str) -> None:
     print(f"torchgen_out.distributed.run: {text}", file=sys.stderr, flush=True)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(
+    arguments: Sequence[str] | None = None,
+    parse: Callable[[Sequence[str]], LaunchConfig] = options.parse,
+) -> None:
     """Run a command line. Ends the process with 1 after a failure, 128 + n after signal n."""
     try:
-        config = options.parse(sys.argv[1:] if arguments is None else arguments)
+        config = parse(sys.argv[1:] if arguments is None else arguments)
     except ValueError as error:
         sys.exit(f"torchgen_out.distributed.run: {error}")
     try:

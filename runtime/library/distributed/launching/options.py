@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torchgen_out as torch
 from torchgen_out._runtime.library.distributed.environment import DEFAULT_PORT
@@ -41,11 +41,13 @@ class LaunchConfig:
     uses_python: bool = True
     is_module: bool = False
     run_path: bool = False
+    tells_local_rank: bool = False
+    """Whether a script gets its local rank as an argument, too."""
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(name: str = "run") -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m torchgen_out.distributed.run",
+        prog=f"python -m torchgen_out.distributed.{name}",
         description="Start the processes of a training, and start them again when one fails.",
         allow_abbrev=False,
     )
@@ -128,9 +130,25 @@ def _meeting(options: argparse.Namespace, nodes: int) -> tuple[str, int]:
     return endpoint, options.master_port or DEFAULT_PORT
 
 
+def parse_old(arguments: Sequence[str]) -> LaunchConfig:
+    """Read the command line of the launcher that was before `torchrun`, as `parse` does.
+
+    A script gets `--local-rank=N`, except after `--use-env`.
+    """
+    parser = _parser("launch")
+    parser.add_argument(
+        "--use-env", "--use_env", action="store_true", help="no --local-rank=N for the script"
+    )
+    options = parser.parse_args(arguments)
+    return replace(_config(options), tells_local_rank=not options.use_env)
+
+
 def parse(arguments: Sequence[str]) -> LaunchConfig:
     """Read the command line. **Raises** ValueError, or SystemExit as argparse does."""
-    options = _parser().parse_args(arguments)
+    return _config(_parser().parse_args(arguments))
+
+
+def _config(options: argparse.Namespace) -> LaunchConfig:
     if options.module and options.no_python:
         raise ValueError("Don't use both the '--no-python' flag and the '--module' flag together.")
     nodes = 1 if options.standalone else _nodes(options.nnodes)

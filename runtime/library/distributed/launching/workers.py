@@ -70,7 +70,7 @@ class Worker:
         environment = {**os.environ, **variables, "TORCHELASTIC_ERROR_FILE": str(self.error_file)}
         out, err = self._stream(_OUT), self._stream(_ERR)
         self.process = subprocess.Popen(
-            command(config),
+            command(config, local_rank),
             env=environment,
             stdout=out,
             stderr=err,
@@ -156,20 +156,17 @@ class Worker:
         return Failure(self.rank, self.local_rank, self.process.pid, code, when, message, text)
 
 
-def command(config: LaunchConfig) -> list[str]:
+def command(config: LaunchConfig, local_rank: int) -> list[str]:
     """What a process runs: the script, by way of what notes its errors."""
+    script, *arguments = config.command
+    if config.tells_local_rank:
+        arguments.insert(0, f"--local-rank={local_rank}")
     if not config.uses_python:
-        return config.command
-    head = [sys.executable, "-u"]
-    if public.module() == "torch":  # this library goes by PyTorch's name: there, too
-        return [
-            *head,
-            "-m",
-            "torchgen_out.as_torch",
-            *(["-m"] if config.is_module else []),
-            *config.command,
-        ]
-    return [*head, _START, *(["-m"] if config.is_module else []), *config.command]
+        return [script, *arguments]
+    # Where this library goes by PyTorch's name, it does so there, too.
+    start = ["-m", "torchgen_out.as_torch"] if public.module() == "torch" else [_START]
+    module = ["-m"] if config.is_module else []
+    return [sys.executable, "-u", *start, *module, script, *arguments]
 
 
 def threads_each(count: int) -> str:
