@@ -60,12 +60,10 @@ def program_text(
     """All that is emitted of one program. further: fields of the record, as text."""
     program = loops.program
     exact = [n for n in operator.promoted if program.tensors[n].type == "number"]
+    exact = [] if program.divides else exact
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
     own = tuple(
-        replace(
-            launch,
-            window=window_text(loops, launch.phase, f"{launch.name}_window", exact, has_mask),
-        )
+        _with_window(launch, loops, exact, has_mask)
         for launch in launch_texts(loops, name, exact, has_mask)
     )
     devices = tuple(device.launch_texts(on_device, name, exact, has_mask)) if on_device else ()
@@ -86,12 +84,25 @@ def program_text(
         ("measure", f"{name}_extents"),
         ("measures", translate.names_tuple(measures)),
         *([("moves", "True")] if program.moves else []),
+        *([("divides", "True")] if program.divides else []),
         *further.items(),
     )
     functions = tuple(_functions(launches))
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
     fields_of = tuple(map(_launch, own)), tuple(map(_device_launch, devices))
     return ProgramText(functions, measure, name, fields, *fields_of)
+
+
+def _with_window(
+    launch: LaunchText, loops: LoopProgram, exact: Sequence[str], has_mask: bool
+) -> LaunchText:
+    """A launch with its other form for windows, or that form alone if there is no need for two."""
+    window = launch.phase.window
+    if window is not None and window.is_cut:
+        found = window_text(loops, launch.phase, launch.name, exact, has_mask)
+        return found.launch if found else launch
+    found = window_text(loops, launch.phase, f"{launch.name}_window", exact, has_mask)
+    return replace(launch, window=found)
 
 
 def _forms(

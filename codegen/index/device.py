@@ -158,6 +158,10 @@ class DeviceNestWriter(NestWriter):
         counted = [each if each.isidentifier() else f"I({each})" for each in bounds]
         self.indent(f"for {python_name(loop.index)} in range({', '.join(counted)}):")
 
+    def as_count(self, bound: str) -> str:
+        """A bound, of the type that loops count in."""
+        return f"I({bound})"
+
     def checked(self, place: Place, size: Place) -> Place:
         """A place that is known to be inside; what is not is noted, and 0 instead.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Statement
+from ..model.loops import Loop
 from ..model.place import Size
 from .loop_texts import LoopWriter
 from .writer import python_name
@@ -17,6 +18,9 @@ class FoldWriter(LoopWriter):
         """Accumulators are numbers; the innermost loop is one of the fold's."""
         writer = self.writer
         start = writer.depth
+        self.limit()
+        if self.count_all():
+            return
         totals = [writer.fresh(f"{s.target}_total") for s in self.nest.statements]
         for statement, total in zip(self.nest.statements, totals, strict=True):
             self.put(f"{total} = {self.first_total(statement)}")
@@ -39,6 +43,40 @@ class FoldWriter(LoopWriter):
             self.join(statement, total)
             self.store(statement, self.result(statement, total))
         writer.over_batch = {}
+
+    def count_all(self) -> bool:
+        """Sums of what no index of theirs changes: it is multiplied by how many values these have.
+
+        Says whether nothing else is folded.
+        """
+        nest = self.nest
+        counted = [each for each in nest.statements if self.is_counted(each)]
+        if counted:
+            sides = [self.length(loop) for loop in nest.inner]
+        for statement in counted:
+            count, each = f"T({' * '.join(sides)})", self.value(statement)
+            self.store(statement, count if each == "T(1)" else f"{count} * {each}")
+        rest = tuple(each for each in nest.statements if each not in counted)
+        self.nest = replace(nest, statements=rest)
+        return not rest
+
+    def is_counted(self, statement: Statement) -> bool:
+        """Whether a sum has as many equal terms as its loops have steps."""
+        nest = self.nest
+        names = {loop.index for loop in nest.inner}
+        bounds = [place for loop in nest.inner for place in (*loop.lower, *loop.upper)]
+        reads = [read.source for read in statement.reads]
+        return (
+            _is_sum(statement)
+            and bool(names)
+            and not (nest.guards or nest.over_batch or reads)
+            and not any(names & set(place.indices) for place in bounds)
+        )
+
+    def length(self, loop: Loop) -> str:
+        """How many steps a loop has."""
+        first, last = self.bounds(loop, "0", "")
+        return last if first == "0" and not loop.upper else f"greater({last} - {first}, 0)"
 
     def first_total(self, statement: Statement) -> str:
         """What a fold has before its first element."""
@@ -72,8 +110,11 @@ class FoldWriter(LoopWriter):
     def run_loops(self, totals: dict[str, str]) -> dict[str, str]:
         """The loops of a fold, the innermost over a run; what each statement adds up there."""
         writer, nest = self.writer, self.nest
-        self.fold_loops(without_last=True)
         loop = nest.inner[-1] if nest.inner else None
+        if self.is_short(loop):
+            self.fold_loops()
+            return totals
+        self.fold_loops(without_last=True)
         first, last = ("0", "run_size") if loop is None else self.bounds(loop, "0", "")
         if loop is None or self.goes_far(loop.index):
             self.indent(f"for begin in range({first}, {last}, BLOCK):")
@@ -89,6 +130,10 @@ class FoldWriter(LoopWriter):
         else:
             self.loop(replace(loop, lower=(), upper=()), first, last)
         return runs
+
+    def is_short(self, loop: Loop | None) -> bool:
+        """Whether a loop goes over a part that conditions cut out: then each element is widened."""
+        return loop is not None and bool(loop.lower and loop.upper)
 
     def reorders(self) -> bool:
         """Whether the elements of sums and products are put together in any order."""
@@ -119,7 +164,10 @@ class FoldWriter(LoopWriter):
             self.put(f"    {total}_at = {python_name(statement.fold.indices[0])}")
             return
         item = self.writer.fresh(f"{statement.target}_item")
-        self.put(f"{item} = {value}")
+        is_wider = (
+            self.is_wide(statement) and self.nest.inner and self.is_short(self.nest.inner[-1])
+        )
+        self.put(f"{item} = {f'WIDE({value})' if is_wider else value}")
         if self.is_ordered(statement):
             self.put(f"{total} = larger({total}, ordered({_signed(statement)}{item}))")
             return

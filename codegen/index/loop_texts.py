@@ -32,6 +32,8 @@ class LoopWriter(Loads):
     def bounds(self, loop: Loop, first: str, last: str) -> tuple[str, str]:
         """Where a loop begins and ends."""
         writer = self.writer
+        if not last and (loop.index, loop.lower, loop.upper) in writer.limits:
+            return writer.limits[loop.index, loop.lower, loop.upper]
         if writer.phase.spread == loop.index and not last:
             first, last = "start", "stop"
         last = last or writer.extent(loop.index)
@@ -40,6 +42,27 @@ class LoopWriter(Loads):
         for place in loop.upper:
             last = f"lesser({last}, {writer.place(place)})"
         return first, last
+
+    def limit(self, unknown: Collection[str] = ()) -> None:
+        """Keep where loops begin and end that divide to know it: LLVM would divide at each turn."""
+        writer, inner = self.writer, self.nest.inner
+        names = {*unknown, *(loop.index for loop in inner)}
+        for loop in inner:
+            ends = (*loop.lower, *loop.upper)
+            divides = any(isinstance(atom, Function) for place in ends for atom in place.atoms)
+            if not divides or any(names & set(place.indices) for place in ends):
+                continue
+            if (loop.index, loop.lower, loop.upper) in writer.limits:
+                continue
+            first, last = self.bounds(loop, "0", "")
+            kept = writer.fresh(f"{loop.index}_first"), writer.fresh(f"{loop.index}_end")
+            for name, value in zip(kept, (first, last), strict=True):
+                self.put(f"{name} = {self.as_count(value)}")
+            writer.limits[loop.index, loop.lower, loop.upper] = kept
+
+    def as_count(self, bound: str) -> str:
+        """A bound, of the type that loops count in."""
+        return bound
 
     def fold_loops(self, without_last: bool = False) -> None:
         """The loops over what is folded, `...` outermost, the last perhaps left out."""
@@ -61,10 +84,10 @@ class LoopWriter(Loads):
 
     def guarded(self, unbound: Collection[str] = ()) -> None:
         """Ask what has not been asked and does not need these indices, which come further in."""
-        for test in tuple(self.guards):
-            if not set(unbound) & set(test.place.indices):
-                self.guards.remove(test)
-                self.indent(f"if {self.test(test)}:")
+        known = [test for test in self.guards if not set(unbound) & set(test.place.indices)]
+        self.guards = [test for test in self.guards if test not in known]
+        if known:
+            self.indent(f"if {' and '.join(map(self.test, known))}:")
 
     # Places that an innermost loop does not change
 

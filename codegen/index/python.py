@@ -94,6 +94,8 @@ class NestWriter(ScatterWriter):
             self.scalar_fold()
         writer.depth = self.depth
         writer.loaded = {}
+        if nest.outer:
+            writer.limits = {}
 
     def elements(self) -> None:
         """Everything is loaded, then stored: what is stored could be what is loaded."""

@@ -26,7 +26,7 @@ def window_text(
         return None
     own = replace(phase, items=window.items, numbers=window.numbers, rows=(), nests=window.nests)
     writer = WindowWriter(loops, own, name, exact, has_mask, window)
-    launch = replace(writer.launch(), phase=phase)
+    launch = replace(writer.launch(), phase=replace(phase, items=window.items[:-1]))
     return WindowText(launch, window.folded, tuple(writer.literals()))
 
 
@@ -70,6 +70,7 @@ class WindowWriter(HostWriter):
         tests = self.window.certain
         if not tests:
             self.items()
+            self.limit_rows()
             self.each(f"for {name} in range({extent}):", self.window.inside)
             self.finish()
             return
@@ -101,11 +102,20 @@ class WindowWriter(HostWriter):
         self.indent(loop)
         if first:
             self.put(first)
+        limits = self.limits
+        self.limits = dict(limits)
         for nest in nests:
             writer = WindowNestWriter(self, nest)
             writer.certain = certain
             writer.write()
+        self.limits = limits
         self.depth -= 1
+
+    def limit_rows(self) -> None:
+        """Keep what all windows of a row have in common."""
+        self.limits = {}
+        for nest in self.window.inside:
+            WindowNestWriter(self, nest).limit({self.window.index})
 
     def finish(self) -> None:
         """End the loop over rows."""
@@ -149,13 +159,18 @@ class WindowWriter(HostWriter):
 class WindowNestWriter(NestWriter):
     """One nest within a window: totals are numbers, and elements are put together in order."""
 
+    def is_cut(self) -> bool:
+        """Whether windows have any length."""
+        assert isinstance(self.writer, WindowWriter)
+        return self.writer.window.is_cut
+
     def is_ordered(self, statement: Statement) -> bool:
         """Whether a fold compares keys: neighbours compare numbers side by side."""
         return False
 
     def sums_in_runs(self) -> bool:
-        """Whether sums are made of runs: there are few elements."""
-        return False
+        """Whether sums are made of runs: there are few elements, unless windows may be long."""
+        return self.is_cut() and super().sums_in_runs()
 
     def reorders(self) -> bool:
         """Whether the order of a sum is left open: it is that of its neighbours."""

@@ -143,6 +143,8 @@ class Writer(ABC):
         self.numbers: dict[str, None] = {}
         self.over_batch: dict[str, str] = {}
         self.loaded: dict[Element, str] = {}
+        self.limits: dict[tuple[str, tuple[Place, ...], tuple[Place, ...]], tuple[str, str]] = {}
+        """Where loops begin and end, as variables."""
         self.checked: set[tuple[Element, Place]] = set()
 
     @property
@@ -158,7 +160,7 @@ class Writer(ABC):
     def put(self, line: str) -> None:
         """Add a line; one that is too long gets brackets, inside which it may be broken."""
         target, equals, value = line.partition(" = ")
-        if equals and len(line) + 4 * self.depth > LINE_LENGTH:
+        if equals and len(line) + 4 * self.depth > LINE_LENGTH and not _is_call(value):
             line = f"{target} = ({value})"
         self.lines.append("    " * self.depth + line)
 
@@ -410,6 +412,17 @@ class Writer(ABC):
         if not access.has_batch:
             return f"{access.tensor}_at"
         return self.over_batch.get(access.tensor, f"{access.tensor}_p")
+
+
+def _is_call(text: str) -> bool:
+    """Whether a text is one call, which has brackets."""
+    name, _, rest = text.partition("(")
+    depth = 1
+    for number, each in enumerate(rest):
+        depth += (each in "([") - (each in ")]")
+        if not depth:
+            return name.isidentifier() and number == len(rest) - 1
+    return False
 
 
 def own_places(statement: Statement) -> tuple[Place, ...]:

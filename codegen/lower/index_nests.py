@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..model import place as places
-from ..model.index import IndexProgram, Statement, Test
+from ..model.index import SUM, IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest
-from ..model.place import Element, Index, Parameter, Place, Size
+from ..model.place import Element, Function, Index, Parameter, Place, Size
 
 FAR = 1 << 40
 """Behind the last element of anything."""
@@ -38,7 +38,20 @@ def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | N
             weight = (1.5 if statement.fold is None else 0.25) * 4.0 ** len(statement.indices)
             weight *= 1 if goes_through_a_tensor(last_index, program) else SHORT
             scores[last_index] = scores.get(last_index, 0) + weight
+    for name in [each for each in scores if any(cuts(each, other) for other in statements)]:
+        del scores[name]
     return max(scores, key=lambda name: scores[name]) if scores else None
+
+
+def cuts(name: str, statement: Statement) -> bool:
+    """Whether an index tells, by a quotient, which part of another is folded: that is no vector."""
+    fold = statement.fold
+    for test in fold.where if fold else ():
+        inner = [f for f in test.place.atoms if isinstance(f, Function)]
+        is_told = any(name in operand.indices for each in inner for operand in each.operands)
+        if fold and is_told and set(fold.indices) & set(test.place.indices) - {name}:
+            return True
+    return False
 
 
 SHORT = 0.01
@@ -47,7 +60,11 @@ SHORT = 0.01
 
 def goes_through_a_tensor(name: str, program: IndexProgram) -> bool:
     """Whether an index has as many values as a tensor has elements, not a window."""
-    return any(isinstance(atom, Size) for atom in program.extent[name].atoms)
+    extent = program.extent[name]
+    if any(isinstance(atom, Size) for atom in extent.atoms):
+        return True
+    last = {indices[-1] for each in program.results if (indices := program.statement(each).indices)}
+    return name in last and extent.constant is None
 
 
 def nests_of(
@@ -95,7 +112,8 @@ def _nest(
     if scattered:
         tests = [test for test in tests if not is_target(test, scattered)]
     best = _best_of(statement, free, folded, best, program)
-    vector = best if fold is not None and (folded or fold.has_batch) and best in free else None
+    is_vector = fold is not None and (folded or fold.has_batch) and not _counts(statement)
+    vector = best if is_vector and best in free else None
     if vector is not None:
         free.remove(vector)
     elif best in folded:
@@ -118,6 +136,11 @@ def _nest(
         tuple(guards),
         scattered or None,
     )
+
+
+def _counts(statement: Statement) -> bool:
+    """Whether a fold adds up equal terms, which is a product: that needs no loop innermost."""
+    return statement.fold is not None and statement.fold.kind == SUM and not statement.reads
 
 
 def _best_of(

@@ -10,7 +10,7 @@ from ..model import place as places
 from ..model.index import Access, IndexProgram, Statement, Test
 from ..model.loops import Phase, Window
 from ..model.place import Element, Function, Place
-from .index_nests import goes_through_a_tensor, nests_of
+from .index_nests import cuts, goes_through_a_tensor, nests_of
 
 
 def window_of(phase: Phase, program: IndexProgram, numbers: tuple[str, ...]) -> Window | None:
@@ -20,8 +20,10 @@ def window_of(phase: Phase, program: IndexProgram, numbers: tuple[str, ...]) -> 
     """
     statements = [each for nest in phase.nests for each in nest.statements]
     index = next((nest.vector.index for nest in phase.nests if nest.vector is not None), None)
-    if index is None or phase.product is not None or not (phase.items or phase.has_batch):
+    if phase.product is not None or not (phase.items or phase.has_batch):
         return None
+    if index is None:
+        return _cut_window_of(phase, statements)
     items = (*phase.items, index)
     if not all(_is_of_windows(each, items, phase.has_batch, program) for each in statements):
         return None
@@ -30,14 +32,25 @@ def window_of(phase: Phase, program: IndexProgram, numbers: tuple[str, ...]) -> 
     certain = tuple(dict.fromkeys(_certain(statements, items, program)))
     everywhere = nests_of(statements, items, phase.has_batch, None, program)
     bare = [_without(each, certain) for each in statements]
-    inside = nests_of(bare, items, phase.has_batch, None, program)
-    if [len(nest.statements) for nest in inside] != [len(nest.statements) for nest in everywhere]:
-        return None
-    own = [
-        replace(nest, statements=other.statements)
-        for nest, other in zip(inside, everywhere, strict=True)
+    whole = {each.target: each for each in statements}
+    inside = [
+        replace(nest, statements=tuple(whole[each.target] for each in nest.statements))
+        for nest in nests_of(bare, items, phase.has_batch, None, program)
     ]
-    return Window(items, numbers, tuple(everywhere), tuple(own), certain)
+    return Window(items, numbers, tuple(everywhere), tuple(inside), certain)
+
+
+def _cut_window_of(phase: Phase, statements: Sequence[Statement]) -> Window | None:
+    """The launch where an item's last index tells by quotients which part of a tensor is folded.
+
+    What the other indices tell is worked out once for a row of items.
+    """
+    items = phase.items
+    if not items or phase.rows or not any(cuts(items[-1], each) for each in statements):
+        return None
+    if any(each.indices != items for each in statements) or len(items) + phase.has_batch < 2:
+        return None
+    return Window(items, phase.numbers, phase.nests, phase.nests, (), is_cut=True)
 
 
 def _is_of_windows(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from ..errors import SourceLocation
@@ -164,6 +165,8 @@ class Statement:
 
 EXACT = frozenset(("add", "sub", "mul", "neg", "logical_and", "logical_or", "logical_not"))
 """Primitives that are exact in every ring."""
+DIVISION = "div"
+"""Of whole numbers, which are made of 64 bits for it, rounded towards zero where it is stored."""
 
 
 def _adds_and_multiplies(statement: Statement) -> bool:
@@ -171,9 +174,11 @@ def _adds_and_multiplies(statement: Statement) -> bool:
     nodes = [*outsides, *walk(statement.formula.outputs)]
     return (
         (statement.fold is None or statement.fold.kind in (SUM, PROD))
-        and statement.type == "number"
+        and statement.type in ("number", "int")
         and all(isinstance(each.value, int) for each in nodes if isinstance(each, Constant))
-        and all(each.primitive.name in EXACT for each in nodes if isinstance(each, Call))
+        and all(
+            each.primitive.name in (*EXACT, DIVISION) for each in nodes if isinstance(each, Call)
+        )
         and not any(isinstance(each, Named) for each in nodes)
     )
 
@@ -257,6 +262,13 @@ class IndexProgram:
     def is_exact(self) -> bool:
         """Whether it only adds and multiplies: what is right of whole and complex numbers, too."""
         return not self.draws and all(map(_adds_and_multiplies, self.statements))
+
+    @property
+    def divides(self) -> bool:
+        """Whether it divides besides, so that whole numbers need more room in between."""
+        formulas = [each.formula.outputs for each in self.statements]
+        calls = [each for each in walk(tuple(chain(*formulas))) if isinstance(each, Call)]
+        return self.is_exact and any(each.primitive.name == DIVISION for each in calls)
 
     @property
     def drawn(self) -> dict[str, Draw]:

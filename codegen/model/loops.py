@@ -108,6 +108,8 @@ class Window:
     inside: tuple[Nest, ...]
     """Where all of `certain` holds, whatever the folds' indices are."""
     certain: tuple[Test, ...]
+    is_cut: bool = False
+    """Whether windows are parts of a tensor of any length: then there is no other launch."""
 
     @property
     def index(self) -> str:

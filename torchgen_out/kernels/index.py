@@ -15,16 +15,28 @@ import numpy as np
 from torchgen_out._runtime.kernels.common import conv as conv_geometry
 from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
+from torchgen_out._runtime.kernels.common import pooling as pooling_geometry
 from torchgen_out._runtime.kernels.common.index import (
     IndexProgram,
     Launch,
     TensorForm,
+    Window,
     agree,
     nonzero,
     within,
 )
-from torchgen_out._runtime.kernels.common.lanes import I, note_outside, quotient
-from torchgen_out._runtime.kernels.common.places import U, row_start
+from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum, note_outside, quotient
+from torchgen_out._runtime.kernels.common.places import (
+    BLOCK,
+    WIDE,
+    U,
+    end_inside,
+    first_inside,
+    greater,
+    lesser,
+    plus,
+    row_start,
+)
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min
 
 
@@ -1188,6 +1200,1581 @@ im2col = IndexProgram(
 )
 
 
+def avg_pool2d_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_y,
+    n_i,
+    n_j,
+    padding_h,
+    stride_h,
+    self_size2,
+    stride_w,
+    padding_w,
+    self_size1,
+    border_h,
+    border_w,
+    divisor,
+):
+    """total[..., y, x] = sum(i, j where i + y * stride_h >= padding_h and padding_h + size(self,
+        -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w + size(self,
+        -1) >= j + x * stride_w + 1: self[..., i + y * stride_h - padding_h, j + x * stride_w -
+        padding_w])
+    count[..., y, x] = sum(i, j where i + y * stride_h + border_h >= padding_h and border_h +
+        padding_h + size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w + border_w >=
+        padding_w and border_w + padding_w + size(self, -1) >= j + x * stride_w + 1: 1)
+    out[..., y, x] = total[..., y, x] / (divisor if divisor != 0 else count[..., y, x])
+    """
+    total_block = np.empty(BLOCK, T)
+    total = np.empty(n_x, T)
+    count = np.empty(n_x, T)
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for begin in range(0, n_x, BLOCK):
+            end = lesser(begin + BLOCK, n_x)
+            for x in range(begin, end):
+                total_block[U(x - begin)] = T(0)
+            for i in range(
+                greater(0, padding_h - y * stride_h),
+                lesser(n_i, padding_h + self_size2 - y * stride_h),
+            ):
+                for j in range(n_j):
+                    for x in range(
+                        greater(
+                            begin,
+                            -lesser(greater(stride_w, 0), 1)
+                            * ((j - padding_w) // greater(stride_w, 1)),
+                        ),
+                        lesser(
+                            end,
+                            lesser(greater(stride_w, 0), 1)
+                            * ((padding_w + self_size1 - j - 1) // greater(stride_w, 1))
+                            - lesser(greater(stride_w, 0), 1) * 1099511627775
+                            + 1099511627776,
+                        ),
+                    ):
+                        if (
+                            j + x * stride_w - padding_w >= 0
+                            and padding_w + self_size1 - j - x * stride_w - 1 >= 0
+                        ):
+                            self_value = T(
+                                self[
+                                    U(
+                                        self_p
+                                        + (i + y * stride_h - padding_h) * self_s0
+                                        + (j + x * stride_w - padding_w) * self_s1
+                                    )
+                                ]
+                            )
+                            total_item = self_value
+                            at = U(x - begin)
+                            before = total_block[at]
+                            total_block[at] = before + total_item
+            for x in range(begin, end):
+                total[U(x)] = total_block[U(x - begin)]
+        for x in range(n_x):
+            count[U(x)] = T(
+                greater(
+                    lesser(n_i, border_h + padding_h + self_size2 - y * stride_h)
+                    - greater(0, padding_h - y * stride_h - border_h),
+                    0,
+                )
+                * greater(
+                    lesser(n_j, border_w + padding_w + self_size1 - x * stride_w)
+                    - greater(0, padding_w - x * stride_w - border_w),
+                    0,
+                )
+            )
+        for x in range(n_x):
+            total_value = total[U(x)]
+            test_value = divisor != 0
+            count_value = count[U(x)]
+            place_value = T(divisor)
+            t0 = place_value if test_value else count_value
+            out_value = total_value / t0
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_value
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def avg_pool2d_0_window(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    n_y,
+    n_i,
+    stride_w,
+    padding_w,
+    self_size1,
+    border_w,
+    stride_h,
+    padding_h,
+    self_size2,
+    border_h,
+    divisor,
+):
+    """total[..., y, x] = sum(i, j where i + y * stride_h >= padding_h and padding_h + size(self,
+        -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w + size(self,
+        -1) >= j + x * stride_w + 1: self[..., i + y * stride_h - padding_h, j + x * stride_w -
+        padding_w])
+    count[..., y, x] = sum(i, j where i + y * stride_h + border_h >= padding_h and border_h +
+        padding_h + size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w + border_w >=
+        padding_w and border_w + padding_w + size(self, -1) >= j + x * stride_w + 1: 1)
+    out[..., y, x] = total[..., y, x] / (divisor if divisor != 0 else count[..., y, x])
+    """
+    first, final = 0, n_x
+    first = greater(first, first_inside(stride_w, -padding_w))
+    final = lesser(final, end_inside(stride_w, -padding_w))
+    first = greater(
+        first, first_inside(-stride_w, lesser(0, -n_j + 1) + padding_w + self_size1 - 1)
+    )
+    final = lesser(final, end_inside(-stride_w, lesser(0, -n_j + 1) + padding_w + self_size1 - 1))
+    first = greater(first, first_inside(stride_w, border_w - padding_w))
+    final = lesser(final, end_inside(stride_w, border_w - padding_w))
+    first = greater(
+        first, first_inside(-stride_w, lesser(0, -n_j + 1) + border_w + padding_w + self_size1 - 1)
+    )
+    final = lesser(
+        final, end_inside(-stride_w, lesser(0, -n_j + 1) + border_w + padding_w + self_size1 - 1)
+    )
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_x)
+        is_whole = (
+            (y * stride_h - padding_h >= 0)
+            & (lesser(0, -n_i + 1) + padding_h + self_size2 - y * stride_h - 1 >= 0)
+            & (y * stride_h + border_h - padding_h >= 0)
+            & (lesser(0, -n_i + 1) + border_h + padding_h + self_size2 - y * stride_h - 1 >= 0)
+        )
+        end = greater(begin, end) if is_whole else begin
+        for x in range(begin, end):
+            count = T(n_i * n_j)
+            total_total = T(0)
+            for i in range(n_i):
+                for j in range(n_j):
+                    self_value = T(
+                        self[
+                            U(
+                                self_p
+                                + (i + y * stride_h - padding_h) * self_s0
+                                + (j + x * stride_w - padding_w) * self_s1
+                            )
+                        ]
+                    )
+                    total_item = self_value
+                    total_total = total_total + total_item
+            total = total_total
+            test_value = divisor != 0
+            place_value = T(divisor)
+            out_here = total / (place_value if test_value else count)
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+        for edge in range(n_x - end + begin):
+            x = edge if edge < begin else edge + end - begin
+            total_total2 = T(0)
+            for i in range(
+                greater(0, padding_h - y * stride_h),
+                lesser(n_i, padding_h + self_size2 - y * stride_h),
+            ):
+                for j in range(
+                    greater(0, padding_w - x * stride_w),
+                    lesser(n_j, padding_w + self_size1 - x * stride_w),
+                ):
+                    self_value2 = T(
+                        self[
+                            U(
+                                self_p
+                                + (i + y * stride_h - padding_h) * self_s0
+                                + (j + x * stride_w - padding_w) * self_s1
+                            )
+                        ]
+                    )
+                    total_item2 = self_value2
+                    total_total2 = total_total2 + total_item2
+            total = total_total2
+            count = T(
+                greater(
+                    lesser(n_i, border_h + padding_h + self_size2 - y * stride_h)
+                    - greater(0, padding_h - y * stride_h - border_h),
+                    0,
+                )
+                * greater(
+                    lesser(n_j, border_w + padding_w + self_size1 - x * stride_w)
+                    - greater(0, padding_w - x * stride_w - border_w),
+                    0,
+                )
+            )
+            test_value2 = divisor != 0
+            place_value2 = T(divisor)
+            out_here = total / (place_value2 if test_value2 else count)
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def avg_pool2d_device_0(
+    y,
+    x,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    padding_h,
+    stride_h,
+    self_size2,
+    padding_w,
+    stride_w,
+    self_size1,
+    border_h,
+    border_w,
+    divisor,
+):
+    """total[..., y, x] = sum(i, j where i + y * stride_h >= padding_h and padding_h + size(self,
+        -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w + size(self,
+        -1) >= j + x * stride_w + 1: self[..., i + y * stride_h - padding_h, j + x * stride_w -
+        padding_w])
+    count[..., y, x] = sum(i, j where i + y * stride_h + border_h >= padding_h and border_h +
+        padding_h + size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w + border_w >=
+        padding_w and border_w + padding_w + size(self, -1) >= j + x * stride_w + 1: 1)
+    out[..., y, x] = total[..., y, x] / (divisor if divisor != 0 else count[..., y, x])
+    """
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    total_total = T(0)
+    for i in range(
+        I(greater(0, I(padding_h - y * stride_h))),
+        I(lesser(n_i, I(padding_h + self_size2 - y * stride_h))),
+    ):
+        for j in range(
+            I(greater(0, I(padding_w - x * stride_w)) + lane),
+            I(lesser(n_j, I(padding_w + self_size1 - x * stride_w))),
+            LANES,
+        ):
+            self_value = T(
+                self[
+                    U(
+                        self_p
+                        + I(i + y * stride_h - padding_h) * self_s0
+                        + I(j + x * stride_w - padding_w) * self_s1
+                    )
+                ]
+            )
+            total_item = self_value
+            total_total = plus(total_total, total_item)
+    total_total = joined_sum(total_total)
+    total = total_total
+    count = T(
+        greater(
+            lesser(n_i, I(border_h + padding_h + self_size2 - y * stride_h))
+            - greater(0, I(padding_h - y * stride_h - border_h)),
+            0,
+        )
+        * greater(
+            lesser(n_j, I(border_w + padding_w + self_size1 - x * stride_w))
+            - greater(0, I(padding_w - x * stride_w - border_w)),
+            0,
+        )
+    )
+    test_value = divisor != 0
+    place_value = T(divisor)
+    out_here = total / (place_value if test_value else count)
+    if lane == 0:
+        out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+
+
+def avg_pool2d_extents(
+    self,
+    windows_h,
+    windows_w,
+    kernel_h,
+    kernel_w,
+    stride_h,
+    stride_w,
+    padding_h,
+    padding_w,
+    border_h,
+    border_w,
+    divisor,
+):
+    """The extents of y, x, i, j; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = kernel_h
+    n_j = kernel_w
+    return (
+        n_y,
+        n_x,
+        n_i,
+        n_j,
+        padding_h,
+        stride_h,
+        self[-2],
+        stride_w,
+        padding_w,
+        self[-1],
+        border_h,
+        border_w,
+        divisor,
+    )
+
+
+avg_pool2d = IndexProgram(
+    "avg_pool2d",
+    arguments=(
+        "self",
+        "kernel_size",
+        "stride",
+        "padding",
+        "ceil_mode",
+        "count_include_pad",
+        "divisor_override",
+    ),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("y", "x"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(
+        "windows_h",
+        "windows_w",
+        "kernel_h",
+        "kernel_w",
+        "stride_h",
+        "stride_w",
+        "padding_h",
+        "padding_w",
+        "border_h",
+        "border_w",
+        "divisor",
+    ),
+    measure=avg_pool2d_extents,
+    measures=(
+        "y",
+        "x",
+        "i",
+        "j",
+        "padding_h",
+        "stride_h",
+        "size(self, -2)",
+        "stride_w",
+        "padding_w",
+        "size(self, -1)",
+        "border_h",
+        "border_w",
+        "divisor",
+    ),
+    divides=True,
+    geometry=pooling_geometry.average2d,
+    launches=(
+        Launch(
+            function=avg_pool2d_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("x", "y", "i", "j"),
+            integers=(
+                "padding_h",
+                "stride_h",
+                "size(self, -2)",
+                "stride_w",
+                "padding_w",
+                "size(self, -1)",
+                "border_h",
+                "border_w",
+                "divisor",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("y",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "i", "j"), ("x", "i", "j"), ("x",)),
+            window=Window(
+                Launch(
+                    function=avg_pool2d_0_window,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=("x", "j", "y", "i"),
+                    integers=(
+                        "stride_w",
+                        "padding_w",
+                        "size(self, -1)",
+                        "border_w",
+                        "stride_h",
+                        "padding_h",
+                        "size(self, -2)",
+                        "border_h",
+                        "divisor",
+                    ),
+                    numbers=(),
+                    has_batch=True,
+                    items=("y",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("x", "i", "j"), ("x", "i", "j"), ("x",)),
+                ),
+                ("i", "j"),
+                ("i", "j", "stride_w"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=avg_pool2d_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(
+                "padding_h",
+                "stride_h",
+                "size(self, -2)",
+                "padding_w",
+                "stride_w",
+                "size(self, -1)",
+                "border_h",
+                "border_w",
+                "divisor",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("i", "j"), ()),
+            lanes=("j", False),
+            reach=(
+                (1, ("y", "stride_h")),
+                (1, ("padding_h",)),
+                (1, ("size(self, -2)",)),
+                (1, ("x", "stride_w")),
+                (1, ("padding_w",)),
+                (1, ("size(self, -1)",)),
+                (1, ("i",)),
+                (1, ("j",)),
+                (1, ("border_h",)),
+                (1, ("border_w",)),
+            ),
+        ),
+    ),
+)
+
+
+def avg_pool3d_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_y,
+    n_z,
+    n_k,
+    n_i,
+    n_j,
+    padding_d,
+    stride_d,
+    self_size3,
+    padding_h,
+    stride_h,
+    self_size2,
+    stride_w,
+    padding_w,
+    self_size1,
+    border_d,
+    border_h,
+    border_w,
+    divisor,
+):
+    """total[..., z, y, x] = sum(k, i, j where k + z * stride_d >= padding_d and padding_d +
+        size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h >= padding_h and padding_h +
+        size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w +
+        size(self, -1) >= j + x * stride_w + 1: self[..., k + z * stride_d - padding_d, i + y *
+        stride_h - padding_h, j + x * stride_w - padding_w])
+    count[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+        border_d + padding_d + size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h +
+        border_h >= padding_h and border_h + padding_h + size(self, -2) >= i + y * stride_h + 1
+        and j + x * stride_w + border_w >= padding_w and border_w + padding_w + size(self, -1)
+        >= j + x * stride_w + 1: 1)
+    out[..., z, y, x] = total[..., z, y, x] / (divisor if divisor != 0 else count[..., z, y, x])
+    """
+    total_block = np.empty(BLOCK, T)
+    total = np.empty(n_x, T)
+    count = np.empty(n_x, T)
+    y = start % n_y
+    rest = start // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for begin in range(0, n_x, BLOCK):
+            end = lesser(begin + BLOCK, n_x)
+            for x in range(begin, end):
+                total_block[U(x - begin)] = T(0)
+            for k in range(
+                greater(0, padding_d - z * stride_d),
+                lesser(n_k, padding_d + self_size3 - z * stride_d),
+            ):
+                for i in range(
+                    greater(0, padding_h - y * stride_h),
+                    lesser(n_i, padding_h + self_size2 - y * stride_h),
+                ):
+                    for j in range(n_j):
+                        for x in range(
+                            greater(
+                                begin,
+                                -lesser(greater(stride_w, 0), 1)
+                                * ((j - padding_w) // greater(stride_w, 1)),
+                            ),
+                            lesser(
+                                end,
+                                lesser(greater(stride_w, 0), 1)
+                                * ((padding_w + self_size1 - j - 1) // greater(stride_w, 1))
+                                - lesser(greater(stride_w, 0), 1) * 1099511627775
+                                + 1099511627776,
+                            ),
+                        ):
+                            if (
+                                j + x * stride_w - padding_w >= 0
+                                and padding_w + self_size1 - j - x * stride_w - 1 >= 0
+                            ):
+                                self_value = T(
+                                    self[
+                                        U(
+                                            self_p
+                                            + (k + z * stride_d - padding_d) * self_s0
+                                            + (i + y * stride_h - padding_h) * self_s1
+                                            + (j + x * stride_w - padding_w) * self_s2
+                                        )
+                                    ]
+                                )
+                                total_item = self_value
+                                at = U(x - begin)
+                                before = total_block[at]
+                                total_block[at] = before + total_item
+            for x in range(begin, end):
+                total[U(x)] = total_block[U(x - begin)]
+        for x in range(n_x):
+            count[U(x)] = T(
+                greater(
+                    lesser(n_k, border_d + padding_d + self_size3 - z * stride_d)
+                    - greater(0, padding_d - z * stride_d - border_d),
+                    0,
+                )
+                * greater(
+                    lesser(n_i, border_h + padding_h + self_size2 - y * stride_h)
+                    - greater(0, padding_h - y * stride_h - border_h),
+                    0,
+                )
+                * greater(
+                    lesser(n_j, border_w + padding_w + self_size1 - x * stride_w)
+                    - greater(0, padding_w - x * stride_w - border_w),
+                    0,
+                )
+            )
+        for x in range(n_x):
+            total_value = total[U(x)]
+            test_value = divisor != 0
+            count_value = count[U(x)]
+            place_value = T(divisor)
+            t0 = place_value if test_value else count_value
+            out_value = total_value / t0
+            out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_value
+        y += 1
+        if y == n_y:
+            y = 0
+            z += 1
+            if z == n_z:
+                z = 0
+                rest += 1
+    return True
+
+
+def avg_pool3d_0_window(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    n_y,
+    n_z,
+    n_k,
+    n_i,
+    stride_w,
+    padding_w,
+    self_size1,
+    border_w,
+    stride_d,
+    padding_d,
+    self_size3,
+    stride_h,
+    padding_h,
+    self_size2,
+    border_d,
+    border_h,
+    divisor,
+):
+    """total[..., z, y, x] = sum(k, i, j where k + z * stride_d >= padding_d and padding_d +
+        size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h >= padding_h and padding_h +
+        size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w +
+        size(self, -1) >= j + x * stride_w + 1: self[..., k + z * stride_d - padding_d, i + y *
+        stride_h - padding_h, j + x * stride_w - padding_w])
+    count[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+        border_d + padding_d + size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h +
+        border_h >= padding_h and border_h + padding_h + size(self, -2) >= i + y * stride_h + 1
+        and j + x * stride_w + border_w >= padding_w and border_w + padding_w + size(self, -1)
+        >= j + x * stride_w + 1: 1)
+    out[..., z, y, x] = total[..., z, y, x] / (divisor if divisor != 0 else count[..., z, y, x])
+    """
+    first, final = 0, n_x
+    first = greater(first, first_inside(stride_w, -padding_w))
+    final = lesser(final, end_inside(stride_w, -padding_w))
+    first = greater(
+        first, first_inside(-stride_w, lesser(0, -n_j + 1) + padding_w + self_size1 - 1)
+    )
+    final = lesser(final, end_inside(-stride_w, lesser(0, -n_j + 1) + padding_w + self_size1 - 1))
+    first = greater(first, first_inside(stride_w, border_w - padding_w))
+    final = lesser(final, end_inside(stride_w, border_w - padding_w))
+    first = greater(
+        first, first_inside(-stride_w, lesser(0, -n_j + 1) + border_w + padding_w + self_size1 - 1)
+    )
+    final = lesser(
+        final, end_inside(-stride_w, lesser(0, -n_j + 1) + border_w + padding_w + self_size1 - 1)
+    )
+    y = start % n_y
+    rest = start // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_x)
+        is_whole = (
+            (z * stride_d - padding_d >= 0)
+            & (lesser(0, -n_k + 1) + padding_d + self_size3 - z * stride_d - 1 >= 0)
+            & (y * stride_h - padding_h >= 0)
+            & (lesser(0, -n_i + 1) + padding_h + self_size2 - y * stride_h - 1 >= 0)
+            & (z * stride_d + border_d - padding_d >= 0)
+            & (lesser(0, -n_k + 1) + border_d + padding_d + self_size3 - z * stride_d - 1 >= 0)
+            & (y * stride_h + border_h - padding_h >= 0)
+            & (lesser(0, -n_i + 1) + border_h + padding_h + self_size2 - y * stride_h - 1 >= 0)
+        )
+        end = greater(begin, end) if is_whole else begin
+        for x in range(begin, end):
+            count = T(n_k * n_i * n_j)
+            total_total = T(0)
+            for k in range(n_k):
+                for i in range(n_i):
+                    for j in range(n_j):
+                        self_value = T(
+                            self[
+                                U(
+                                    self_p
+                                    + (k + z * stride_d - padding_d) * self_s0
+                                    + (i + y * stride_h - padding_h) * self_s1
+                                    + (j + x * stride_w - padding_w) * self_s2
+                                )
+                            ]
+                        )
+                        total_item = self_value
+                        total_total = total_total + total_item
+            total = total_total
+            test_value = divisor != 0
+            place_value = T(divisor)
+            out_here = total / (place_value if test_value else count)
+            out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
+        for edge in range(n_x - end + begin):
+            x = edge if edge < begin else edge + end - begin
+            total_total2 = T(0)
+            for k in range(
+                greater(0, padding_d - z * stride_d),
+                lesser(n_k, padding_d + self_size3 - z * stride_d),
+            ):
+                for i in range(
+                    greater(0, padding_h - y * stride_h),
+                    lesser(n_i, padding_h + self_size2 - y * stride_h),
+                ):
+                    for j in range(
+                        greater(0, padding_w - x * stride_w),
+                        lesser(n_j, padding_w + self_size1 - x * stride_w),
+                    ):
+                        self_value2 = T(
+                            self[
+                                U(
+                                    self_p
+                                    + (k + z * stride_d - padding_d) * self_s0
+                                    + (i + y * stride_h - padding_h) * self_s1
+                                    + (j + x * stride_w - padding_w) * self_s2
+                                )
+                            ]
+                        )
+                        total_item2 = self_value2
+                        total_total2 = total_total2 + total_item2
+            total = total_total2
+            count = T(
+                greater(
+                    lesser(n_k, border_d + padding_d + self_size3 - z * stride_d)
+                    - greater(0, padding_d - z * stride_d - border_d),
+                    0,
+                )
+                * greater(
+                    lesser(n_i, border_h + padding_h + self_size2 - y * stride_h)
+                    - greater(0, padding_h - y * stride_h - border_h),
+                    0,
+                )
+                * greater(
+                    lesser(n_j, border_w + padding_w + self_size1 - x * stride_w)
+                    - greater(0, padding_w - x * stride_w - border_w),
+                    0,
+                )
+            )
+            test_value2 = divisor != 0
+            place_value2 = T(divisor)
+            out_here = total / (place_value2 if test_value2 else count)
+            out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
+        y += 1
+        if y == n_y:
+            y = 0
+            z += 1
+            if z == n_z:
+                z = 0
+                rest += 1
+    return True
+
+
+def avg_pool3d_device_0(
+    z,
+    y,
+    x,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    batch,
+    dims,
+    batches,
+    n_k,
+    n_i,
+    n_j,
+    padding_d,
+    stride_d,
+    self_size3,
+    padding_h,
+    stride_h,
+    self_size2,
+    padding_w,
+    stride_w,
+    self_size1,
+    border_d,
+    border_h,
+    border_w,
+    divisor,
+):
+    """total[..., z, y, x] = sum(k, i, j where k + z * stride_d >= padding_d and padding_d +
+        size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h >= padding_h and padding_h +
+        size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w +
+        size(self, -1) >= j + x * stride_w + 1: self[..., k + z * stride_d - padding_d, i + y *
+        stride_h - padding_h, j + x * stride_w - padding_w])
+    count[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+        border_d + padding_d + size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h +
+        border_h >= padding_h and border_h + padding_h + size(self, -2) >= i + y * stride_h + 1
+        and j + x * stride_w + border_w >= padding_w and border_w + padding_w + size(self, -1)
+        >= j + x * stride_w + 1: 1)
+    out[..., z, y, x] = total[..., z, y, x] / (divisor if divisor != 0 else count[..., z, y, x])
+    """
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    total_total = T(0)
+    for k in range(
+        I(greater(0, I(padding_d - z * stride_d))),
+        I(lesser(n_k, I(padding_d + self_size3 - z * stride_d))),
+    ):
+        for i in range(
+            I(greater(0, I(padding_h - y * stride_h))),
+            I(lesser(n_i, I(padding_h + self_size2 - y * stride_h))),
+        ):
+            for j in range(
+                I(greater(0, I(padding_w - x * stride_w)) + lane),
+                I(lesser(n_j, I(padding_w + self_size1 - x * stride_w))),
+                LANES,
+            ):
+                self_value = T(
+                    self[
+                        U(
+                            self_p
+                            + I(k + z * stride_d - padding_d) * self_s0
+                            + I(i + y * stride_h - padding_h) * self_s1
+                            + I(j + x * stride_w - padding_w) * self_s2
+                        )
+                    ]
+                )
+                total_item = self_value
+                total_total = plus(total_total, total_item)
+    total_total = joined_sum(total_total)
+    total = total_total
+    count = T(
+        greater(
+            lesser(n_k, I(border_d + padding_d + self_size3 - z * stride_d))
+            - greater(0, I(padding_d - z * stride_d - border_d)),
+            0,
+        )
+        * greater(
+            lesser(n_i, I(border_h + padding_h + self_size2 - y * stride_h))
+            - greater(0, I(padding_h - y * stride_h - border_h)),
+            0,
+        )
+        * greater(
+            lesser(n_j, I(border_w + padding_w + self_size1 - x * stride_w))
+            - greater(0, I(padding_w - x * stride_w - border_w)),
+            0,
+        )
+    )
+    test_value = divisor != 0
+    place_value = T(divisor)
+    out_here = total / (place_value if test_value else count)
+    if lane == 0:
+        out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
+
+
+def avg_pool3d_extents(
+    self,
+    windows_d,
+    windows_h,
+    windows_w,
+    kernel_d,
+    kernel_h,
+    kernel_w,
+    stride_d,
+    stride_h,
+    stride_w,
+    padding_d,
+    padding_h,
+    padding_w,
+    border_d,
+    border_h,
+    border_w,
+    divisor,
+):
+    """The extents of z, y, x, k, i, j; sizes must agree."""
+    n_z = windows_d
+    n_y = windows_h
+    n_x = windows_w
+    n_k = kernel_d
+    n_i = kernel_h
+    n_j = kernel_w
+    return (
+        n_z,
+        n_y,
+        n_x,
+        n_k,
+        n_i,
+        n_j,
+        padding_d,
+        stride_d,
+        self[-3],
+        padding_h,
+        stride_h,
+        self[-2],
+        stride_w,
+        padding_w,
+        self[-1],
+        border_d,
+        border_h,
+        border_w,
+        divisor,
+    )
+
+
+avg_pool3d = IndexProgram(
+    "avg_pool3d",
+    arguments=(
+        "self",
+        "kernel_size",
+        "stride",
+        "padding",
+        "ceil_mode",
+        "count_include_pad",
+        "divisor_override",
+    ),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("z", "y", "x"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(
+        "windows_d",
+        "windows_h",
+        "windows_w",
+        "kernel_d",
+        "kernel_h",
+        "kernel_w",
+        "stride_d",
+        "stride_h",
+        "stride_w",
+        "padding_d",
+        "padding_h",
+        "padding_w",
+        "border_d",
+        "border_h",
+        "border_w",
+        "divisor",
+    ),
+    measure=avg_pool3d_extents,
+    measures=(
+        "z",
+        "y",
+        "x",
+        "k",
+        "i",
+        "j",
+        "padding_d",
+        "stride_d",
+        "size(self, -3)",
+        "padding_h",
+        "stride_h",
+        "size(self, -2)",
+        "stride_w",
+        "padding_w",
+        "size(self, -1)",
+        "border_d",
+        "border_h",
+        "border_w",
+        "divisor",
+    ),
+    divides=True,
+    geometry=pooling_geometry.average3d,
+    launches=(
+        Launch(
+            function=avg_pool3d_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("x", "y", "z", "k", "i", "j"),
+            integers=(
+                "padding_d",
+                "stride_d",
+                "size(self, -3)",
+                "padding_h",
+                "stride_h",
+                "size(self, -2)",
+                "stride_w",
+                "padding_w",
+                "size(self, -1)",
+                "border_d",
+                "border_h",
+                "border_w",
+                "divisor",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "k", "i", "j"), ("x", "k", "i", "j"), ("x",)),
+            window=Window(
+                Launch(
+                    function=avg_pool3d_0_window,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=("x", "j", "y", "z", "k", "i"),
+                    integers=(
+                        "stride_w",
+                        "padding_w",
+                        "size(self, -1)",
+                        "border_w",
+                        "stride_d",
+                        "padding_d",
+                        "size(self, -3)",
+                        "stride_h",
+                        "padding_h",
+                        "size(self, -2)",
+                        "border_d",
+                        "border_h",
+                        "divisor",
+                    ),
+                    numbers=(),
+                    has_batch=True,
+                    items=("z", "y"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("x", "k", "i", "j"), ("x", "k", "i", "j"), ("x",)),
+                ),
+                ("k", "i", "j"),
+                ("k", "i", "j", "stride_w"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=avg_pool3d_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("k", "i", "j"),
+            integers=(
+                "padding_d",
+                "stride_d",
+                "size(self, -3)",
+                "padding_h",
+                "stride_h",
+                "size(self, -2)",
+                "padding_w",
+                "stride_w",
+                "size(self, -1)",
+                "border_d",
+                "border_h",
+                "border_w",
+                "divisor",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "i", "j"), ("k", "i", "j"), ()),
+            lanes=("j", False),
+            reach=(
+                (1, ("z", "stride_d")),
+                (1, ("padding_d",)),
+                (1, ("size(self, -3)",)),
+                (1, ("y", "stride_h")),
+                (1, ("padding_h",)),
+                (1, ("size(self, -2)",)),
+                (1, ("x", "stride_w")),
+                (1, ("padding_w",)),
+                (1, ("size(self, -1)",)),
+                (1, ("k",)),
+                (1, ("i",)),
+                (1, ("j",)),
+                (1, ("border_d",)),
+                (1, ("border_h",)),
+                (1, ("border_w",)),
+            ),
+        ),
+    ),
+)
+
+
+def _adaptive_avg_pool2d_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_y,
+    n_i,
+    n_j,
+):
+    """out_sum[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: self[..., i, j])
+    out_count[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: 1)
+    out[..., y, x] = out_sum[..., y, x] / out_count[..., y, x]
+    """
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        i_first = greater(0, (y * n_i // n_y))
+        i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        for x in range(n_x):
+            j_first = greater(0, (x * n_j // n_x))
+            j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            out_count = T(greater(i_end - i_first, 0) * greater(j_end - j_first, 0))
+            out_sum_total = WIDE(0)
+            for i in range(i_first, i_end):
+                for j in range(j_first, j_end):
+                    self_value = T(self[U(self_p + i * self_s0 + j * self_s1)])
+                    out_sum_item = WIDE(self_value)
+                    out_sum_total = out_sum_total + out_sum_item
+            out_sum = T(out_sum_total)
+            out_here = out_sum / out_count
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def _adaptive_avg_pool2d_device_0(
+    y,
+    x,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_y,
+    n_j,
+    n_x,
+):
+    """out_sum[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: self[..., i, j])
+    out_count[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: 1)
+    out[..., y, x] = out_sum[..., y, x] / out_count[..., y, x]
+    """
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    out_count = T(greater(i_end - i_first, 0) * greater(j_end - j_first, 0))
+    out_sum_total = T(0)
+    for i in range(i_first, i_end):
+        for j in range(I(j_first + lane), j_end, LANES):
+            self_value = T(self[U(self_p + i * self_s0 + j * self_s1)])
+            out_sum_item = self_value
+            out_sum_total = plus(out_sum_total, out_sum_item)
+    out_sum_total = joined_sum(out_sum_total)
+    out_sum = out_sum_total
+    out_here = out_sum / out_count
+    if lane == 0:
+        out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+
+
+def _adaptive_avg_pool2d_extents(self, windows_h, windows_w):
+    """The extents of y, x, i, j; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = self[-2]
+    n_j = self[-1]
+    if n_y and n_i:
+        nonzero("_adaptive_avg_pool2d", "(y * size(self, -2) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_avg_pool2d", "(x * size(self, -1) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
+            windows_w,
+        )
+    return n_y, n_x, n_i, n_j
+
+
+_adaptive_avg_pool2d = IndexProgram(
+    "_adaptive_avg_pool2d",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("y", "x"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("windows_h", "windows_w"),
+    measure=_adaptive_avg_pool2d_extents,
+    measures=("y", "x", "i", "j"),
+    divides=True,
+    geometry=pooling_geometry.adaptive,
+    launches=(
+        Launch(
+            function=_adaptive_avg_pool2d_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("x", "y", "i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("y",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "i", "j"), ("x",)),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_adaptive_avg_pool2d_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "y", "j", "x"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ()),
+            lanes=("j", True),
+            reach=(
+                (1, ("y", "i")),
+                (3, ("y",)),
+                (1, ()),
+                (1, ("i",)),
+                (1, ("x", "j")),
+                (3, ("x",)),
+                (1, ("j",)),
+            ),
+        ),
+    ),
+)
+
+
+def _adaptive_avg_pool3d_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_y,
+    n_z,
+    n_k,
+    n_i,
+    n_j,
+):
+    """out_sum[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
+    out_count[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: 1)
+    out[..., z, y, x] = out_sum[..., z, y, x] / out_count[..., z, y, x]
+    """
+    y = start % n_y
+    rest = start // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        k_first = greater(0, (z * n_k // n_z))
+        k_end = lesser(n_k, ((z * n_k + n_z + n_k - 1) // n_z))
+        i_first = greater(0, (y * n_i // n_y))
+        i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        for x in range(n_x):
+            j_first = greater(0, (x * n_j // n_x))
+            j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            out_count = T(
+                greater(k_end - k_first, 0)
+                * greater(i_end - i_first, 0)
+                * greater(j_end - j_first, 0)
+            )
+            out_sum_total = WIDE(0)
+            for k in range(k_first, k_end):
+                for i in range(i_first, i_end):
+                    for j in range(j_first, j_end):
+                        self_value = T(self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)])
+                        out_sum_item = WIDE(self_value)
+                        out_sum_total = out_sum_total + out_sum_item
+            out_sum = T(out_sum_total)
+            out_here = out_sum / out_count
+            out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
+        y += 1
+        if y == n_y:
+            y = 0
+            z += 1
+            if z == n_z:
+                z = 0
+                rest += 1
+    return True
+
+
+def _adaptive_avg_pool3d_device_0(
+    z,
+    y,
+    x,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    batch,
+    dims,
+    batches,
+    n_k,
+    n_z,
+    n_i,
+    n_y,
+    n_j,
+    n_x,
+):
+    """out_sum[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
+    out_count[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: 1)
+    out[..., z, y, x] = out_sum[..., z, y, x] / out_count[..., z, y, x]
+    """
+    self_p = self_at + row_start(batch, dims, self_row, rest)
+    out_p = out_at + row_start(batch, dims, out_row, rest)
+    k_first = I(greater(0, I(quotient(I(z * n_k), n_z))))
+    k_end = I(lesser(n_k, I(quotient(I(z * n_k + n_z + n_k - 1), n_z))))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    out_count = T(
+        greater(k_end - k_first, 0) * greater(i_end - i_first, 0) * greater(j_end - j_first, 0)
+    )
+    out_sum_total = T(0)
+    for k in range(k_first, k_end):
+        for i in range(i_first, i_end):
+            for j in range(I(j_first + lane), j_end, LANES):
+                self_value = T(self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)])
+                out_sum_item = self_value
+                out_sum_total = plus(out_sum_total, out_sum_item)
+    out_sum_total = joined_sum(out_sum_total)
+    out_sum = out_sum_total
+    out_here = out_sum / out_count
+    if lane == 0:
+        out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
+
+
+def _adaptive_avg_pool3d_extents(self, windows_d, windows_h, windows_w):
+    """The extents of z, y, x, k, i, j; sizes must agree."""
+    n_z = windows_d
+    n_y = windows_h
+    n_x = windows_w
+    n_k = self[-3]
+    n_i = self[-2]
+    n_j = self[-1]
+    if n_z and n_k:
+        nonzero("_adaptive_avg_pool3d", "(z * size(self, -3) // windows_d)", windows_d)
+    if n_z and n_k:
+        nonzero(
+            "_adaptive_avg_pool3d",
+            "((z * size(self, -3) + windows_d + size(self, -3) - 1) // windows_d)",
+            windows_d,
+        )
+    if n_y and n_i:
+        nonzero("_adaptive_avg_pool3d", "(y * size(self, -2) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_avg_pool3d",
+            "((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_avg_pool3d", "(x * size(self, -1) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_avg_pool3d",
+            "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
+            windows_w,
+        )
+    return n_z, n_y, n_x, n_k, n_i, n_j
+
+
+_adaptive_avg_pool3d = IndexProgram(
+    "_adaptive_avg_pool3d",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("z", "y", "x"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("windows_d", "windows_h", "windows_w"),
+    measure=_adaptive_avg_pool3d_extents,
+    measures=("z", "y", "x", "k", "i", "j"),
+    divides=True,
+    geometry=pooling_geometry.adaptive,
+    launches=(
+        Launch(
+            function=_adaptive_avg_pool3d_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("x", "y", "z", "k", "i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "k", "i", "j"), ("x",)),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_adaptive_avg_pool3d_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("k", "z", "i", "y", "j", "x"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "i", "j"), ()),
+            lanes=("j", True),
+            reach=(
+                (1, ("z", "k")),
+                (3, ("z",)),
+                (1, ()),
+                (1, ("k",)),
+                (1, ("y", "i")),
+                (3, ("y",)),
+                (1, ("i",)),
+                (1, ("x", "j")),
+                (3, ("x",)),
+                (1, ("j",)),
+            ),
+        ),
+    ),
+)
+
+
 def _pixel_shuffle_0(
     start,
     stop,
@@ -1208,15 +2795,17 @@ def _pixel_shuffle_0(
     batch,
     dims,
     batches,
+    n_w,
     n_i,
     n_h,
     n_c,
     n_j,
-    n_w,
 ):
     """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
-    i = start % n_i
-    rest = start // n_i
+    w = start % n_w
+    rest = start // n_w
+    i = rest % n_i
+    rest = rest // n_i
     h = rest % n_h
     rest = rest // n_h
     c = rest % n_c
@@ -1225,24 +2814,26 @@ def _pixel_shuffle_0(
         self_p = self_at + row_start(batch, dims, self_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
         for j in range(n_j):
-            for w in range(n_w):
-                self_value = self[
-                    U(self_p + (c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
-                ]
-                out_value = self_value
-                out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = (
-                    out_value
-                )
-        i += 1
-        if i == n_i:
-            i = 0
-            h += 1
-            if h == n_h:
-                h = 0
-                c += 1
-                if c == n_c:
-                    c = 0
-                    rest += 1
+            self_value = self[
+                U(self_p + (c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
+            ]
+            out_value = self_value
+            out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = (
+                out_value
+            )
+        w += 1
+        if w == n_w:
+            w = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                h += 1
+                if h == n_h:
+                    h = 0
+                    c += 1
+                    if c == n_c:
+                        c = 0
+                        rest += 1
     return True
 
 
@@ -1317,15 +2908,15 @@ _pixel_shuffle = IndexProgram(
             function=_pixel_shuffle_0,
             arrays=("self", "out"),
             writes=("out",),
-            extents=("i", "h", "c", "j", "w"),
+            extents=("w", "i", "h", "c", "j"),
             integers=(),
             numbers=(),
             has_batch=True,
-            items=("c", "h", "i"),
+            items=("c", "h", "i", "w"),
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("w", "j"),),
+            work=(("j",),),
         ),
     ),
     on_device=(

@@ -84,7 +84,7 @@ class Product(NamedTuple):
     integers: tuple[str, ...]
 
 
-MOST_WRITTEN = 16
+MOST_WRITTEN = 27
 """Elements of a window that are written out; a larger one pays for its loops anyway."""
 
 LEAST_WRITTEN = 1 << 13
@@ -141,14 +141,15 @@ class Launch(NamedTuple):
         """The launch for these extents and whole numbers, and which of these are part of its text.
 
         rows: how many elements `...` stands for. Folds over few elements are written out, where all
-        together have many: it is compiled for each size of window.
+        together have many: it is compiled for each size of window. Where there are few, one text
+        serves all sizes.
         """
         window = self.window
         if window is None:
             return self, ()
-        elements = prod(sizes[name] for name in window.folded)
-        total = rows * prod(sizes[name] for name in {*self.items, *self.work[0]})
-        if elements > MOST_WRITTEN or total < LEAST_WRITTEN:
+        if rows * prod(sizes[name] for name in {*self.items, *self.work[0]}) < LEAST_WRITTEN:
+            return window.launch, ()
+        if prod(sizes[name] for name in window.folded) > MOST_WRITTEN:
             return self, ()
         return window.launch, tuple(n for n in window.literals if abs(sizes[n]) <= MOST_WRITTEN)
 
@@ -166,7 +167,8 @@ class IndexProgram:
     the sizes of the inputs and the whole numbers among the arguments to the extents, and further
     whole numbers that loops need, which `measures` names. launches, temporaries: the CPU's;
     on_device, on_device_temporaries: those of devices. moves: whether nothing is computed, so that
-    elements of any dtype are taken as words of their width. geometry: from what a kernel is called
+    elements of any dtype are taken as words of their width. divides: whether whole numbers are
+    divided, which are computed in 64 bits then. geometry: from what a kernel is called
     with to the views that the statements see, and whole numbers, by name; None where operands must
     be contiguous for that. single: the program without its last index, for views whose last dim has
     one element.
@@ -184,6 +186,7 @@ class IndexProgram:
     on_device: tuple[Launch, ...]
     on_device_temporaries: dict[str, TensorForm]
     moves: bool = False
+    divides: bool = False
     geometry: Callable[..., Mapping[str, View | Refusal | int] | None] | None = None
     single: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)

@@ -5,6 +5,9 @@ Kernels compile this text from `BLOCK` on, on every backend; here it is plain Py
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 U = np.uint64
@@ -22,7 +25,8 @@ RUN = 128
 """Elements of such a run, where each goes to another element of a block."""
 FAR = 1 << 40
 """Further than any place in a row."""
-lesser, greater = min, max
+lesser: Callable[..., Any] = min
+greater: Callable[..., Any] = max
 
 
 def row_start(batch, dims, row, number):

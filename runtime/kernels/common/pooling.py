@@ -15,6 +15,73 @@ def triple(value: Any, count: int, missing: int) -> Triple:
     return (missing,) * (3 - count) + values
 
 
+def average2d(
+    out: Any,
+    self: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> dict[str, int]:
+    """The numbers of a mean over windows of planes."""
+    numbers = _numbers("hw", out.sizes, kernel_size, stride, padding, 1)
+    return {**numbers, **_counting("hw", numbers, count_include_pad, divisor_override)}
+
+
+def average3d(
+    out: Any,
+    self: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> dict[str, int]:
+    """The numbers of a mean over windows of volumes."""
+    numbers = _numbers("dhw", out.sizes, kernel_size, stride, padding, 1)
+    return {**numbers, **_counting("dhw", numbers, count_include_pad, divisor_override)}
+
+
+def greatest2d(
+    out: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, _: bool
+) -> dict[str, int]:
+    """The numbers of a maximum over windows of planes."""
+    return _numbers("hw", out.sizes, kernel_size, stride, padding, dilation)
+
+
+def adaptive(out: Any, self: Any, output_size: Any) -> dict[str, int]:
+    """How many windows there are along each side."""
+    sides = "dhw"[3 - len(output_size) :]
+    return {f"windows_{side}": count for side, count in zip(sides, output_size, strict=True)}
+
+
+def _numbers(
+    sides: str, sizes: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> dict[str, int]:
+    """How many windows there are along each side, and how they lie: `kernel_h`, `stride_h`."""
+    count = len(sides)
+    size, step, pad = windows_of(count, kernel_size, stride, padding)
+    counts = (1,) * (3 - count) + tuple(sizes[-count:])
+    by_name = {"windows": counts, "kernel": size, "stride": step, "padding": pad}
+    by_name["dilation"] = triple(dilation, count, 1)
+    return {
+        f"{name}_{side}": numbers[3 - count + i]
+        for name, numbers in by_name.items()
+        for i, side in enumerate(sides)
+    }
+
+
+def _counting(
+    sides: str, numbers: dict[str, int], include_pad: bool, divisor: int | None
+) -> dict[str, int]:
+    """How far beyond the plane elements are counted, and what is divided by instead, if not 0."""
+    borders = {f"border_{side}": numbers[f"padding_{side}"] * include_pad for side in sides}
+    return {**borders, "divisor": divisor or 0}
+
+
 def windows_of(count: int, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, Any, Any]:
     """Size, step and padding in three dims."""
     size = triple(kernel_size, count, 1)

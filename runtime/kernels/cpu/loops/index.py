@@ -147,7 +147,7 @@ def _compute_type(
     for specs, forms in ((results, program.results), (operands, program.inputs)):
         for name, spec in specs.items():
             if forms[name].kind == "number":
-                return spec.dtype
+                return INT64 if program.divides and spec.dtype.kind in "iu" else spec.dtype
     return np.dtype(np.float32)
 
 

@@ -45,30 +45,8 @@ def adaptive_max_windows(start, stop, out, indices, x):
 
 
 @kernel
-def adaptive_mean_windows(start, stop, out, x):
-    """As mean_windows; window i of n goes from floor(i * size / n) to ceil((i + 1) * size / n)."""
-    out, x = out[start:stop], x[start:stop]
-    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for p in range(out.shape[0]):
-        for od in range(out.shape[1]):
-            d0, d1 = window_start(od, out.shape[1], depth), window_end(od, out.shape[1], depth)
-            for oh in range(out.shape[2]):
-                h0 = window_start(oh, out.shape[2], height)
-                h1 = window_end(oh, out.shape[2], height)
-                for ow in range(out.shape[3]):
-                    w0 = window_start(ow, out.shape[3], width)
-                    w1 = window_end(ow, out.shape[3], width)
-                    total = 0.0
-                    for d in range(d0, d1):
-                        for h in range(h0, h1):
-                            for w in range(w0, w1):
-                                total += x[p, d, h, w]
-                    out[p, od, oh, ow] = total / ((d1 - d0) * (h1 - h0) * (w1 - w0))
-
-
-@kernel
 def adaptive_spread_windows(grad_input, grad):
-    """The transpose of adaptive_mean_windows."""
+    """Each gradient, over the size of its window, added to all elements that this saw."""
     depth, height, width = grad_input.shape[1], grad_input.shape[2], grad_input.shape[3]
     for p in range(grad.shape[0]):
         for od in range(grad.shape[1]):
@@ -115,8 +93,6 @@ def adaptive(loop: Kernel, count: int, results: int = 1) -> PlannedKernel:
 
 adaptive_max_pool2d = adaptive(adaptive_max_windows, 2, results=2)
 adaptive_max_pool3d = adaptive(adaptive_max_windows, 3, results=2)
-adaptive_avg_pool2d = adaptive(adaptive_mean_windows, 2)
-adaptive_avg_pool3d = adaptive(adaptive_mean_windows, 3)
 
 
 def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:

@@ -29,7 +29,6 @@ from torchgen_out._runtime.kernels.cpu.pooling import unrolled
 from torchgen_out._runtime.kernels.cpu.pooling.pooling_loops import (
     greatest_windows,
     max_windows,
-    mean_of_windows,
     scatter_windows,
     spread_windows,
 )
@@ -136,47 +135,6 @@ def max_pool_backward(
 
 
 # Mean.
-
-
-def avg_pool(count: int) -> PlannedKernel:
-    """The kernel of the mean of each window in `count` dims."""
-
-    def plan(
-        mean: TensorSpec,
-        self: TensorSpec,
-        kernel_size: Any,
-        stride: Any,
-        padding: Any,
-        ceil_mode: bool,
-        count_include_pad: bool,
-        divisor_override: int | None,
-    ) -> LaunchPlan:
-        """Write the mean of each window; integers are divided towards zero."""
-        size, step, pad = windows_of(count, kernel_size, stride, padding)
-        result, x = views([mean], self, count)
-        is_float = mean.dtype.kind == "f"
-        if is_float and unrolled.suits(size) and mean.numel * prod(size) > MOST_PLACES:
-            lengths = result.shape[1:], x.shape[1:]
-            counts = window_sizes(*lengths, size, step, pad, bool(count_include_pad))
-            numbers = as_array(step), as_array(pad), *counts, divisor_override or 0
-            loop = unrolled.mean_kernel(size, step[2])
-            return plan_call(run_mean, [mean], [self], loop, result, x, *numbers)
-        numbers = size, step, pad, bool(count_include_pad), divisor_override or 0
-        work = 2 * mean.numel
-        return plan_ranges(
-            mean_of_windows, result.shape[0], work, [mean], [self], result, x, *numbers
-        )
-
-    return PlannedKernel(plan)
-
-
-def run_mean(loop: Any, out: Array, x: Array, *numbers: Any) -> None:
-    """Share planes among the threads."""
-    threads.run_rows(loop, (out, x), *numbers, work=2)
-
-
-avg_pool2d = avg_pool(2)
-avg_pool3d = avg_pool(3)
 
 
 def avg_pool_backward(

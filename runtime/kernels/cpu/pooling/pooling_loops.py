@@ -71,50 +71,8 @@ def scatter_windows(grad_input, grad, indices):
 
 
 @kernel
-def mean_windows(out, x, size, step, pad, deep, high, wide, divisor):
-    """out[p, od, oh, ow] = the sum of its window over `divisor`, or over its size if that is 0."""
-    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
-    for p in range(out.shape[0]):
-        for od in range(out.shape[1]):
-            d0 = od * step[0] - pad[0]
-            for oh in range(out.shape[2]):
-                h0 = oh * step[1] - pad[1]
-                for ow in range(out.shape[3]):
-                    w0 = ow * step[2] - pad[2]
-                    total = 0.0
-                    for d in range(max(d0, 0), min(d0 + size[0], depth)):
-                        for h in range(max(h0, 0), min(h0 + size[1], height)):
-                            for w in range(max(w0, 0), min(w0 + size[2], width)):
-                                total += x[p, d, h, w]
-                    out[p, od, oh, ow] = total / (
-                        divisor if divisor else deep[od] * high[oh] * wide[ow]
-                    )
-
-
-@kernel
-def mean_of_windows(start, stop, out, x, size, step, pad, include_pad, divisor):
-    """mean_windows of planes start to stop, with the lengths of the windows found here."""
-    deep = window_lengths(out.shape[1], x.shape[1], size[0], step[0], pad[0], include_pad)
-    high = window_lengths(out.shape[2], x.shape[2], size[1], step[1], pad[1], include_pad)
-    wide = window_lengths(out.shape[3], x.shape[3], size[2], step[2], pad[2], include_pad)
-    out, x = out[start:stop], x[start:stop]
-    mean_windows(out, x, size, step, pad, deep, high, wide, divisor)
-
-
-@kernel
-def window_lengths(count, length, size, step, pad, include_pad):
-    """How many places of each window lie inside the (padded) plane, along one dim."""
-    lengths = np.empty(count, np.float64)
-    for i in range(count):
-        start = i * step - pad
-        end = min(start + size, length + pad)
-        lengths[i] = end - start if include_pad else min(end, length) - max(start, 0)
-    return lengths
-
-
-@kernel
 def spread_windows(grad_input, grad, size, step, pad, deep, high, wide, divisor):
-    """The transpose of mean_windows."""
+    """Each gradient, over `divisor` or the size of its window, added to all that this saw."""
     depth, height = grad_input.shape[1], grad_input.shape[2]
     parts = np.empty(grad.shape[3], grad.dtype)
     for p in range(grad.shape[0]):

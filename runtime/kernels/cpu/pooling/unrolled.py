@@ -32,11 +32,6 @@ def max_kernel(
     return build.compile_text(name, max_text(size, step, spread, has_places))
 
 
-def mean_kernel(size: tuple[int, int, int], step: int) -> Any:
-    """kernel(out, x, step, pad, deep, high, wide, divisor), as `mean_windows`."""
-    return build.compile_text(f"avg_pool_{'x'.join(map(str, size))}_{step}", mean_text(size, step))
-
-
 INSIDE = '''\
 @inner
 def inside(offset, reach, step, size, count):
@@ -90,52 +85,6 @@ def kernel(out, indices, x, step, pad, spread):
                     edge(out, indices, x, p, od, oh, ow, step, pad, spread)
 '''
 
-MEAN_EDGE = '''\
-@inner
-def edge(out, x, p, od, oh, ow, step, pad):
-    """The sum of one window that hangs over an edge."""
-    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
-    total = out.dtype.type(0)
-    for kd in range({depth}):
-        d = od * step[0] - pad[0] + kd
-        for kh in range({height}):
-            h = oh * step[1] - pad[1] + kh
-            for kw in range({width}):
-                w = ow * step[2] - pad[2] + kw
-                if 0 <= d < depth and 0 <= h < height and 0 <= w < width:
-                    total += x[p, d, h, w]
-    out[p, od, oh, ow] = total
-'''
-
-MEAN_DRIVER = '''\
-@entry
-def kernel(out, x, step, pad, deep, high, wide, divisor):
-    """out = the sum of each window over `divisor`, or over its size if that is 0."""
-    depth, height, width = x.shape[1], x.shape[2], x.shape[3]
-    w0, w1 = inside(-pad[2], {width}, {step}, width, out.shape[3])
-    for p in range(out.shape[0]):
-        for od in range(out.shape[1]):
-            d = od * step[0] - pad[0]
-            for oh in range(out.shape[2]):
-                h = oh * step[1] - pad[1]
-                whole = d >= 0 and d + {depth} <= depth and h >= 0 and h + {height} <= height
-                first, last = (w0, w1) if whole else (0, 0)
-                for ow in range(first):
-                    edge(out, x, p, od, oh, ow, step, pad)
-                if first < last:
-                    row(out, x, p, od, oh, first, last, d, h, first * {step} - pad[2])
-                for ow in range(last, out.shape[3]):
-                    edge(out, x, p, od, oh, ow, step, pad)
-                divide(out[p, od, oh], wide, deep[od] * high[oh], divisor)
-
-
-@inner
-def divide(sums, wide, count, divisor):
-    """Each sum over the size of its window."""
-    for i in range(sums.size):
-        sums[i] /= divisor if divisor else count * wide[i]
-'''
-
 
 @cache
 def max_text(size: tuple[int, int, int], step: int, spread: int, has_places: bool) -> str:
@@ -170,22 +119,6 @@ def _place_lines(size: tuple[int, int, int]) -> list[str]:
         f"+ {kw} * spread[2])"
         for number, (kd, kh, kw) in enumerate(_places(size))
     ]
-
-
-@cache
-def mean_text(size: tuple[int, int, int], step: int) -> str:
-    """The text of the mean over windows of one size, `step` apart."""
-    values = " + ".join(f"line{kd}{kh}[j + {kw}]" for kd, kh, kw in _places(size))
-    lines = [
-        "@inner",
-        "def row(out, x, p, od, oh, first, last, d, h, w):",
-        "    sums = out[p, od, oh, first:last]",
-        *_lines(size, "", ""),
-        "    for i in range(sums.size):",
-        f"        j = i * {step}",
-        f"        sums[i] = {values}",
-    ]
-    return _text("avg_pool", size, step, MEAN_EDGE, lines, MEAN_DRIVER)
 
 
 def _places(size: tuple[int, int, int]) -> list[tuple[int, int, int]]:

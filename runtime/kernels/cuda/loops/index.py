@@ -110,7 +110,8 @@ class _Call:
     def _compute_type(self, arrays: dict[str, Array]) -> dtype:
         for name, array in arrays.items():
             if self.forms[name].kind == "number":
-                return array.dtype.opmath
+                own = array.dtype.opmath
+                return dtypes.int64 if self.program.divides and own.kind == "i" else own
         return dtypes.float32
 
     def _moved(self, arrays: dict[str, Array]) -> dict[str, Array]:

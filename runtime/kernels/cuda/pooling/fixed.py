@@ -208,48 +208,6 @@ def gather_chosen(
 # -- mean ---------------------------------------------------------------------------------------
 
 
-def avg_pool2d(
-    queue: Queue,
-    out: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> None:
-    """Write the mean of each window."""
-    windows = windows_of(2, kernel_size, stride, padding)
-    _mean(queue, mean_windows, out, self, 2, windows, count_include_pad, divisor_override)
-
-
-def avg_pool3d(
-    queue: Queue,
-    out: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> None:
-    """Write the mean of each window."""
-    windows = windows_of(3, kernel_size, stride, padding)
-    _mean(queue, mean_windows, out, self, 3, windows, count_include_pad, divisor_override)
-
-
-def adaptive_avg_pool2d(queue: Queue, out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    _mean(queue, mean_windows, out, self, 2, None)
-
-
-def adaptive_avg_pool3d(queue: Queue, out: Array, self: Array, output_size: Any) -> None:
-    """Write the mean of each of `output_size` windows."""
-    _mean(queue, mean_windows, out, self, 3, None)
-
-
 def avg_pool_backward(
     queue: Queue,
     out: Array,
@@ -301,43 +259,6 @@ def mean_of_window(total, size, divisor):
     if IS_INTEGER:
         return T(np.int64(np.float64(total) / np.float64(count)))
     return T(total / T(count))
-
-
-@device_kernel("X* X*", "I" + " I" * 16)
-def mean_windows(
-    out, x, n, depth, height, width, out_d, out_h, out_w,
-    size_d, size_h, size_w, step_d, step_h, step_w, pad_d, pad_h, pad_w, divisor,
-):  # fmt: skip
-    """A thread owns results at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        rest = divided(i, out_w)
-        ow = I(i - rest * out_w)
-        plane = divided(rest, out_h)
-        oh = I(rest - plane * out_h)
-        p = divided(plane, out_d)
-        od = I(plane - p * out_d)
-        total = T(0)
-        d = I(max(window_start(od, out_d, depth, step_d, pad_d), 0))
-        end_d = I(min(window_end(od, out_d, depth, size_d, step_d, pad_d, 1), depth))
-        while d < end_d:
-            h = I(max(window_start(oh, out_h, height, step_h, pad_h), 0))
-            end_h = I(min(window_end(oh, out_h, height, size_h, step_h, pad_h, 1), height))
-            while h < end_h:
-                w = I(max(window_start(ow, out_w, width, step_w, pad_w), 0))
-                end_w = I(min(window_end(ow, out_w, width, size_w, step_w, pad_w, 1), width))
-                while w < end_w:
-                    total = T(total + load_X(x[((p * depth + d) * height + h) * width + w]))
-                    w = I(w + 1)
-                h = I(h + 1)
-            d = I(d + 1)
-        size = I(
-            window_size(od, out_d, depth, size_d, step_d, pad_d)
-            * window_size(oh, out_h, height, size_h, step_h, pad_h)
-            * window_size(ow, out_w, width, size_w, step_w, pad_w)
-        )
-        out[i] = store_X(mean_of_window(total, size, divisor))
-        i = I(i + cuda.gridsize(1))
 
 
 @device_kernel("X* X*", "I" + " I" * 16)
