@@ -22,6 +22,7 @@ from codegen.model.operator import Operator, Pointwise, Reduction
 from tests import calls
 from tests.harness import Case, is_pointwise
 from tests.inputs import is_input
+from torchgen_out._runtime.kernels.vecmath import numpy_reference
 
 _KINDS = {"Scalar": "scalar", "float": "scalar", "int": "int", "bool": "bool"}
 
@@ -31,6 +32,10 @@ _SAME_NAME = (
     "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "fmod", "remainder", "floor_divide", "fmin",
     "fmax", "isnan", "isinf", "isfinite", "signbit", "copysign", "nextafter", "conj", "real",
     "imag", "square", "reciprocal", "abs", "left_shift", "right_shift",
+)
+_SPECIAL = (
+    "polygamma", "zeta", "igamma", "igammac", "erfcx", "ndtri", "i0", "i0e", "i1", "i1e", "k0",
+    "k0e", "k1", "k1e", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "airy_ai", "gcd", "lcm",
 )
 # fmt: on
 
@@ -55,6 +60,7 @@ PRIMITIVES: dict[str, Callable[..., Any]] = {
     "erfinv": scipy.special.erfinv,
     "lgamma": lambda x: scipy.special.gammaln(abs(x) if np.isinf(x) else x),  # SciPy says -inf
     "digamma": scipy.special.digamma,
+    **{name: getattr(numpy_reference, name) for name in _SPECIAL},
     "trigamma": lambda x: np.float64(np.nan if np.isneginf(x) else scipy.special.polygamma(1, x)),
 }
 

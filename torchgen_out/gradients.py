@@ -443,6 +443,21 @@ def erfinv_backward_self(grad, result):
     return 0.8862269254527579 * (grad * (result * result).exp())
 
 
+def i0_backward_self(grad, self):
+    """d/dself: i0(self)"""
+    return grad * ops.special_i1(self)
+
+
+def igamma_backward_other(grad, self, other):
+    """d/dother: igamma(self, other)"""
+    return grad * ((self - 1) * other.log() - other - self.lgamma()).exp()
+
+
+def igammac_backward_other(grad, self, other):
+    """d/dother: igammac(self, other)"""
+    return -(grad * ((self - 1) * other.log() - other - self.lgamma()).exp())
+
+
 def lgamma_backward_self(grad, self):
     """d/dself: lgamma(self)"""
     return grad * self.digamma()
@@ -453,9 +468,59 @@ def _logit_backward_self(grad, self):
     return grad * ops.where((self < 0) | (self > 1), math.nan, 1 / self + 1 / (1 - self))
 
 
+def _polygamma_backward_self(grad, self, n):
+    """d/dself: polygamma(n, self)"""
+    return grad * ops.polygamma(n + 1, self)
+
+
+def _trigamma_backward_self(grad, self):
+    """d/dself: trigamma(self)"""
+    return grad * ops.polygamma(2, self)
+
+
 def sigmoid_backward_self(grad, result):
     """d/dself: sigmoid(self)"""
     return grad * (result * (1 - result)).conj()
+
+
+def special_bessel_j0_backward_self(grad, self):
+    """d/dself: bessel_j0(self)"""
+    return -(grad * ops.special_bessel_j1(self))
+
+
+def special_bessel_j1_backward_self(grad, self, result):
+    """d/dself: bessel_j1(self)"""
+    return grad * ops.where(self == 0, 0.5, ops.special_bessel_j0(self) - result / self)
+
+
+def special_bessel_y0_backward_self(grad, self):
+    """d/dself: bessel_y0(self)"""
+    return -(grad * ops.special_bessel_y1(self))
+
+
+def special_bessel_y1_backward_self(grad, self, result):
+    """d/dself: bessel_y1(self)"""
+    return grad * (ops.special_bessel_y0(self) - result / self)
+
+
+def special_modified_bessel_k0_backward_x(grad, x):
+    """d/dx: k0(x)"""
+    return -(grad * ops.special_modified_bessel_k1(x))
+
+
+def special_modified_bessel_k1_backward_x(grad, x, result):
+    """d/dx: k1(x)"""
+    return grad * (-ops.special_modified_bessel_k0(x) - result / x)
+
+
+def special_scaled_modified_bessel_k0_backward_x(grad, x, result):
+    """d/dx: k0e(x)"""
+    return grad * (result - ops.special_scaled_modified_bessel_k1(x))
+
+
+def special_scaled_modified_bessel_k1_backward_x(grad, x, result):
+    """d/dx: k1e(x)"""
+    return grad * (result - ops.special_scaled_modified_bessel_k0(x) - result / x)
 
 
 def special_spherical_bessel_j0_backward_x(grad, x):
@@ -463,9 +528,45 @@ def special_spherical_bessel_j0_backward_x(grad, x):
     return ops.where((x == 0) | x.isinf(), 0, (x.cos() / x - x.sin() / x / x) * grad)
 
 
+def special_erfcx_backward_self(grad, self, result):
+    """d/dself: erfcx(self)"""
+    return grad * (2 * (self * result) - 1.1283791670955126)
+
+
+def special_i0e_backward_self(grad, self, result):
+    """d/dself: i0e(self)"""
+    return grad * (ops.special_i1e(self) - self.sgn() * result)
+
+
+def special_i1_backward_self(grad, self, result):
+    """d/dself: i1(self)"""
+    return grad * ops.where(self == 0, 0.5, self.i0() - result / self)
+
+
+def special_i1e_backward_self(grad, self, result):
+    """d/dself: i1e(self)"""
+    t0 = ops.where(self == 0, 0.5, ops.special_i0e(self) - result * (self.sgn() + 1 / self))
+    return grad * t0
+
+
 def special_ndtr_backward_self(grad, self):
     """d/dself: 0.5 * erfc(-self * 0.7071067811865476)"""
     return 0.3989422804014327 * (grad * (-0.5 * (self * self)).exp())
+
+
+def special_ndtri_backward_self(grad, result):
+    """d/dself: ndtri(self)"""
+    return 2.5066282746310002 * (grad * (0.5 * (result * result)).exp())
+
+
+def special_zeta_backward_other(grad, self, other):
+    """d/dother: zeta(self, other)"""
+    return -(grad * (self * ops.special_zeta(self + 1, other)))
+
+
+def special_zeta_self_scalar_backward_other(grad, self, other):
+    """d/dother: zeta(self, other)"""
+    return -(grad * (self * ops.special_zeta(self + 1, other)))
 
 
 def clamp_backward_self_min_max(grad, self, min_, max_):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..errors import did_you_mean
-from ..formula.primitives import BIT_OPERATIONS
+from ..formula.primitives import INTEGER_OPERATIONS
 from ..model.formula import Call, Formula, walk
 from ..model.operator import (
     COPY,
@@ -122,7 +122,7 @@ def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Pr
     if not isinstance(kind, Pointwise) or operator.dtypes in _WITH_BITS:
         return
     for node in walk(kind.formula.outputs):
-        if isinstance(node, Call) and node.primitive.name in BIT_OPERATIONS:
+        if isinstance(node, Call) and node.primitive.name in INTEGER_OPERATIONS:
             where = operator.places.value("pointwise")
             message = f"{operator.name}: bit operations need integers, dtypes is {operator.dtypes}"
             is_power = node.primitive.symbol == "^"

@@ -34,6 +34,11 @@ def function(
     )
 
 
+def special(name: str, derivative: str | None, latex: str = "", operator: str = "") -> Primitive:
+    """A function of the module `special`, which Python's `math` lacks."""
+    return function(name, derivative, latex, None, f"ops.special_{operator or name}({{0}})", 40)
+
+
 def binary(
     name: str,
     derivatives: tuple[str | None, str | None],

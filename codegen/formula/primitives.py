@@ -21,6 +21,7 @@ from .primitive_forms import (
     function,
     infix,
     predicate,
+    special,
 )
 
 _EXTREMUM = ("0 if x {0} y else 0.5 if x == y else 1", "0 if x {1} y else 0.5 if x == y else 1")
@@ -90,7 +91,17 @@ _ARITHMETIC = (
     ),
 )
 
-_BITS = (
+_INTEGER = (
+    binary(
+        "gcd", ("0", "0"), r"\gcd\left({0}, {1}\right)", "math.gcd({0}, {1})", "ops.gcd({0}, {1})"
+    ),
+    binary(
+        "lcm",
+        ("0", "0"),
+        r"\operatorname{{lcm}}\left({0}, {1}\right)",
+        "math.lcm({0}, {1})",
+        "ops.lcm({0}, {1})",
+    ),
     infix("bitwise_and", "&", 8, ("0", "0"), r"{0} \mathbin{{\&}} {1}"),
     infix("bitwise_xor", "^", 7, ("0", "0"), r"{0} \oplus {1}"),
     infix("bitwise_or", "|", 6, ("0", "0"), r"{0} \mathbin{{|}} {1}"),
@@ -122,8 +133,8 @@ _BITS = (
     ),
 )
 
-BIT_OPERATIONS = frozenset(primitive.name for primitive in _BITS)
-"""They exist for integers and bool only."""
+INTEGER_OPERATIONS = frozenset(primitive.name for primitive in _INTEGER)
+"""They exist for integers, most of them for bool, only."""
 
 _LOGIC = (
     comparison("lt", "<", "<"),
@@ -219,7 +230,59 @@ _SPECIAL = (
     ),
     function("lgamma", "digamma(x)", r"\log\left|\Gamma\left({0}\right)\right|", cost=40),
     function("digamma", "trigamma(x)", r"\psi\left({0}\right)", None, cost=40),
-    function("trigamma", None, r"\psi_1\left({0}\right)", None, "ops.polygamma(1, {0})", cost=40),
+    function(
+        "trigamma", "polygamma(2, x)", r"\psi_1\left({0}\right)", None, "ops.polygamma(1, {0})", 40
+    ),
+    binary(
+        "polygamma",
+        (None, "polygamma(x + 1, y)"),
+        r"\psi^{{({0})}}\left({1}\right)",
+        None,
+        "ops.polygamma({0}, {1})",
+        cost=200,
+    ),
+    binary(
+        "zeta",
+        (None, "-x * zeta(x + 1, y)"),
+        r"\zeta\left({0}, {1}\right)",
+        None,
+        "ops.special_zeta({0}, {1})",
+        cost=200,
+    ),
+    binary(
+        "igamma",
+        (None, "exp((x - 1) * log(y) - y - lgamma(x))"),
+        r"P\left({0}, {1}\right)",
+        None,
+        "ops.igamma({0}, {1})",
+        cost=200,
+    ),
+    binary(
+        "igammac",
+        (None, "-exp((x - 1) * log(y) - y - lgamma(x))"),
+        r"Q\left({0}, {1}\right)",
+        None,
+        "ops.igammac({0}, {1})",
+        cost=200,
+    ),
+    special("erfcx", "2 * x * result - 2 / sqrt(pi)"),
+    special("ndtri", "sqrt(2 * pi) * exp(result * result / 2)", r"\Phi^{{-1}}\left({0}\right)"),
+)
+
+_BESSEL = (
+    function("i0", "i1(x)", r"I_0\left({0}\right)", None, cost=40),
+    special("i0e", "i1e(x) - sign(x) * result"),
+    special("i1", "0.5 if x == 0 else i0(x) - result / x", r"I_1\left({0}\right)"),
+    special("i1e", "0.5 if x == 0 else i0e(x) - result * (sign(x) + 1 / x)"),
+    special("k0", "-k1(x)", r"K_0\left({0}\right)", "modified_bessel_k0"),
+    special("k0e", "result - k1e(x)", "", "scaled_modified_bessel_k0"),
+    special("k1", "-k0(x) - result / x", r"K_1\left({0}\right)", "modified_bessel_k1"),
+    special("k1e", "result - k0e(x) - result / x", "", "scaled_modified_bessel_k1"),
+    special("bessel_j0", "-bessel_j1(x)", r"J_0\left({0}\right)"),
+    special("bessel_j1", "0.5 if x == 0 else bessel_j0(x) - result / x", r"J_1\left({0}\right)"),
+    special("bessel_y0", "-bessel_y1(x)", r"Y_0\left({0}\right)"),
+    special("bessel_y1", "bessel_y0(x) - result / x", r"Y_1\left({0}\right)"),
+    special("airy_ai", None, r"\operatorname{{Ai}}\left({0}\right)"),
 )
 
 _PIECEWISE = (
@@ -315,11 +378,12 @@ PRIMITIVES: dict[str, Primitive] = {
     primitive.name: primitive
     for rows in (
         _ARITHMETIC,
-        _BITS,
+        _INTEGER,
         _LOGIC,
         _EXPONENTIAL,
         _TRIGONOMETRIC,
         _SPECIAL,
+        _BESSEL,
         _PIECEWISE,
         _COMPLEX,
     )

@@ -16,7 +16,6 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.factories import creation
-from torchgen_out._runtime.kernels.cpu.special.functions import scipy_function
 
 Points = Any
 BLACKMAN = (0.42, 0.5, 0.08)
@@ -130,7 +129,6 @@ def kaiser(M: int, beta: float, *options: Any) -> Any:
 
     def formula(n: Points, last: int) -> Points:
         inside = np.maximum(1 - (2 * n / last - 1) ** 2, 0)
-        i0 = scipy_function("i0")
-        return i0(beta * np.sqrt(inside)) / i0(beta)
+        return np.i0(beta * np.sqrt(inside)) / np.i0(beta)
 
     return _window("kaiser", formula, M, *options)

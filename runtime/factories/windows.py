@@ -16,7 +16,6 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.factories import creation
-from torchgen_out._runtime.kernels.cpu.special.functions import scipy_function
 
 Formula = Callable[..., Any]
 
@@ -77,8 +76,7 @@ def _triangle(x: Any) -> Any:
 
 
 def _bessel(x: Any, beta: float) -> Any:
-    i0 = scipy_function("i0")
-    return i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / i0(beta)
+    return np.i0(beta * np.sqrt(np.maximum(1 - (2 * x - 1) ** 2, 0))) / np.i0(beta)
 
 
 def hann_window(window_length: int, *options: Any) -> Any:

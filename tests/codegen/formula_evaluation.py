@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -118,6 +119,10 @@ FLOATS: dict[str, Callable[..., Any]] = {
     },
 }
 
+_BESSEL = (
+    *(("i", mpmath.besseli), ("k", mpmath.besselk)),
+    *(("bessel_j", mpmath.besselj), ("bessel_y", mpmath.bessely)),
+)
 EXACT: dict[str, Callable[..., Any]] = {
     **FLOATS,
     "div": lambda x, y: mpmath.mpf(x) / y,
@@ -133,6 +138,20 @@ EXACT: dict[str, Callable[..., Any]] = {
     "lgamma": lambda x: mpmath.log(abs(mpmath.gamma(x))),
     "digamma": lambda x: mpmath.psi(0, x),
     "trigamma": lambda x: mpmath.psi(1, x),
+    "polygamma": mpmath.psi,
+    "zeta": mpmath.zeta,
+    "igamma": lambda a, x: mpmath.gammainc(a, 0, x, regularized=True),
+    "igammac": lambda a, x: mpmath.gammainc(a, x, regularized=True),
+    "erfcx": lambda x: mpmath.exp(x * x) * mpmath.erfc(x),
+    "ndtri": lambda x: mpmath.sqrt(2) * mpmath.erfinv(2 * x - 1),
+    "i0e": lambda x: mpmath.exp(-abs(x)) * mpmath.besseli(0, x),
+    "i1e": lambda x: mpmath.exp(-abs(x)) * mpmath.besseli(1, x),
+    "k0e": lambda x: mpmath.exp(x) * mpmath.besselk(0, x),
+    "k1e": lambda x: mpmath.exp(x) * mpmath.besselk(1, x),
+    "airy_ai": mpmath.airyai,
+    **{
+        f"{kind}{order}": partial(function, order) for kind, function in _BESSEL for order in (0, 1)
+    },
     "remainder": lambda x, y: x - y * mpmath.floor(x / y),
     "fmod": lambda x, y: x - y * (mpmath.floor(x / y) if x / y >= 0 else mpmath.ceil(x / y)),
     "trunc": lambda x: mpmath.floor(x) if x >= 0 else mpmath.ceil(x),

@@ -23,7 +23,8 @@ needs_extra = pytest.mark.skipif(
 
 def uses(source: Source, names: tuple[str, ...]) -> bool:
     """Whether a kernel's text defines one of some primitives."""
-    return re.search(rf"^def ({'|'.join(names)})\(", source.text, re.MULTILINE) is not None
+    pattern = rf"^def (double_)?({'|'.join(names)})\("
+    return re.search(pattern, source.text, re.MULTILINE) is not None
 
 
 def check(source: Source, is_double: bool, is_complex: bool = False) -> str:
@@ -43,6 +44,6 @@ def check(source: Source, is_double: bool, is_complex: bool = False) -> str:
     if is_complex or uses(source, primitives.NEED_STACK):
         return code
     assert taken.stack == 0, f"{source.name}: a stack of {taken.stack} bytes"
-    if not is_double and not uses(source, primitives.COMPUTE_IN_DOUBLE):
+    if not is_double and not uses(source, (*primitives.COMPUTE_IN_DOUBLE, r"double_\w+")):
         assert ".f64" not in code, f"{source.name} computes in double"
     return code

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from codegen.formula.primitives import BIT_OPERATIONS, FUNCTIONS
-from tests.runtime import vecmath_coefficients
+from codegen.formula.primitives import FUNCTIONS, INTEGER_OPERATIONS
+from tests.runtime import vecmath_coefficients, vecmath_special_fits
 from tests.runtime.test_vecmath import FLOAT32, NEAR
 from tests.runtime.vecmath_running import kernel_text
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near, numpy_reference
@@ -21,9 +21,15 @@ from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near,
 
 def test_every_primitive_exists() -> None:
     for kind in ("real32", "real64"):
-        assert set(FUNCTIONS) - BIT_OPERATIONS <= set(compose.definitions(kind))
-    assert set(FUNCTIONS) & BIT_OPERATIONS <= set(compose.definitions("integer"))
+        assert set(FUNCTIONS) - INTEGER_OPERATIONS <= set(compose.definitions(kind))
+    assert set(FUNCTIONS) & INTEGER_OPERATIONS <= set(compose.definitions("integer"))
     assert all(hasattr(numpy_reference, name) for name in FUNCTIONS)
+
+
+def test_float32_computes_in_float64_what_it_lacks() -> None:
+    text = compose.compose("k1e(x)", "float32")
+    assert "def double_exp(x):" in text and "def exp(x):" not in text
+    assert text.endswith("\n\ndef k1e(x):\n    return T(double_k1e(np.float64(x)))\n")
 
 
 def test_composition_is_ordered_and_minimal() -> None:
@@ -60,6 +66,7 @@ def test_coefficients_are_those_of_the_fits() -> None:
         "float32/exponential": next(vecmath_coefficients.float32_fits()),
         "float32/gamma": list(vecmath_coefficients.double_fits())[-1],
         "double": list(vecmath_coefficients.float64_fits())[3],
+        "float64/special": list(vecmath_special_fits.special_fits())[-1],
     }
     _check_fits(fits.items())
 
@@ -67,12 +74,16 @@ def test_coefficients_are_those_of_the_fits() -> None:
 @pytest.mark.slow
 def test_all_coefficients_are_those_of_the_fits() -> None:
     everywhere32, everywhere64 = (
-        " ".join(["double", *(f"{folder}/{family}" for family in compose.FAMILIES)])
-        for folder in ("float32", "float64")
+        " ".join(["double", *(f"{folder}/{family}" for family in families)])
+        for folder, families in (
+            ("float32", compose.FAMILIES),
+            ("float64", (*compose.FAMILIES, *compose.ONLY_DOUBLE)),
+        )
     )
     fits = [*vecmath_coefficients.float32_fits(), *vecmath_coefficients.double_fits()]
     _check_fits([(everywhere32, fit) for fit in fits])
-    _check_fits([(everywhere64, fit) for fit in vecmath_coefficients.float64_fits()])
+    fits = [*vecmath_coefficients.float64_fits(), *vecmath_special_fits.special_fits()]
+    _check_fits([(everywhere64, fit) for fit in fits])
 
 
 def _check_fits(fits: Any) -> None:
@@ -99,6 +110,8 @@ def _check_fits(fits: Any) -> None:
         ("sin_near", "float64"),
         ("tan_near", "float64"),
         ("pow", "float64"),
+        ("i1", "float32"),
+        ("airy_ai_near", "float64"),
     ],
 )
 def test_loop_vectorises(name: str, type_name: str) -> None:

@@ -2204,32 +2204,6 @@ def special_shifted_chebyshev_polynomial_w(
     return ops._polynomial(x, n, (-1, 4, -2, 4, 0, 0, 1, 0, 1, 0))
 
 
-def special_zeta__self_scalar(input: Number, other: Tensor) -> Tensor:
-    """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
-
-    Return the Hurwitz zeta function of a number.
-    """
-    if other.__class__ not in TENSORS:
-        _answer = overridden(special_zeta__self_scalar, locals())
-        if _answer is not NotImplemented:
-            return _answer
-        check_tensors("special_zeta", ("other", 1, "tensor", other))
-    return pointwise_bodies.zeta_of_number(input, other)
-
-
-def special_zeta__other_scalar(input: Tensor, other: Number) -> Tensor:
-    """special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor
-
-    Return the Hurwitz zeta function at a number.
-    """
-    if input.__class__ not in TENSORS:
-        _answer = overridden(special_zeta__other_scalar, locals())
-        if _answer is not NotImplemented:
-            return _answer
-        check_tensors("special_zeta", ("self", 0, "tensor", input))
-    return pointwise_bodies.zeta_at_number(input, other)
-
-
 def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor:
     """_where_of(Tensor self, Tensor condition, Tensor|Scalar other) -> Tensor
 

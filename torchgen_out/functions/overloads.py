@@ -101,8 +101,6 @@ from torchgen_out.functions.composite import (
     repeat_interleave__self_Tensor,
     round___decimals,
     round__decimals,
-    special_zeta__other_scalar,
-    special_zeta__self_scalar,
     squeeze_copy__default,
     squeeze_copy__dim,
     squeeze_copy__dims,
@@ -150,7 +148,6 @@ from torchgen_out.functions.dispatch import (
     scatter__value_reduce,
     sort__default,
     sort__stable,
-    special_zeta__default,
     std__correction,
     std_mean__correction,
     var__correction,
@@ -182,6 +179,8 @@ from torchgen_out.functions.pointwise import (
     round__default,
     special_xlog1py__default,
     special_xlog1py__self_scalar,
+    special_zeta__default,
+    special_zeta__self_scalar,
     where__self,
     xlogy___Tensor,
     xlogy__Scalar_Self,
@@ -683,16 +682,14 @@ def special_xlog1py(*args: Any, **keywords: Any) -> Any:
 
 _special_zeta = Binder(
     "special_zeta",
-    (special_zeta__default, "Tensor input, Tensor other, *, Tensor? out=None"),
+    (special_zeta__default, "Tensor input, Tensor|Scalar other, *, Tensor? out=None"),
     (special_zeta__self_scalar, "Scalar input, Tensor other"),
-    (special_zeta__other_scalar, "Tensor input, Scalar other"),
 )
 
 
 def special_zeta(*args: Any, **keywords: Any) -> Any:
-    """special_zeta(Tensor self, Tensor other) -> Tensor
-    special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
-    special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"""
+    """special_zeta(Tensor self, Tensor|Scalar other) -> Tensor
+    special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"""
     if keywords:
         return _special_zeta.named(args, keywords)
     return _special_zeta[tuple(map(type, args))](*args)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.bindings.calling import reordered, respelled
+from torchgen_out._runtime.bindings.integers import as_int
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.signature import kind_of, optional_kind_of
@@ -545,6 +546,92 @@ def fmod_(input: Tensor, other: Tensor | Number) -> Tensor:
         ]
     except AttributeError:
         return _fmod_Tensor_inplace.miss(input, other)
+    return call(input, other)
+
+
+_gcd = operators.gcd.calls
+_gcd_inplace = operators.gcd.inplace_calls
+_gcd_out = operators.gcd.out_calls
+
+
+def gcd(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
+    """gcd(Tensor self, Tensor other) -> Tensor
+
+    Return the greatest common divisor, never negative; that of 0 and 0 is 0.
+    """
+    if _words:
+        return respelled(gcd, locals())
+    if out is not None:
+        try:
+            call = _gcd_out[out._key, input._key, other._key]
+        except AttributeError:
+            return _gcd_out.miss(out, input, other)
+        return call(out, input, other)
+    try:
+        call = _gcd[input._key, other._key]
+    except AttributeError:
+        return _gcd.miss(input, other)
+    return call(input, other)
+
+
+def gcd_(input: Tensor, other: Tensor) -> Tensor:
+    """gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `gcd`.
+    """
+    try:
+        call = _gcd_inplace[input._key, other._key]
+    except AttributeError:
+        return _gcd_inplace.miss(input, other)
+    return call(input, other)
+
+
+_lcm = operators.lcm.calls
+_lcm_inplace = operators.lcm.inplace_calls
+_lcm_out = operators.lcm.out_calls
+
+
+def lcm(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
+    """lcm(Tensor self, Tensor other) -> Tensor
+
+    Return the least common multiple, never negative; 0 if either is 0.
+    """
+    if _words:
+        return respelled(lcm, locals())
+    if out is not None:
+        try:
+            call = _lcm_out[out._key, input._key, other._key]
+        except AttributeError:
+            return _lcm_out.miss(out, input, other)
+        return call(out, input, other)
+    try:
+        call = _lcm[input._key, other._key]
+    except AttributeError:
+        return _lcm.miss(input, other)
+    return call(input, other)
+
+
+def lcm_(input: Tensor, other: Tensor) -> Tensor:
+    """lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `lcm`.
+    """
+    try:
+        call = _lcm_inplace[input._key, other._key]
+    except AttributeError:
+        return _lcm_inplace.miss(input, other)
     return call(input, other)
 
 
@@ -3966,6 +4053,133 @@ def erfinv_(input: Tensor) -> Tensor:
     return call(input)
 
 
+_i0 = operators.i0.calls
+_i0_inplace = operators.i0.inplace_calls
+_i0_out = operators.i0.out_calls
+
+
+def i0(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]) -> Tensor:
+    """i0(Tensor self) -> Tensor
+
+    Return the modified Bessel function of the first kind of order 0.
+    """
+    if _words:
+        return respelled(i0, locals())
+    if out is not None:
+        try:
+            call = _i0_out[out._key, input._key]
+        except AttributeError:
+            return _i0_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _i0[input._key]
+    except AttributeError:
+        return _i0.miss(input)
+    return call(input)
+
+
+def i0_(input: Tensor) -> Tensor:
+    """i0_(Tensor(a!) self) -> Tensor(a!)
+
+    In-place variant of `i0`.
+    """
+    try:
+        call = _i0_inplace[input._key]
+    except AttributeError:
+        return _i0_inplace.miss(input)
+    return call(input)
+
+
+_igamma = operators.igamma.calls
+_igamma_inplace = operators.igamma.inplace_calls
+_igamma_out = operators.igamma.out_calls
+
+
+def igamma(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
+    """igamma(Tensor self, Tensor other) -> Tensor
+
+    Return the regularised lower incomplete gamma function of shape `self` up to `other`.
+
+    Differentiable in `other` only.
+    """
+    if _words:
+        return respelled(igamma, locals())
+    if out is not None:
+        try:
+            call = _igamma_out[out._key, input._key, other._key]
+        except AttributeError:
+            return _igamma_out.miss(out, input, other)
+        return call(out, input, other)
+    try:
+        call = _igamma[input._key, other._key]
+    except AttributeError:
+        return _igamma.miss(input, other)
+    return call(input, other)
+
+
+def igamma_(input: Tensor, other: Tensor) -> Tensor:
+    """igamma_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `igamma`.
+    """
+    try:
+        call = _igamma_inplace[input._key, other._key]
+    except AttributeError:
+        return _igamma_inplace.miss(input, other)
+    return call(input, other)
+
+
+_igammac = operators.igammac.calls
+_igammac_inplace = operators.igammac.inplace_calls
+_igammac_out = operators.igammac.out_calls
+
+
+def igammac(
+    input: Tensor = MISSING,
+    other: Tensor = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
+    """igammac(Tensor self, Tensor other) -> Tensor
+
+    Return the regularised upper incomplete gamma function: `1 - igamma(self, other)`.
+
+    Differentiable in `other` only.
+    """
+    if _words:
+        return respelled(igammac, locals())
+    if out is not None:
+        try:
+            call = _igammac_out[out._key, input._key, other._key]
+        except AttributeError:
+            return _igammac_out.miss(out, input, other)
+        return call(out, input, other)
+    try:
+        call = _igammac[input._key, other._key]
+    except AttributeError:
+        return _igammac.miss(input, other)
+    return call(input, other)
+
+
+def igammac_(input: Tensor, other: Tensor) -> Tensor:
+    """igammac_(Tensor(a!) self, Tensor other) -> Tensor(a!)
+
+    In-place variant of `igammac`.
+    """
+    try:
+        call = _igammac_inplace[input._key, other._key]
+    except AttributeError:
+        return _igammac_inplace.miss(input, other)
+    return call(input, other)
+
+
 _lgamma = operators.lgamma.calls
 _lgamma_inplace = operators.lgamma.inplace_calls
 _lgamma_out = operators.lgamma.out_calls
@@ -4018,6 +4232,23 @@ def _logit(input: Tensor) -> Tensor:
     except AttributeError:
         return __logit.miss(input)
     return call(input)
+
+
+__polygamma = operators._polygamma.calls
+
+
+def _polygamma(n: int, input: Tensor) -> Tensor:
+    """_polygamma(int n, Tensor self) -> Tensor
+
+    Return the `n`-th derivative of `digamma` by a series.
+    """
+    if n.__class__ is not int:
+        n = as_int(n, "_polygamma", "n", 1)
+    try:
+        call = __polygamma[input._key]
+    except AttributeError:
+        return __polygamma.miss(n, input)
+    return call(n, input)
 
 
 __trigamma = operators._trigamma.calls
@@ -4074,6 +4305,222 @@ def sigmoid_(input: Tensor) -> Tensor:
     return call(input)
 
 
+_special_bessel_j0 = operators.special_bessel_j0.calls
+_special_bessel_j0_out = operators.special_bessel_j0.out_calls
+
+
+def special_bessel_j0(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_bessel_j0(Tensor self) -> Tensor
+
+    Return the Bessel function of the first kind of order 0.
+    """
+    if _words:
+        return respelled(special_bessel_j0, locals())
+    if out is not None:
+        try:
+            call = _special_bessel_j0_out[out._key, input._key]
+        except AttributeError:
+            return _special_bessel_j0_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_bessel_j0[input._key]
+    except AttributeError:
+        return _special_bessel_j0.miss(input)
+    return call(input)
+
+
+_special_bessel_j1 = operators.special_bessel_j1.calls
+_special_bessel_j1_out = operators.special_bessel_j1.out_calls
+
+
+def special_bessel_j1(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_bessel_j1(Tensor self) -> Tensor
+
+    Return the Bessel function of the first kind of order 1.
+    """
+    if _words:
+        return respelled(special_bessel_j1, locals())
+    if out is not None:
+        try:
+            call = _special_bessel_j1_out[out._key, input._key]
+        except AttributeError:
+            return _special_bessel_j1_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_bessel_j1[input._key]
+    except AttributeError:
+        return _special_bessel_j1.miss(input)
+    return call(input)
+
+
+_special_bessel_y0 = operators.special_bessel_y0.calls
+_special_bessel_y0_out = operators.special_bessel_y0.out_calls
+
+
+def special_bessel_y0(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_bessel_y0(Tensor self) -> Tensor
+
+    Return the Bessel function of the second kind of order 0; minus infinity at 0, nan below.
+    """
+    if _words:
+        return respelled(special_bessel_y0, locals())
+    if out is not None:
+        try:
+            call = _special_bessel_y0_out[out._key, input._key]
+        except AttributeError:
+            return _special_bessel_y0_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_bessel_y0[input._key]
+    except AttributeError:
+        return _special_bessel_y0.miss(input)
+    return call(input)
+
+
+_special_bessel_y1 = operators.special_bessel_y1.calls
+_special_bessel_y1_out = operators.special_bessel_y1.out_calls
+
+
+def special_bessel_y1(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_bessel_y1(Tensor self) -> Tensor
+
+    Return the Bessel function of the second kind of order 1; minus infinity at 0, nan below.
+    """
+    if _words:
+        return respelled(special_bessel_y1, locals())
+    if out is not None:
+        try:
+            call = _special_bessel_y1_out[out._key, input._key]
+        except AttributeError:
+            return _special_bessel_y1_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_bessel_y1[input._key]
+    except AttributeError:
+        return _special_bessel_y1.miss(input)
+    return call(input)
+
+
+_special_airy_ai = operators.special_airy_ai.calls
+_special_airy_ai_out = operators.special_airy_ai.out_calls
+
+
+def special_airy_ai(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_airy_ai(Tensor x) -> Tensor
+
+    Return the Airy function Ai, the solution of `y'' = x y` that vanishes for large `x`.
+
+    Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_airy_ai_out[out._key, x._key]
+        except AttributeError:
+            return _special_airy_ai_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_airy_ai[x._key]
+    except AttributeError:
+        return _special_airy_ai.miss(x)
+    return call(x)
+
+
+_special_modified_bessel_k0 = operators.special_modified_bessel_k0.calls
+_special_modified_bessel_k0_out = operators.special_modified_bessel_k0.out_calls
+
+
+def special_modified_bessel_k0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_modified_bessel_k0(Tensor x) -> Tensor
+
+    Return the modified Bessel function of the second kind of order 0; infinite at 0, nan below.
+    """
+    if out is not None:
+        try:
+            call = _special_modified_bessel_k0_out[out._key, x._key]
+        except AttributeError:
+            return _special_modified_bessel_k0_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_modified_bessel_k0[x._key]
+    except AttributeError:
+        return _special_modified_bessel_k0.miss(x)
+    return call(x)
+
+
+_special_modified_bessel_k1 = operators.special_modified_bessel_k1.calls
+_special_modified_bessel_k1_out = operators.special_modified_bessel_k1.out_calls
+
+
+def special_modified_bessel_k1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_modified_bessel_k1(Tensor x) -> Tensor
+
+    Return the modified Bessel function of the second kind of order 1; infinite at 0, nan below.
+    """
+    if out is not None:
+        try:
+            call = _special_modified_bessel_k1_out[out._key, x._key]
+        except AttributeError:
+            return _special_modified_bessel_k1_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_modified_bessel_k1[x._key]
+    except AttributeError:
+        return _special_modified_bessel_k1.miss(x)
+    return call(x)
+
+
+_special_scaled_modified_bessel_k0 = operators.special_scaled_modified_bessel_k0.calls
+_special_scaled_modified_bessel_k0_out = operators.special_scaled_modified_bessel_k0.out_calls
+
+
+def special_scaled_modified_bessel_k0(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_scaled_modified_bessel_k0(Tensor x) -> Tensor
+
+    Return `exp(x) * modified_bessel_k0(x)`, which does not vanish so soon.
+    """
+    if out is not None:
+        try:
+            call = _special_scaled_modified_bessel_k0_out[out._key, x._key]
+        except AttributeError:
+            return _special_scaled_modified_bessel_k0_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_scaled_modified_bessel_k0[x._key]
+    except AttributeError:
+        return _special_scaled_modified_bessel_k0.miss(x)
+    return call(x)
+
+
+_special_scaled_modified_bessel_k1 = operators.special_scaled_modified_bessel_k1.calls
+_special_scaled_modified_bessel_k1_out = operators.special_scaled_modified_bessel_k1.out_calls
+
+
+def special_scaled_modified_bessel_k1(x: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """special_scaled_modified_bessel_k1(Tensor x) -> Tensor
+
+    Return `exp(x) * modified_bessel_k1(x)`, which does not vanish so soon.
+    """
+    if out is not None:
+        try:
+            call = _special_scaled_modified_bessel_k1_out[out._key, x._key]
+        except AttributeError:
+            return _special_scaled_modified_bessel_k1_out.miss(out, x)
+        return call(out, x)
+    try:
+        call = _special_scaled_modified_bessel_k1[x._key]
+    except AttributeError:
+        return _special_scaled_modified_bessel_k1.miss(x)
+    return call(x)
+
+
 _special_spherical_bessel_j0 = operators.special_spherical_bessel_j0.calls
 _special_spherical_bessel_j0_out = operators.special_spherical_bessel_j0.out_calls
 
@@ -4122,6 +4569,136 @@ def special_entr(
     return call(input)
 
 
+_special_erfcx = operators.special_erfcx.calls
+_special_erfcx_out = operators.special_erfcx.out_calls
+
+
+def special_erfcx(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_erfcx(Tensor self) -> Tensor
+
+    Return `exp(self**2) * erfc(self)`, where neither factor alone could be represented.
+    """
+    if _words:
+        return respelled(special_erfcx, locals())
+    if out is not None:
+        try:
+            call = _special_erfcx_out[out._key, input._key]
+        except AttributeError:
+            return _special_erfcx_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_erfcx[input._key]
+    except AttributeError:
+        return _special_erfcx.miss(input)
+    return call(input)
+
+
+_special_i0e = operators.special_i0e.calls
+_special_i0e_out = operators.special_i0e.out_calls
+
+
+def special_i0e(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_i0e(Tensor self) -> Tensor
+
+    Return `exp(-abs(self)) * i0(self)`, which does not overflow.
+    """
+    if _words:
+        return respelled(special_i0e, locals())
+    if out is not None:
+        try:
+            call = _special_i0e_out[out._key, input._key]
+        except AttributeError:
+            return _special_i0e_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_i0e[input._key]
+    except AttributeError:
+        return _special_i0e.miss(input)
+    return call(input)
+
+
+_special_i1 = operators.special_i1.calls
+_special_i1_out = operators.special_i1.out_calls
+
+
+def special_i1(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_i1(Tensor self) -> Tensor
+
+    Return the modified Bessel function of the first kind of order 1.
+    """
+    if _words:
+        return respelled(special_i1, locals())
+    if out is not None:
+        try:
+            call = _special_i1_out[out._key, input._key]
+        except AttributeError:
+            return _special_i1_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_i1[input._key]
+    except AttributeError:
+        return _special_i1.miss(input)
+    return call(input)
+
+
+_special_i1e = operators.special_i1e.calls
+_special_i1e_out = operators.special_i1e.out_calls
+
+
+def special_i1e(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_i1e(Tensor self) -> Tensor
+
+    Return `exp(-abs(self)) * i1(self)`, which does not overflow.
+    """
+    if _words:
+        return respelled(special_i1e, locals())
+    if out is not None:
+        try:
+            call = _special_i1e_out[out._key, input._key]
+        except AttributeError:
+            return _special_i1e_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_i1e[input._key]
+    except AttributeError:
+        return _special_i1e.miss(input)
+    return call(input)
+
+
+_special_log_ndtr = operators.special_log_ndtr.calls
+_special_log_ndtr_out = operators.special_log_ndtr.out_calls
+
+
+def special_log_ndtr(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_log_ndtr(Tensor self) -> Tensor
+
+    Return the logarithm of `ndtr(self)`, exact also far below, where `ndtr` rounds to 0.
+    """
+    if _words:
+        return respelled(special_log_ndtr, locals())
+    if out is not None:
+        try:
+            call = _special_log_ndtr_out[out._key, input._key]
+        except AttributeError:
+            return _special_log_ndtr_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_log_ndtr[input._key]
+    except AttributeError:
+        return _special_log_ndtr.miss(input)
+    return call(input)
+
+
 _special_ndtr = operators.special_ndtr.calls
 _special_ndtr_out = operators.special_ndtr.out_calls
 
@@ -4145,6 +4722,32 @@ def special_ndtr(
         call = _special_ndtr[input._key]
     except AttributeError:
         return _special_ndtr.miss(input)
+    return call(input)
+
+
+_special_ndtri = operators.special_ndtri.calls
+_special_ndtri_out = operators.special_ndtri.out_calls
+
+
+def special_ndtri(
+    input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpack[Input]
+) -> Tensor:
+    """special_ndtri(Tensor self) -> Tensor
+
+    Return the quantiles of the standard normal distribution, the inverse of `ndtr`.
+    """
+    if _words:
+        return respelled(special_ndtri, locals())
+    if out is not None:
+        try:
+            call = _special_ndtri_out[out._key, input._key]
+        except AttributeError:
+            return _special_ndtri_out.miss(out, input)
+        return call(out, input)
+    try:
+        call = _special_ndtri[input._key]
+    except AttributeError:
+        return _special_ndtri.miss(input)
     return call(input)
 
 
@@ -4194,6 +4797,57 @@ def special_xlog1py__self_scalar(input: Number, other: Tensor) -> Tensor:
         call = _special_xlog1py_self_scalar[kind_of(input), other._key]
     except AttributeError:
         return _special_xlog1py_self_scalar.miss(input, other)
+    return call(input, other)
+
+
+_special_zeta = operators.special_zeta.calls
+_special_zeta_out = operators.special_zeta.out_calls
+
+
+def special_zeta__default(
+    input: Tensor = MISSING,
+    other: Tensor | Number = MISSING,
+    *,
+    out: Tensor | None = None,
+    **_words: Unpack[InputOther],
+) -> Tensor:
+    """special_zeta(Tensor self, Tensor|Scalar other) -> Tensor
+
+    Return the Hurwitz zeta function: the sum of `(k + other)**-self` over all k from 0.
+
+    Differentiable in `other` only.
+    """
+    if _words:
+        return respelled(special_zeta__default, locals())
+    if out is not None:
+        try:
+            call = _special_zeta_out[
+                out._key, input._key, other._key if other.__class__ is Tensor else kind_of(other)
+            ]
+        except AttributeError:
+            return _special_zeta_out.miss(out, input, other)
+        return call(out, input, other)
+    try:
+        call = _special_zeta[
+            input._key, other._key if other.__class__ is Tensor else kind_of(other)
+        ]
+    except AttributeError:
+        return _special_zeta.miss(input, other)
+    return call(input, other)
+
+
+_special_zeta_self_scalar = operators.special_zeta_self_scalar.calls
+
+
+def special_zeta__self_scalar(input: Number, other: Tensor) -> Tensor:
+    """special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor
+
+    Return the Hurwitz zeta function of a number.
+    """
+    try:
+        call = _special_zeta_self_scalar[kind_of(input), other._key]
+    except AttributeError:
+        return _special_zeta_self_scalar.miss(input, other)
     return call(input, other)
 
 

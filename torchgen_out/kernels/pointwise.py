@@ -12,11 +12,16 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     abs,
     acos,
     acosh,
+    airy_ai,
     asin,
     asinh,
     atan,
     atan2,
     atanh,
+    bessel_j0,
+    bessel_j1,
+    bessel_y0,
+    bessel_y1,
     ceil,
     conj,
     copysign,
@@ -25,6 +30,7 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     digamma,
     erf,
     erfc,
+    erfcx,
     erfinv,
     exp,
     exp2,
@@ -32,11 +38,23 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     floor,
     floor_divide,
     fmod,
+    gcd,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    igamma,
+    igammac,
     imag,
     inf,
     isfinite,
     isinf,
     isnan,
+    k0,
+    k0e,
+    k1,
+    k1e,
+    lcm,
     left_shift,
     lgamma,
     log,
@@ -46,8 +64,10 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     max,
     min,
     nan,
+    ndtri,
     nextafter,
     pi,
+    polygamma,
     pow,
     real,
     reciprocal,
@@ -65,6 +85,7 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     tanh,
     trigamma,
     trunc,
+    zeta,
 )
 
 
@@ -241,6 +262,16 @@ def fmod_Tensor_backward_self(grad):
 def fmod_Tensor_backward_other(grad, self, other):
     """d/dother: fmod(self, other)"""
     return -(grad * trunc(self / other))
+
+
+def gcd_(self, other):
+    """gcd(self, other)"""
+    return gcd(self, other)
+
+
+def lcm_(self, other):
+    """lcm(self, other)"""
+    return lcm(self, other)
 
 
 def mul_Tensor(self, other):
@@ -1053,6 +1084,36 @@ def erfinv_backward_self(grad, result):
     return T(0.8862269254527579) * grad * exp(result * result)
 
 
+def i0_(self):
+    """i0(self)"""
+    return i0(self)
+
+
+def i0_backward_self(grad, self):
+    """d/dself: i0(self)"""
+    return grad * i1(self)
+
+
+def igamma_(self, other):
+    """igamma(self, other)"""
+    return igamma(self, other)
+
+
+def igamma_backward_other(grad, self, other):
+    """d/dother: igamma(self, other)"""
+    return grad * exp((self - T(1)) * log(other) - other - lgamma(self))
+
+
+def igammac_(self, other):
+    """igammac(self, other)"""
+    return igammac(self, other)
+
+
+def igammac_backward_other(grad, self, other):
+    """d/dother: igammac(self, other)"""
+    return -(grad * exp((self - T(1)) * log(other) - other - lgamma(self)))
+
+
 def lgamma_(self):
     """lgamma(self)"""
     return lgamma(self)
@@ -1073,9 +1134,24 @@ def _logit_backward_self(grad, self):
     return grad * (T(nan) if self < T(0) or self > T(1) else T(1) / self + T(1) / (T(1) - self))
 
 
+def _polygamma(n, self):
+    """polygamma(n, self)"""
+    return polygamma(n, self)
+
+
+def _polygamma_backward_self(grad, self, n):
+    """d/dself: polygamma(n, self)"""
+    return grad * polygamma(n + T(1), self)
+
+
 def _trigamma(self):
     """trigamma(self)"""
     return trigamma(self)
+
+
+def _trigamma_backward_self(grad, self):
+    """d/dself: trigamma(self)"""
+    return grad * polygamma(T(2), self)
 
 
 def sigmoid_(self):
@@ -1086,6 +1162,91 @@ def sigmoid_(self):
 def sigmoid_backward_self(grad, result):
     """d/dself: sigmoid(self)"""
     return grad * conj(result * (T(1) - result))
+
+
+def special_bessel_j0(self):
+    """bessel_j0(self)"""
+    return bessel_j0(self)
+
+
+def special_bessel_j0_backward_self(grad, self):
+    """d/dself: bessel_j0(self)"""
+    return -(grad * bessel_j1(self))
+
+
+def special_bessel_j1(self):
+    """bessel_j1(self)"""
+    return bessel_j1(self)
+
+
+def special_bessel_j1_backward_self(grad, self, result):
+    """d/dself: bessel_j1(self)"""
+    return grad * (T(0.5) if self == T(0) else bessel_j0(self) - result / self)
+
+
+def special_bessel_y0(self):
+    """bessel_y0(self)"""
+    return bessel_y0(self)
+
+
+def special_bessel_y0_backward_self(grad, self):
+    """d/dself: bessel_y0(self)"""
+    return -(grad * bessel_y1(self))
+
+
+def special_bessel_y1(self):
+    """bessel_y1(self)"""
+    return bessel_y1(self)
+
+
+def special_bessel_y1_backward_self(grad, self, result):
+    """d/dself: bessel_y1(self)"""
+    return grad * (bessel_y0(self) - result / self)
+
+
+def special_airy_ai(x):
+    """airy_ai(x)"""
+    return airy_ai(x)
+
+
+def special_modified_bessel_k0(x):
+    """k0(x)"""
+    return k0(x)
+
+
+def special_modified_bessel_k0_backward_x(grad, x):
+    """d/dx: k0(x)"""
+    return -(grad * k1(x))
+
+
+def special_modified_bessel_k1(x):
+    """k1(x)"""
+    return k1(x)
+
+
+def special_modified_bessel_k1_backward_x(grad, x, result):
+    """d/dx: k1(x)"""
+    return grad * (-k0(x) - result / x)
+
+
+def special_scaled_modified_bessel_k0(x):
+    """k0e(x)"""
+    return k0e(x)
+
+
+def special_scaled_modified_bessel_k0_backward_x(grad, x, result):
+    """d/dx: k0e(x)"""
+    return grad * (result - k1e(x))
+
+
+def special_scaled_modified_bessel_k1(x):
+    """k1e(x)"""
+    return k1e(x)
+
+
+def special_scaled_modified_bessel_k1_backward_x(grad, x, result):
+    """d/dx: k1e(x)"""
+    return grad * (result - k0e(x) - result / x)
 
 
 def special_spherical_bessel_j0(x):
@@ -1104,6 +1265,54 @@ def special_entr(self):
     return -self * log(self) if self > T(0) else t0
 
 
+def special_erfcx(self):
+    """erfcx(self)"""
+    return erfcx(self)
+
+
+def special_erfcx_backward_self(grad, self, result):
+    """d/dself: erfcx(self)"""
+    return grad * (T(2) * self * result - T(1.1283791670955126))
+
+
+def special_i0e(self):
+    """i0e(self)"""
+    return i0e(self)
+
+
+def special_i0e_backward_self(grad, self, result):
+    """d/dself: i0e(self)"""
+    return grad * (i1e(self) - sign(self) * result)
+
+
+def special_i1(self):
+    """i1(self)"""
+    return i1(self)
+
+
+def special_i1_backward_self(grad, self, result):
+    """d/dself: i1(self)"""
+    return grad * (T(0.5) if self == T(0) else i0(self) - result / self)
+
+
+def special_i1e(self):
+    """i1e(self)"""
+    return i1e(self)
+
+
+def special_i1e_backward_self(grad, self, result):
+    """d/dself: i1e(self)"""
+    return grad * (T(0.5) if self == T(0) else i0e(self) - result * (sign(self) + T(1) / self))
+
+
+def special_log_ndtr(self):
+    """t = self * 0.7071067811865476
+    log(erfcx(-t) / 2) - t * t if self < -1 else log1p(erfc(t) / -2)
+    """
+    t = self * T(0.7071067811865476)
+    return log(erfcx(-t) / T(2)) - t * t if self < -T(1) else log1p(erfc(t) / -T(2))
+
+
 def special_ndtr(self):
     """0.5 * erfc(-self * 0.7071067811865476)"""
     return T(0.5) * erfc(-self * T(0.7071067811865476))
@@ -1114,6 +1323,16 @@ def special_ndtr_backward_self(grad, self):
     return T(0.3989422804014327) * grad * exp(T(-0.5) * self * self)
 
 
+def special_ndtri(self):
+    """ndtri(self)"""
+    return ndtri(self)
+
+
+def special_ndtri_backward_self(grad, result):
+    """d/dself: ndtri(self)"""
+    return T(2.5066282746310002) * grad * exp(T(0.5) * result * result)
+
+
 def special_xlog1py(self, other):
     """0 if self == 0 and not isnan(other) else self * log1p(other)"""
     return T(0) if self == T(0) and not isnan(other) else self * log1p(other)
@@ -1122,6 +1341,26 @@ def special_xlog1py(self, other):
 def special_xlog1py_self_scalar(self, other):
     """0 if self == 0 and not isnan(other) else self * log1p(other)"""
     return T(0) if self == T(0) and not isnan(other) else self * log1p(other)
+
+
+def special_zeta(self, other):
+    """zeta(self, other)"""
+    return zeta(self, other)
+
+
+def special_zeta_backward_other(grad, self, other):
+    """d/dother: zeta(self, other)"""
+    return -(grad * (self * zeta(self + T(1), other)))
+
+
+def special_zeta_self_scalar(self, other):
+    """zeta(self, other)"""
+    return zeta(self, other)
+
+
+def special_zeta_self_scalar_backward_other(grad, self, other):
+    """d/dother: zeta(self, other)"""
+    return -(grad * (self * zeta(self + T(1), other)))
 
 
 def clamp(self, min_, max_):

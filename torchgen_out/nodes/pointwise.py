@@ -1757,6 +1757,50 @@ class ErfinvBackward0(FusedNode):
     }
 
 
+class I0Backward0(FusedNode):
+    """i0
+    self: grad * ops.special_i1(self) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.i0_backward_self,
+    }
+
+
+class IgammaBackward0(FusedNode):
+    """igamma
+    self: not_implemented
+    other: grad * ((self - 1) * other.log() - other - self.lgamma()).exp() (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (False, True): backward.igamma_backward_other,
+    }
+
+
+class IgammacBackward0(FusedNode):
+    """igammac
+    self: not_implemented
+    other: -(grad * ((self - 1) * other.log() - other - self.lgamma()).exp()) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (False, True): backward.igammac_backward_other,
+    }
+
+
 class LgammaBackward0(FusedNode):
     """lgamma
     self: grad * self.digamma() (auto)
@@ -1785,35 +1829,32 @@ class LogitBackward0(FusedNode):
     }
 
 
-class TrigammaBackward0(Node):
-    """_trigamma
-    self: grad * polygamma(2, self)
+class PolygammaBackward0(FusedNode):
+    """_polygamma
+    self: grad * ops.polygamma(n + 1, self) (auto)
     """
 
-    __slots__ = ("saved_self",)
+    __slots__ = ()
 
-    def apply(node, grad):
-        self = unpack(node.saved_self, node)
-        grad_self = grad * ops.polygamma(2, self)
-        return (grad_self,)
-
-    def release(node):
-        node.saved_self = None
+    arguments = ("n", "self")
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward._polygamma_backward_self,
+    }
 
 
-def recording__trigamma(below, needs_self):
-    """Records TrigammaBackward0 around `below`."""
+class TrigammaBackward0(FusedNode):
+    """_trigamma
+    self: grad * ops.polygamma(2, self) (auto)
+    """
 
-    def call(self):
-        result = below(self)
-        if not grad_mode.state.enabled:
-            return result
-        node = TrigammaBackward0()
-        node.saved_self = save(self)
-        attach_unary(result, self, node)
-        return result
+    __slots__ = ()
 
-    return call
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward._trigamma_backward_self,
+    }
 
 
 class SigmoidBackward0(FusedNode):
@@ -1827,6 +1868,118 @@ class SigmoidBackward0(FusedNode):
     inputs = ("self",)
     cases: ClassVar = {
         (True,): backward.sigmoid_backward_self,
+    }
+
+
+class SpecialBesselJ0Backward0(FusedNode):
+    """special_bessel_j0
+    self: -(grad * ops.special_bessel_j1(self)) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_bessel_j0_backward_self,
+    }
+
+
+class SpecialBesselJ1Backward0(FusedNode):
+    """special_bessel_j1
+    self: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_bessel_j1_backward_self,
+    }
+
+
+class SpecialBesselY0Backward0(FusedNode):
+    """special_bessel_y0
+    self: -(grad * ops.special_bessel_y1(self)) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_bessel_y0_backward_self,
+    }
+
+
+class SpecialBesselY1Backward0(FusedNode):
+    """special_bessel_y1
+    self: grad * (ops.special_bessel_y0(self) - result / self) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_bessel_y1_backward_self,
+    }
+
+
+class SpecialModifiedBesselK0Backward0(FusedNode):
+    """special_modified_bessel_k0
+    x: -(grad * ops.special_modified_bessel_k1(x)) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("x",)
+    inputs = ("x",)
+    cases: ClassVar = {
+        (True,): backward.special_modified_bessel_k0_backward_x,
+    }
+
+
+class SpecialModifiedBesselK1Backward0(FusedNode):
+    """special_modified_bessel_k1
+    x: grad * (-ops.special_modified_bessel_k0(x) - result / x) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("x",)
+    inputs = ("x",)
+    cases: ClassVar = {
+        (True,): backward.special_modified_bessel_k1_backward_x,
+    }
+
+
+class SpecialScaledModifiedBesselK0Backward0(FusedNode):
+    """special_scaled_modified_bessel_k0
+    x: grad * (result - ops.special_scaled_modified_bessel_k1(x)) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("x",)
+    inputs = ("x",)
+    cases: ClassVar = {
+        (True,): backward.special_scaled_modified_bessel_k0_backward_x,
+    }
+
+
+class SpecialScaledModifiedBesselK1Backward0(FusedNode):
+    """special_scaled_modified_bessel_k1
+    x: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("x",)
+    inputs = ("x",)
+    cases: ClassVar = {
+        (True,): backward.special_scaled_modified_bessel_k1_backward_x,
     }
 
 
@@ -1875,6 +2028,93 @@ def recording_special_entr(below, needs_self):
     return call
 
 
+class SpecialErfcxBackward0(FusedNode):
+    """special_erfcx
+    self: grad * (2 * (self * result) - 1.1283791670955126) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_erfcx_backward_self,
+    }
+
+
+class SpecialI0eBackward0(FusedNode):
+    """special_i0e
+    self: grad * (ops.special_i1e(self) - self.sgn() * result) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_i0e_backward_self,
+    }
+
+
+class SpecialI1Backward0(FusedNode):
+    """special_i1
+    self: grad * ops.where(self == 0, 0.5, self.i0() - result / self) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_i1_backward_self,
+    }
+
+
+class SpecialI1eBackward0(FusedNode):
+    """special_i1e
+    self: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_i1e_backward_self,
+    }
+
+
+class SpecialLogNdtrBackward0(Node):
+    """special_log_ndtr
+    self: grad / special_erfcx(self * -0.7071067811865476) * 0.7978845608028654
+    """
+
+    __slots__ = ("saved_self",)
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        grad_self = grad / ops.special_erfcx(self * -0.7071067811865476) * 0.7978845608028654
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+
+
+def recording_special_log_ndtr(below, needs_self):
+    """Records SpecialLogNdtrBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpecialLogNdtrBackward0()
+        node.saved_self = save(self)
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class SpecialNdtrBackward0(FusedNode):
     """special_ndtr
     self: 0.3989422804014327 * (grad * (-0.5 * (self * self)).exp()) (auto)
@@ -1886,6 +2126,20 @@ class SpecialNdtrBackward0(FusedNode):
     inputs = ("self",)
     cases: ClassVar = {
         (True,): backward.special_ndtr_backward_self,
+    }
+
+
+class SpecialNdtriBackward0(FusedNode):
+    """special_ndtri
+    self: 2.5066282746310002 * (grad * (0.5 * (result * result)).exp()) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self",)
+    inputs = ("self",)
+    cases: ClassVar = {
+        (True,): backward.special_ndtri_backward_self,
     }
 
 
@@ -1965,6 +2219,35 @@ def recording_special_xlog1py_self_scalar(below, needs_other):
         return result
 
     return call
+
+
+class SpecialZetaBackward0(FusedNode):
+    """special_zeta
+    self: not_implemented
+    other: -(grad * (self * ops.special_zeta(self + 1, other))) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self", "other")
+    inputs = ("self", "other")
+    cases: ClassVar = {
+        (False, True): backward.special_zeta_backward_other,
+    }
+
+
+class SpecialZetaBackward1(FusedNode):
+    """special_zeta.self_scalar
+    other: -(grad * (self * ops.special_zeta(self + 1, other))) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("self", "other")
+    inputs = ("other",)
+    cases: ClassVar = {
+        (True,): backward.special_zeta_self_scalar_backward_other,
+    }
 
 
 class ClampBackward0(FusedNode):

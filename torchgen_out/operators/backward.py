@@ -593,6 +593,27 @@ erfinv_backward_self = BackwardKernel(
     ("self",),
 )
 
+i0_backward_self = BackwardKernel(
+    kernels.i0_backward_self,
+    gradients.i0_backward_self,
+    {"grad": "tensor", "self": "tensor"},
+    ("self",),
+)
+
+igamma_backward_other = BackwardKernel(
+    kernels.igamma_backward_other,
+    gradients.igamma_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"},
+    ("other",),
+)
+
+igammac_backward_other = BackwardKernel(
+    kernels.igammac_backward_other,
+    gradients.igammac_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"},
+    ("other",),
+)
+
 lgamma_backward_self = BackwardKernel(
     kernels.lgamma_backward_self,
     gradients.lgamma_backward_self,
@@ -607,11 +628,82 @@ _logit_backward_self = BackwardKernel(
     ("self",),
 )
 
+_polygamma_backward_self = BackwardKernel(
+    kernels._polygamma_backward_self,
+    gradients._polygamma_backward_self,
+    {"grad": "tensor", "self": "tensor"},
+    ("self",),
+    values={"n": "raw"},
+)
+
+_trigamma_backward_self = BackwardKernel(
+    kernels._trigamma_backward_self,
+    gradients._trigamma_backward_self,
+    {"grad": "tensor", "self": "tensor"},
+    ("self",),
+)
+
 sigmoid_backward_self = BackwardKernel(
     kernels.sigmoid_backward_self,
     gradients.sigmoid_backward_self,
     {"grad": "tensor", "result": "tensor"},
     ("self",),
+)
+
+special_bessel_j0_backward_self = BackwardKernel(
+    kernels.special_bessel_j0_backward_self,
+    gradients.special_bessel_j0_backward_self,
+    {"grad": "tensor", "self": "tensor"},
+    ("self",),
+)
+
+special_bessel_j1_backward_self = BackwardKernel(
+    kernels.special_bessel_j1_backward_self,
+    gradients.special_bessel_j1_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"},
+    ("self",),
+)
+
+special_bessel_y0_backward_self = BackwardKernel(
+    kernels.special_bessel_y0_backward_self,
+    gradients.special_bessel_y0_backward_self,
+    {"grad": "tensor", "self": "tensor"},
+    ("self",),
+)
+
+special_bessel_y1_backward_self = BackwardKernel(
+    kernels.special_bessel_y1_backward_self,
+    gradients.special_bessel_y1_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"},
+    ("self",),
+)
+
+special_modified_bessel_k0_backward_x = BackwardKernel(
+    kernels.special_modified_bessel_k0_backward_x,
+    gradients.special_modified_bessel_k0_backward_x,
+    {"grad": "tensor", "x": "tensor"},
+    ("x",),
+)
+
+special_modified_bessel_k1_backward_x = BackwardKernel(
+    kernels.special_modified_bessel_k1_backward_x,
+    gradients.special_modified_bessel_k1_backward_x,
+    {"grad": "tensor", "x": "tensor", "result": "tensor"},
+    ("x",),
+)
+
+special_scaled_modified_bessel_k0_backward_x = BackwardKernel(
+    kernels.special_scaled_modified_bessel_k0_backward_x,
+    gradients.special_scaled_modified_bessel_k0_backward_x,
+    {"grad": "tensor", "x": "tensor", "result": "tensor"},
+    ("x",),
+)
+
+special_scaled_modified_bessel_k1_backward_x = BackwardKernel(
+    kernels.special_scaled_modified_bessel_k1_backward_x,
+    gradients.special_scaled_modified_bessel_k1_backward_x,
+    {"grad": "tensor", "x": "tensor", "result": "tensor"},
+    ("x",),
 )
 
 special_spherical_bessel_j0_backward_x = BackwardKernel(
@@ -621,11 +713,60 @@ special_spherical_bessel_j0_backward_x = BackwardKernel(
     ("x",),
 )
 
+special_erfcx_backward_self = BackwardKernel(
+    kernels.special_erfcx_backward_self,
+    gradients.special_erfcx_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"},
+    ("self",),
+)
+
+special_i0e_backward_self = BackwardKernel(
+    kernels.special_i0e_backward_self,
+    gradients.special_i0e_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"},
+    ("self",),
+)
+
+special_i1_backward_self = BackwardKernel(
+    kernels.special_i1_backward_self,
+    gradients.special_i1_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"},
+    ("self",),
+)
+
+special_i1e_backward_self = BackwardKernel(
+    kernels.special_i1e_backward_self,
+    gradients.special_i1e_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"},
+    ("self",),
+)
+
 special_ndtr_backward_self = BackwardKernel(
     kernels.special_ndtr_backward_self,
     gradients.special_ndtr_backward_self,
     {"grad": "tensor", "self": "tensor"},
     ("self",),
+)
+
+special_ndtri_backward_self = BackwardKernel(
+    kernels.special_ndtri_backward_self,
+    gradients.special_ndtri_backward_self,
+    {"grad": "tensor", "result": "tensor"},
+    ("self",),
+)
+
+special_zeta_backward_other = BackwardKernel(
+    kernels.special_zeta_backward_other,
+    gradients.special_zeta_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"},
+    ("other",),
+)
+
+special_zeta_self_scalar_backward_other = BackwardKernel(
+    kernels.special_zeta_self_scalar_backward_other,
+    gradients.special_zeta_self_scalar_backward_other,
+    {"grad": "tensor", "self": "scalar", "other": "tensor"},
+    ("other",),
 )
 
 clamp_backward_self_min_max = BackwardKernel(

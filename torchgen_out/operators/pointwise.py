@@ -169,6 +169,28 @@ fmod_Tensor = Pointwise(
     record=nodes.FmodBackward0.recording,
 )
 
+gcd = Pointwise(
+    "gcd",
+    "gcd(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.INTEGRAL,
+    formulas={(): kernels.gcd_},
+)
+
+lcm = Pointwise(
+    "lcm",
+    "lcm(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.INTEGRAL,
+    formulas={(): kernels.lcm_},
+)
+
 mul_Tensor = Pointwise(
     "mul.Tensor",
     "mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -1381,6 +1403,45 @@ erfinv = Pointwise(
     record=nodes.ErfinvBackward0.recording,
 )
 
+i0 = Pointwise(
+    "i0",
+    "i0(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.i0_},
+    differentiable=("self",),
+    record=nodes.I0Backward0.recording,
+)
+
+igamma = Pointwise(
+    "igamma",
+    "igamma(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.igamma_},
+    differentiable=("self", "other"),
+    record=nodes.IgammaBackward0.recording,
+)
+
+igammac = Pointwise(
+    "igammac",
+    "igammac(Tensor self, Tensor other) -> Tensor",
+    {"self": "tensor", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="default",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.igammac_},
+    differentiable=("self", "other"),
+    record=nodes.IgammacBackward0.recording,
+)
+
 lgamma = Pointwise(
     "lgamma",
     "lgamma(Tensor self) -> Tensor",
@@ -1407,6 +1468,19 @@ _logit = Pointwise(
     record=nodes.LogitBackward0.recording,
 )
 
+_polygamma = Pointwise(
+    "_polygamma",
+    "_polygamma(int n, Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"n": "raw", "self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._polygamma},
+    differentiable=("self",),
+    record=nodes.PolygammaBackward0.recording,
+)
+
 _trigamma = Pointwise(
     "_trigamma",
     "_trigamma(Tensor self) -> Tensor",
@@ -1417,7 +1491,7 @@ _trigamma = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._trigamma},
     differentiable=("self",),
-    record=nodes.recording__trigamma,
+    record=nodes.TrigammaBackward0.recording,
 )
 
 sigmoid = Pointwise(
@@ -1431,6 +1505,121 @@ sigmoid = Pointwise(
     formulas={(): kernels.sigmoid_},
     differentiable=("self",),
     record=nodes.SigmoidBackward0.recording,
+)
+
+special_bessel_j0 = Pointwise(
+    "special_bessel_j0",
+    "special_bessel_j0(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_bessel_j0},
+    differentiable=("self",),
+    record=nodes.SpecialBesselJ0Backward0.recording,
+)
+
+special_bessel_j1 = Pointwise(
+    "special_bessel_j1",
+    "special_bessel_j1(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_bessel_j1},
+    differentiable=("self",),
+    record=nodes.SpecialBesselJ1Backward0.recording,
+)
+
+special_bessel_y0 = Pointwise(
+    "special_bessel_y0",
+    "special_bessel_y0(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_bessel_y0},
+    differentiable=("self",),
+    record=nodes.SpecialBesselY0Backward0.recording,
+)
+
+special_bessel_y1 = Pointwise(
+    "special_bessel_y1",
+    "special_bessel_y1(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_bessel_y1},
+    differentiable=("self",),
+    record=nodes.SpecialBesselY1Backward0.recording,
+)
+
+special_airy_ai = Pointwise(
+    "special_airy_ai",
+    "special_airy_ai(Tensor x) -> Tensor",
+    {"x": "tensor"},
+    arguments={"x": "operand"},
+    promotion="int_to_float",
+    promoted=("x",),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_airy_ai},
+)
+
+special_modified_bessel_k0 = Pointwise(
+    "special_modified_bessel_k0",
+    "special_modified_bessel_k0(Tensor x) -> Tensor",
+    {"x": "tensor"},
+    arguments={"x": "operand"},
+    promotion="int_to_float",
+    promoted=("x",),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_modified_bessel_k0},
+    differentiable=("x",),
+    record=nodes.SpecialModifiedBesselK0Backward0.recording,
+)
+
+special_modified_bessel_k1 = Pointwise(
+    "special_modified_bessel_k1",
+    "special_modified_bessel_k1(Tensor x) -> Tensor",
+    {"x": "tensor"},
+    arguments={"x": "operand"},
+    promotion="int_to_float",
+    promoted=("x",),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_modified_bessel_k1},
+    differentiable=("x",),
+    record=nodes.SpecialModifiedBesselK1Backward0.recording,
+)
+
+special_scaled_modified_bessel_k0 = Pointwise(
+    "special_scaled_modified_bessel_k0",
+    "special_scaled_modified_bessel_k0(Tensor x) -> Tensor",
+    {"x": "tensor"},
+    arguments={"x": "operand"},
+    promotion="int_to_float",
+    promoted=("x",),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_scaled_modified_bessel_k0},
+    differentiable=("x",),
+    record=nodes.SpecialScaledModifiedBesselK0Backward0.recording,
+)
+
+special_scaled_modified_bessel_k1 = Pointwise(
+    "special_scaled_modified_bessel_k1",
+    "special_scaled_modified_bessel_k1(Tensor x) -> Tensor",
+    {"x": "tensor"},
+    arguments={"x": "operand"},
+    promotion="int_to_float",
+    promoted=("x",),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_scaled_modified_bessel_k1},
+    differentiable=("x",),
+    record=nodes.SpecialScaledModifiedBesselK1Backward0.recording,
 )
 
 special_spherical_bessel_j0 = Pointwise(
@@ -1460,6 +1649,71 @@ special_entr = Pointwise(
     record=nodes.recording_special_entr,
 )
 
+special_erfcx = Pointwise(
+    "special_erfcx",
+    "special_erfcx(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_erfcx},
+    differentiable=("self",),
+    record=nodes.SpecialErfcxBackward0.recording,
+)
+
+special_i0e = Pointwise(
+    "special_i0e",
+    "special_i0e(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_i0e},
+    differentiable=("self",),
+    record=nodes.SpecialI0eBackward0.recording,
+)
+
+special_i1 = Pointwise(
+    "special_i1",
+    "special_i1(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_i1},
+    differentiable=("self",),
+    record=nodes.SpecialI1Backward0.recording,
+)
+
+special_i1e = Pointwise(
+    "special_i1e",
+    "special_i1e(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_i1e},
+    differentiable=("self",),
+    record=nodes.SpecialI1eBackward0.recording,
+)
+
+special_log_ndtr = Pointwise(
+    "special_log_ndtr",
+    "special_log_ndtr(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_log_ndtr},
+    differentiable=("self",),
+    record=nodes.recording_special_log_ndtr,
+)
+
 special_ndtr = Pointwise(
     "special_ndtr",
     "special_ndtr(Tensor self) -> Tensor",
@@ -1471,6 +1725,19 @@ special_ndtr = Pointwise(
     formulas={(): kernels.special_ndtr},
     differentiable=("self",),
     record=nodes.SpecialNdtrBackward0.recording,
+)
+
+special_ndtri = Pointwise(
+    "special_ndtri",
+    "special_ndtri(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand"},
+    promotion="int_to_float",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_ndtri},
+    differentiable=("self",),
+    record=nodes.SpecialNdtriBackward0.recording,
 )
 
 special_xlog1py = Pointwise(
@@ -1499,6 +1766,32 @@ special_xlog1py_self_scalar = Pointwise(
     vanishes_with=(("other",),),
     differentiable=("other",),
     record=nodes.recording_special_xlog1py_self_scalar,
+)
+
+special_zeta = Pointwise(
+    "special_zeta",
+    "special_zeta(Tensor self, Tensor|Scalar other) -> Tensor",
+    {"self": "tensor", "other": "number"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="int_to_float",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_zeta},
+    differentiable=("self", "other"),
+    record=nodes.SpecialZetaBackward0.recording,
+)
+
+special_zeta_self_scalar = Pointwise(
+    "special_zeta.self_scalar",
+    "special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
+    {"self": "scalar", "other": "tensor"},
+    arguments={"self": "operand", "other": "operand"},
+    promotion="int_to_float",
+    promoted=("self", "other"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels.special_zeta_self_scalar},
+    differentiable=("other",),
+    record=nodes.SpecialZetaBackward1.recording,
 )
 
 clamp = Pointwise(

@@ -8,7 +8,7 @@ to an integer by adding and taking away 1.5 * 2^52 would be simplified to nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,9 +27,12 @@ FAMILIES = (
 )
 """The modules of a float type, one family of functions each."""
 
+ONLY_DOUBLE = ("modified_bessel", "bessel", "airy", "incomplete_gamma", "zeta")
+"""Families that compute in float64 for float32, too."""
+
 _PARTS = {
     "real32": ("real", *(f"float32/{family}" for family in FAMILIES)),
-    "real64": ("real", *(f"float64/{family}" for family in FAMILIES)),
+    "real64": ("real", *(f"float64/{family}" for family in (*FAMILIES, *ONLY_DOUBLE))),
     "complex": ("complex",),
     "boolean": ("boolean",),
     "integer": ("integer",),
@@ -112,11 +115,46 @@ def definitions_for(type_name: str) -> dict[str, Definition]:
 @cache
 def definitions(kind: str) -> dict[str, Definition]:
     """Return everything that the modules of a kind define, by name."""
+    found = {**_shared(), **_defined_in(_PARTS[kind])}
+    return with_doubles(found, definitions("real64")) if kind == "real32" else found
+
+
+@cache
+def _shared() -> dict[str, Definition]:
+    return _defined_in(_SHARED)
+
+
+def _defined_in(parts: Iterable[str]) -> dict[str, Definition]:
     found: dict[str, Definition] = {}
-    for part in (*_SHARED, *_PARTS[kind]):
+    for part in parts:
         source = Path(__file__).parent.joinpath(f"{part}.py").read_text(encoding="utf-8")
         found |= definitions_in(source)
     return found
+
+
+def with_doubles(
+    single: Mapping[str, Definition], double: Mapping[str, Definition]
+) -> dict[str, Definition]:
+    """Return the definitions of float32, and of what it lacks those that compute in float64.
+
+    double: all definitions of float64. They get names of their own, `double_exp`; a function that
+    float32 lacks calls the one of float64.
+    """
+    own = {name: f"double_{name}" for name in double if name not in _shared()}
+    found = {}
+    for name, renamed in own.items():
+        source, uses = double[name].source, double[name].uses
+        text = _NAME.sub(lambda match: own.get(match[0], match[0]), source)
+        text = re.sub(r"(?<![\w.])T\(", "np.float64(", text)
+        found[renamed] = Definition(text, tuple(own.get(used, used) for used in uses))
+        parameters = re.search(rf"def {name}\(([\w, ]+)\)", source)
+        if parameters and name not in single:
+            doubled = ", ".join(f"np.float64({each})" for each in parameters[1].split(", "))
+            value = f"{renamed}({doubled})"
+            value = value if name.endswith("_is_far") else f"T({value})"
+            text = f"\n\ndef {name}({parameters[1]}):\n    return {value}\n"
+            found[name] = Definition(text, (renamed,))
+    return {**found, **single}
 
 
 def definitions_in(source: str) -> dict[str, Definition]:

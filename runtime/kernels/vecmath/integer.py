@@ -70,6 +70,27 @@ def fmod(x, y):
     return T(r - y) if (r != 0) & ((x < 0) != (y < 0)) else T(r)
 
 
+def magnitude(x):
+    """The size of a number, that of the smallest one too."""
+    return np.uint64(-np.int64(x)) if x < T(0) else np.uint64(x)
+
+
+def gcd(x, y):
+    """Euclid's algorithm."""
+    a, b = magnitude(x), magnitude(y)
+    while b != np.uint64(0):
+        a, b = b, a % b
+    return T(a)
+
+
+def lcm(x, y):
+    """Never negative, but where it overflows."""
+    divisor = magnitude(gcd(x, y))
+    if divisor == np.uint64(0):
+        return T(0)
+    return T(magnitude(x) // divisor * magnitude(y))
+
+
 def abs(x):
     """The smallest number stays itself."""
     return T(-x) if x < 0 else x

@@ -8,6 +8,7 @@ formula with `a if c else b` takes numbers only; use `np.vectorize` for arrays.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,8 @@ conj = np.conjugate
 real = np.real
 imag = np.imag
 square = np.square
+gcd = np.gcd
+lcm = np.lcm
 
 
 def rsqrt(x: Any) -> Any:
@@ -92,37 +95,47 @@ def sigmoid(x: Any) -> Any:
     return _special().expit(x)
 
 
-def erf(x: Any) -> Any:
-    """The error function."""
-    return _special().erf(x)
+def _special(name: str) -> Callable[..., Any]:
+    """A function of SciPy, which is imported when one is called first."""
+
+    def function(*operands: Any) -> Any:
+        import scipy.special
+
+        return getattr(scipy.special, name)(*operands)
+
+    return function
 
 
-def erfc(x: Any) -> Any:
-    """1 - erf(x)."""
-    return _special().erfc(x)
-
-
-def erfinv(x: Any) -> Any:
-    """The inverse of erf."""
-    return _special().erfinv(x)
-
-
-def lgamma(x: Any) -> Any:
-    """log |gamma(x)|."""
-    return _special().gammaln(x)
-
-
-def digamma(x: Any) -> Any:
-    """The derivative of lgamma."""
-    return _special().digamma(x)
+erf = _special("erf")
+erfc = _special("erfc")
+erfcx = _special("erfcx")
+erfinv = _special("erfinv")
+ndtri = _special("ndtri")
+lgamma = _special("gammaln")
+digamma = _special("digamma")
+polygamma = _special("polygamma")
+zeta = _special("zeta")
+igamma = _special("gammainc")
+igammac = _special("gammaincc")
+i0 = _special("i0")
+i0e = _special("i0e")
+i1 = _special("i1")
+i1e = _special("i1e")
+k0 = _special("k0")
+k0e = _special("k0e")
+k1 = _special("k1")
+k1e = _special("k1e")
+bessel_j0 = _special("j0")
+bessel_j1 = _special("j1")
+bessel_y0 = _special("y0")
+bessel_y1 = _special("y1")
 
 
 def trigamma(x: Any) -> Any:
     """The derivative of digamma."""
-    return _special().polygamma(1, x)
+    return polygamma(1, x)
 
 
-def _special() -> Any:
-    import scipy.special
-
-    return scipy.special
+def airy_ai(x: Any) -> Any:
+    """The first of Airy's functions, of which SciPy says nan far out."""
+    return np.where(x > 110.0, 0.0, _special("airy")(x)[0])

@@ -14,36 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.vecmath import numpy_reference
 from torchgen_out._runtime.library.tools.cases import Array, Case, Data
 from torchgen_out._runtime.library.tools.records import Record
 
-_NUMPY_NAMES = {
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-    "min": "minimum",
-    "max": "maximum",
-    "round": "rint",
-}
-_SCIPY_NAMES = {"erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma"}
 _OWN: dict[str, Callable[..., Any]] = {
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "sign": lambda x: np.sign(x) if x == x else type(x)(0),
-    "lgamma": lambda x: _special("gammaln")(abs(x) if np.isinf(x) else x),
-    "trigamma": lambda x: np.float64(_special("polygamma")(1, x)),
+    "lgamma": lambda x: numpy_reference.lgamma(abs(x) if np.isinf(x) else x),
+    "trigamma": lambda x: np.float64(numpy_reference.trigamma(x)),
     "where": lambda condition, x, y: x if condition else y,
 }
 _CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan}
-
-
-def _special(name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(importlib.import_module("scipy.special"), name)
-    return function
 
 
 class _Names(dict[str, Any]):
@@ -54,12 +35,7 @@ class _Names(dict[str, Any]):
         super().__init__({**_CONSTANTS, "eps": eps, "__builtins__": {}})
 
     def __missing__(self, name: str) -> Any:
-        if name in _OWN:
-            found = _OWN[name]
-        elif name in _SCIPY_NAMES:
-            found = _special(_SCIPY_NAMES[name])
-        else:
-            found = getattr(np, _NUMPY_NAMES.get(name, name))
+        found = _OWN[name] if name in _OWN else getattr(numpy_reference, name)
         self[name] = found
         return found
 

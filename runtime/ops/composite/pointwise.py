@@ -17,7 +17,6 @@ from torchgen_out._runtime.core.finfo import finfo
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops, signature
-from torchgen_out._runtime.dispatch.operator import operators
 from torchgen_out._runtime.kernels.cpu.reduction import comparing
 
 
@@ -66,18 +65,6 @@ def polynomial(x: Any, n: Any, coefficients: Any) -> Any:
     elif not isinstance(n, Tensor):
         n = ops.scalar_tensor(n, dtype=_floating(x), device=x.device)
     return ops._three_term_recurrence(x, n, coefficients)
-
-
-def zeta_of_number(self: complex, other: Any) -> Any:
-    """The Hurwitz zeta function, its order a number."""
-    number = ops.scalar_tensor(self, dtype=_floating(other), device=other.device)
-    return ops.special_zeta(number, other)
-
-
-def zeta_at_number(self: Any, other: complex) -> Any:
-    """The Hurwitz zeta function, its start a number."""
-    number = ops.scalar_tensor(other, dtype=_floating(self), device=self.device)
-    return operators["special_zeta"].calls[self._key, number._key](self, number)
 
 
 def _floating(operand: Tensor) -> Any:

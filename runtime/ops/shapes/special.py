@@ -12,16 +12,6 @@ from torchgen_out._runtime.core import shape as shapes
 Answer = tuple[tuple[int, ...], None]
 
 
-def unary(self: Any) -> Answer:
-    """The shape of self."""
-    return self.shape, None
-
-
-def one(x: Any) -> Answer:
-    """The shape of x."""
-    return x.shape, None
-
-
 def recurrence(x: Any, n: Any, coefficients: Any) -> tuple[tuple[int, ...], Any]:
     """The shape to which argument and degree broadcast; their common floating dtype.
 
@@ -37,13 +27,3 @@ def recurrence(x: Any, n: Any, coefficients: Any) -> tuple[tuple[int, ...], Any]
 def frexp(self: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:
     """Mantissas and exponents, which are int32."""
     return (self.shape, self.dtype), (self.shape, dtypes.int32)
-
-
-def binary(self: Any, other: Any) -> Answer:
-    """The shape to which both broadcast. Raises: RuntimeError if they do not."""
-    return shapes.broadcast_shapes(self.shape, other.shape), None
-
-
-def polygamma(n: int, self: Any) -> Answer:
-    """The shape of self."""
-    return self.shape, None

@@ -192,12 +192,14 @@ def _definitions(type_name: str) -> dict[str, Definition]:
         "bool": lambda: _BOOLEAN,
     }.get(type_name, lambda: _INTEGER)()
     found = {**compose.definitions_for(type_name), **compose.definitions_in(own + _BITS)}
+    if type_name == "float32":
+        found = compose.with_doubles(found, _definitions("float64"))
     return {name: _without_ufuncs(each) for name, each in found.items()}
 
 
 def _without_ufuncs(definition: Definition) -> Definition:
     """NumPy's rounding, which only the CPU's compiler knows; it is used on doubles."""
-    source = re.sub(r"\bnp\.(rint|floor|trunc)\(", r"libdevice.\1(", definition.source)
+    source = re.sub(r"\bnp\.(rint|floor|trunc|sqrt)\(", r"libdevice.\1(", definition.source)
     return replace(definition, source=source)
 
 

@@ -90,9 +90,15 @@ def erfc(x):
 
 
 def erfinv(x):
+    """Of x and w = -log(1 - x^2). Error 3.1 ulp."""
+    result = erfinv_of(x, -log((1.0 - x) * (1.0 + x)))
+    result = math.copysign(inf, x) if math.fabs(x) == 1.0 else result
+    return nan if math.fabs(x) > 1.0 else result
+
+
+def erfinv_of(x, w):
     """x times a polynomial in w = -log(1 - x^2), of degree 23 for w < 6.25; then of degree 19 and,
-    from w = 16, of degree 17 in sqrt w. Error 3.1 ulp."""
-    w = -log((1.0 - x) * (1.0 + x))
+    from w = 16, of degree 17 in sqrt w."""
     t = w - 3.125
     t2 = t * t
     p = 1.1444109366896403e-18 + t2 * -1.009058443076674e-21
@@ -136,6 +142,66 @@ def erfinv(x):
     odd = -0.00021503011986126616 + t2 * (-1.9681770257043535e-05 + t2 * odd)
     odd = 1.0103004648645462 + t2 * odd
     s = s + t * odd
-    result = x * (p if w < 6.25 else (q if w < 16.0 else s))
-    result = math.copysign(inf, x) if math.fabs(x) == 1.0 else result
-    return nan if math.fabs(x) > 1.0 else result
+    return x * (p if w < 6.25 else (q if w < 16.0 else s))
+
+
+def ndtri(x):
+    """sqrt(2) erfinv(2 x - 1), where 1 - (2 x - 1)^2 = 4 x (1 - x) has all its digits; from
+    sqrt(w) = 6 on, where that has no polynomial, by another one."""
+    y = 2.0 * x - 1.0
+    w = -log(4.0 * x * (1.0 - x))
+    root = np.sqrt(w)
+    far = y * root * ndtri_tail((root - 12.75) / (root + 12.75))
+    result = 1.4142135623730951 * (erfinv_of(y, w) if w < 36.0 else far)
+    return math.copysign(inf, y) if w == inf else result
+
+
+def ndtri_tail(t):
+    """erfinv(y) / sqrt(w) for |y| near 1 of t = (sqrt(w) - 12.75) / (sqrt(w) + 12.75)."""
+    t2 = t * t
+    p = 0.039182207146696034 + t2 * 0.21781407589713414
+    p = 0.0507355905288949 + t2 * (0.07929746232957756 + t2 * p)
+    p = 0.00883671001651333 + t2 * (0.030841679894954694 + t2 * p)
+    p = -0.02860388003040417 + t2 * (-0.0118119763334715 + t2 * p)
+    p = -0.03532047180527608 + t2 * (-0.03823321755782363 + t2 * p)
+    p = 0.9925277244602351 + t2 * p
+    odd = -0.03242257369111807 + t2 * -0.23874645835918382
+    odd = -0.05972291336397878 + t2 * (-0.09100500862681837 + t2 * odd)
+    odd = -0.019779857609694362 + t2 * (-0.04166238544287005 + t2 * odd)
+    odd = 0.020865231467221024 + t2 * (0.0017902986551388408 + t2 * odd)
+    odd = 0.0387759043408538 + t2 * (0.03454525095364056 + t2 * odd)
+    odd = 0.023768178756779106 + t2 * odd
+    return p + t * odd
+
+
+def erfcx(x):
+    """e^x^2 erfc(x): from 0 on a polynomial in (a - 4) / (a + 4) over 1 + 2 a; below, 2 e^a^2 less
+    that, where a^2 is in two parts."""
+    a = math.fabs(x)
+    b = 1e18 if a > 1e18 else a
+    above = erfcx_ratio((b - 4.0) / (b + 4.0)) / (1.0 + 2.0 * a)
+    b = 27.0 if a > 27.0 else a
+    high = np.int64(np.float64(b).view(np.int64) & -134217728).view(np.float64)
+    d = (b - high) * (b + high)
+    rest = 1.0 + (d + d * d * (0.5 + d * 0.16666666666666666))
+    below = 2.0 * exp(high * high) * rest - above
+    return below if x < 0.0 else above
+
+
+def erfcx_ratio(t):
+    """(1 + 2 a) e^a^2 erfc(a) for t = (a - 4) / (a + 4)."""
+    t2 = t * t
+    p = 3.1122499733787283e-09 + t2 * -2.5624806409512984e-10
+    p = 7.725131185554462e-08 + t2 * (-2.041278993319726e-08 + t2 * p)
+    p = -1.1221413054457643e-05 + t2 * (2.921778583770022e-07 + t2 * p)
+    p = -0.0007577732752557841 + t2 * (0.00015062154166707942 + t2 * p)
+    p = -0.06633036581242127 + t2 * (-0.01619773405744477 + t2 * p)
+    p = 0.015379652102619367 + t2 * (-0.1010390660362886 + t2 * p)
+    p = 1.2329951186255526 + t2 * p
+    odd = -1.2343895493900166e-08 + t2 * 9.306275024095851e-10
+    odd = -8.210847519645958e-07 + t2 * (1.0633160792779044e-07 + t2 * odd)
+    odd = -2.439774255601575e-05 + t2 * (5.706596965916369e-06 + t2 * odd)
+    odd = 0.005031970067914152 + t2 * (-0.00019925714788510926 + t2 * odd)
+    odd = 0.09373283499909593 + t2 * (0.037167515526526675 + t2 * odd)
+    odd = -0.1396211168405623 + t2 * (0.06809705425466907 + t2 * odd)
+    return p + t * odd
