@@ -104,6 +104,12 @@ class DeviceWriter(Writer):
                 return f"modulus({first}, {second})"
         return f"I({super().atom(atom)})"
 
+    def step(self, place: str, stride: str) -> str:
+        return f"I({super().step(place, stride)})"
+
+    def row_of(self, name: str, number: str) -> str:
+        return f"I({super().row_of(name, number)})"
+
     def batch_number(self) -> str:
         """Of 64 bits, as elements of what is drawn are numbered."""
         return f"np.int64({'row' if self.over_batch else 'rest'})"

@@ -70,7 +70,7 @@ class LoopWriter(Loads):
         if nest.over_batch:
             self.indent("for row in range(batches):")
             for name in writer.batched():
-                self.put(f"{name}_b = {name}_at + row_start(batch, dims, {name}_row, row)")
+                self.put(f"{name}_b = {writer.row_of(name, 'row')}")
                 writer.over_batch[name] = f"{name}_b"
             if writer.phase.runs_batch and not without_last:
                 self.indent("for run in range(run_size):")

@@ -271,7 +271,11 @@ class Writer(ABC):
     def row_starts(self) -> None:
         """Where the item's elements begin."""
         for name in self.batched() if self.phase.has_batch else ():
-            self.put(f"{name}_p = {name}_at + row_start(batch, dims, {name}_row, rest)")
+            self.put(f"{name}_p = {self.row_of(name, 'rest')}")
+
+    def row_of(self, name: str, number: str) -> str:
+        """Where a row of a tensor begins."""
+        return f"{name}_at + row_start(batch, dims, {name}_row, {number})"
 
     def batched(self) -> list[str]:
         """The tensors in memory that have a dim for each of `...`."""
@@ -379,10 +383,14 @@ class Writer(ABC):
         parts = [self.start_of(access)]
         for dim, place in enumerate(access.places):
             if place != Place():
-                parts.append(f"{self.place(place, 1)} * {name}_s{dim}")
+                parts.append(self.step(self.place(place, 1), f"{name}_s{dim}"))
         if self.phase.runs_batch and access.has_batch:
             parts.append(f"run * {name}_run")
         return " + ".join(parts)
+
+    def step(self, place: str, stride: str) -> str:
+        """How far a place lies from the first one."""
+        return f"{place} * {stride}"
 
     def drawn(self, access: Access) -> str:
         """A random number: a function of the key and of the number of its element."""
