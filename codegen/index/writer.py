@@ -160,7 +160,9 @@ class Writer(ABC):
     def put(self, line: str) -> None:
         """Add a line; one that is too long gets brackets, inside which it may be broken."""
         target, equals, value = line.partition(" = ")
-        if equals and len(line) + 4 * self.depth > LINE_LENGTH and not _is_call(value):
+        room = LINE_LENGTH - 4 * self.depth
+        has_room = not value.isidentifier() or len(f"{target} = (") <= room
+        if equals and len(line) > room and has_room and not _is_call(value):
             line = f"{target} = ({value})"
         self.lines.append("    " * self.depth + line)
 

@@ -180,6 +180,8 @@ _FUNCTIONS: dict[str, Any] = {
     "acosh": np.arccosh, "asinh": np.arcsinh, "atanh": np.arctanh,
     "erfcx": scipy.special.erfcx, "normcdfinv": scipy.special.ndtri, "tgamma": scipy.special.gamma,
     "j0": scipy.special.j0, "j1": scipy.special.j1, "y0": scipy.special.y0, "y1": scipy.special.y1,
+    "cospi": lambda x: type(x)(np.cos(np.float64(x) * np.pi)),
+    "sinpi": lambda x: type(x)(np.sin(np.float64(x) * np.pi)),
     "rsqrt": lambda x: type(x)(1) / np.sqrt(x), "signbit": lambda x: int(np.signbit(x)),
     "half2float": lambda bits: np.float32(np.int16(bits).view(np.float16)),
     "int_as_float": lambda bits: np.int32(bits).view(np.float32),

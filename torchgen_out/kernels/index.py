@@ -70,8 +70,8 @@ def flip_0(
 
 def flip_device_0(rest, self, out, self_at, self_row, out_at, out_row, batch, dims, batches):
     """out[...] = self[...]"""
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     self_value = self[U(self_p)]
     out_here = self_value
     out[U(out_p)] = out_here
@@ -187,12 +187,12 @@ def tril_device_0(
     diagonal,
 ):
     """out[..., i, j] = self[..., i, j] if i + diagonal >= j else 0"""
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     test_value = I(i + diagonal - j) >= 0
-    self_value = self[U(self_p + i * self_s0 + j * self_s1)]
+    self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
     out_here = self_value if test_value else T(0)
-    out[U(out_p + i * out_s0 + j * out_s1)] = out_here
+    out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
 
 
 def tril_extents(self, diagonal):
@@ -307,12 +307,12 @@ def triu_device_0(
     diagonal,
 ):
     """out[..., i, j] = self[..., i, j] if j >= i + diagonal else 0"""
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     test_value = I(j - i - diagonal) >= 0
-    self_value = self[U(self_p + i * self_s0 + j * self_s1)]
+    self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
     out_here = self_value if test_value else T(0)
-    out[U(out_p + i * out_s0 + j * out_s1)] = out_here
+    out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
 
 
 def triu_extents(self, diagonal):
@@ -516,17 +516,17 @@ def gather_device_0(
     self_size2,
 ):
     """out[..., j, i] = self[..., index[..., j, i], i]"""
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    index_p = index_at + row_start(batch, dims, index_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
-    place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    index_p = I(index_at + row_start(batch, dims, index_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    place = np.int64(index[U(index_p + I(j * index_s0) + I(i * index_s1))])
     is_inside = (place >= 0) & (place < self_size2)
     if not is_inside:
         note_outside(faults, first_check + 0, place, self_size2)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+    self_value = self[U(self_p + I(place * self_s0) + I(i * self_s1))]
     out_here = self_value
-    out[U(out_p + j * out_s0 + i * out_s1)] = out_here
+    out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_here
 
 
 def gather_extents(self, index):
@@ -728,16 +728,16 @@ def index_select_device_0(
     self_size2,
 ):
     """out[..., j, i] = self[..., index[j], i]"""
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
-    place = np.int64(index[U(index_at + j * index_s0)])
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    place = np.int64(index[U(index_at + I(j * index_s0))])
     is_inside = (place >= 0) & (place < self_size2)
     if not is_inside:
         note_outside(faults, first_check + 0, place, self_size2)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+    self_value = self[U(self_p + I(place * self_s0) + I(i * self_s1))]
     out_here = self_value
-    out[U(out_p + j * out_s0 + i * out_s1)] = out_here
+    out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_here
 
 
 def index_select_extents(self, index):
@@ -854,16 +854,16 @@ def embedding_device_0(
     weight_size2,
 ):
     """out[..., d] = weight[indices[...], d]"""
-    indices_p = indices_at + row_start(batch, dims, indices_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     place = np.int64(indices[U(indices_p)])
     is_inside = (place >= 0) & (place < weight_size2)
     if not is_inside:
         note_outside(faults, first_check + 0, place, weight_size2)
     place = I(place) if is_inside else I(0)
-    weight_value = weight[U(weight_at + place * weight_s0 + d * weight_s1)]
+    weight_value = weight[U(weight_at + I(place * weight_s0) + I(d * weight_s1))]
     out_here = weight_value
-    out[U(out_p + d * out_s0)] = out_here
+    out[U(out_p + I(d * out_s0))] = out_here
 
 
 def embedding_extents(weight, indices):
@@ -1042,8 +1042,8 @@ def im2col_device_0(
     """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
     dilation_w + x * stride_w - padding_w else 0]
     """
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     is_inside = (
         (I(i * dilation_h + y * stride_h - padding_h) >= 0)
         & (I(i * dilation_h + y * stride_h - padding_h) < self_size2)
@@ -1054,16 +1054,18 @@ def im2col_device_0(
         self[
             U(
                 self_p
-                + c * self_s0
-                + I(i * dilation_h + y * stride_h - padding_h) * self_s1
-                + I(j * dilation_w + x * stride_w - padding_w) * self_s2
+                + I(c * self_s0)
+                + I(I(i * dilation_h + y * stride_h - padding_h) * self_s1)
+                + I(I(j * dilation_w + x * stride_w - padding_w) * self_s2)
             )
         ]
         if is_inside
         else T(0)
     )
     out_here = self_value
-    out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + y * out_s3 + x * out_s4)] = out_here
+    out[
+        U(out_p + I(c * out_s0) + I(i * out_s1) + I(j * out_s2) + I(y * out_s3) + I(x * out_s4))
+    ] = out_here
 
 
 def im2col_extents(
@@ -1491,8 +1493,8 @@ def avg_pool2d_device_0(
         padding_w and border_w + padding_w + size(self, -1) >= j + x * stride_w + 1: 1)
     out[..., y, x] = total[..., y, x] / (divisor if divisor != 0 else count[..., y, x])
     """
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     total_total = T(0)
     for i in range(
         I(greater(0, I(padding_h - y * stride_h))),
@@ -1507,8 +1509,8 @@ def avg_pool2d_device_0(
                 self[
                     U(
                         self_p
-                        + I(i + y * stride_h - padding_h) * self_s0
-                        + I(j + x * stride_w - padding_w) * self_s1
+                        + I(I(i + y * stride_h - padding_h) * self_s0)
+                        + I(I(j + x * stride_w - padding_w) * self_s1)
                     )
                 ]
             )
@@ -1532,7 +1534,7 @@ def avg_pool2d_device_0(
     place_value = T(divisor)
     out_here = total / (place_value if test_value else count)
     if lane == 0:
-        out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+        out[U(out_p + I(y * out_s0) + I(x * out_s1))] = out_here
 
 
 def avg_pool2d_extents(
@@ -2073,8 +2075,8 @@ def avg_pool3d_device_0(
         >= j + x * stride_w + 1: 1)
     out[..., z, y, x] = total[..., z, y, x] / (divisor if divisor != 0 else count[..., z, y, x])
     """
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     total_total = T(0)
     for k in range(
         I(greater(0, I(padding_d - z * stride_d))),
@@ -2093,9 +2095,9 @@ def avg_pool3d_device_0(
                     self[
                         U(
                             self_p
-                            + I(k + z * stride_d - padding_d) * self_s0
-                            + I(i + y * stride_h - padding_h) * self_s1
-                            + I(j + x * stride_w - padding_w) * self_s2
+                            + I(I(k + z * stride_d - padding_d) * self_s0)
+                            + I(I(i + y * stride_h - padding_h) * self_s1)
+                            + I(I(j + x * stride_w - padding_w) * self_s2)
                         )
                     ]
                 )
@@ -2124,7 +2126,7 @@ def avg_pool3d_device_0(
     place_value = T(divisor)
     out_here = total / (place_value if test_value else count)
     if lane == 0:
-        out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
+        out[U(out_p + I(z * out_s0) + I(y * out_s1) + I(x * out_s2))] = out_here
 
 
 def avg_pool3d_extents(
@@ -2437,8 +2439,8 @@ def _adaptive_avg_pool2d_device_0(
         // windows_w) >= j + 1: 1)
     out[..., y, x] = out_sum[..., y, x] / out_count[..., y, x]
     """
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
     i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
     j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
@@ -2447,14 +2449,14 @@ def _adaptive_avg_pool2d_device_0(
     out_sum_total = T(0)
     for i in range(i_first, i_end):
         for j in range(I(j_first + lane), j_end, LANES):
-            self_value = T(self[U(self_p + i * self_s0 + j * self_s1)])
+            self_value = T(self[U(self_p + I(i * self_s0) + I(j * self_s1))])
             out_sum_item = self_value
             out_sum_total = plus(out_sum_total, out_sum_item)
     out_sum_total = joined_sum(out_sum_total)
     out_sum = out_sum_total
     out_here = out_sum / out_count
     if lane == 0:
-        out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+        out[U(out_p + I(y * out_s0) + I(x * out_s1))] = out_here
 
 
 def _adaptive_avg_pool2d_extents(self, windows_h, windows_w):
@@ -2655,8 +2657,8 @@ def _adaptive_avg_pool3d_device_0(
         -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: 1)
     out[..., z, y, x] = out_sum[..., z, y, x] / out_count[..., z, y, x]
     """
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     k_first = I(greater(0, I(quotient(I(z * n_k), n_z))))
     k_end = I(lesser(n_k, I(quotient(I(z * n_k + n_z + n_k - 1), n_z))))
     i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
@@ -2670,14 +2672,14 @@ def _adaptive_avg_pool3d_device_0(
     for k in range(k_first, k_end):
         for i in range(i_first, i_end):
             for j in range(I(j_first + lane), j_end, LANES):
-                self_value = T(self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)])
+                self_value = T(self[U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2))])
                 out_sum_item = self_value
                 out_sum_total = plus(out_sum_total, out_sum_item)
     out_sum_total = joined_sum(out_sum_total)
     out_sum = out_sum_total
     out_here = out_sum / out_count
     if lane == 0:
-        out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
+        out[U(out_p + I(z * out_s0) + I(y * out_s1) + I(x * out_s2))] = out_here
 
 
 def _adaptive_avg_pool3d_extents(self, windows_d, windows_h, windows_w):
@@ -2864,13 +2866,15 @@ def _pixel_shuffle_device_0(
     n_i,
 ):
     """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     self_value = self[
-        U(self_p + I(c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
+        U(self_p + I(I(c * n_i * n_i + i * n_i + j) * self_s0) + I(h * self_s1) + I(w * self_s2))
     ]
     out_here = self_value
-    out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = out_here
+    out[
+        U(out_p + I(c * out_s0) + I(h * out_s1) + I(i * out_s2) + I(w * out_s3) + I(j * out_s4))
+    ] = out_here
 
 
 def _pixel_shuffle_extents(self, r):
@@ -3028,11 +3032,15 @@ def _pixel_unshuffle_device_0(
     n_i,
 ):
     """out[..., c, i, j, h, w] = self[..., c, h * r + i, j + w * r]"""
-    self_p = self_at + row_start(batch, dims, self_row, rest)
-    out_p = out_at + row_start(batch, dims, out_row, rest)
-    self_value = self[U(self_p + c * self_s0 + I(h * n_i + i) * self_s1 + I(j + w * n_i) * self_s2)]
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_value = self[
+        U(self_p + I(c * self_s0) + I(I(h * n_i + i) * self_s1) + I(I(j + w * n_i) * self_s2))
+    ]
     out_here = self_value
-    out[U(out_p + c * out_s0 + i * out_s1 + j * out_s2 + h * out_s3 + w * out_s4)] = out_here
+    out[
+        U(out_p + I(c * out_s0) + I(i * out_s1) + I(j * out_s2) + I(h * out_s3) + I(w * out_s4))
+    ] = out_here
 
 
 def _pixel_unshuffle_extents(self, r):
@@ -3180,9 +3188,9 @@ def _channel_shuffle_device_0(
     if not is_inside:
         note_outside(faults, first_check + 0, place, self_size2)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_at + n * self_s0 + place * self_s1 + i * self_s2)]
+    self_value = self[U(self_at + I(n * self_s0) + I(place * self_s1) + I(i * self_s2))]
     out_here = self_value
-    out[U(out_at + n * out_s0 + k * out_s1 + g * out_s2 + i * out_s3)] = out_here
+    out[U(out_at + I(n * out_s0) + I(k * out_s1) + I(g * out_s2) + I(i * out_s3))] = out_here
 
 
 def _channel_shuffle_extents(self, groups):

@@ -105,8 +105,8 @@ def write_coordinate(out, found, n, distance, step, size):
     """A thread owns positions at the distance of the grid: where they are along one dim."""
     i = I(cuda.grid(1))
     while i < n:
-        along = np.int64(divided(I(found[i]), step))
-        out[I(i * distance)] = along - along // size * size
+        along = divided(I(found[i]), step)
+        out[I(i * distance)] = np.int64(along - divided(along, size) * size)
         i = I(i + cuda.gridsize(1))
 
 

@@ -68,7 +68,7 @@ def kernel({parameters}):
     step = INDEX(cuda.gridDim.x)
     piece = INDEX(cuda.blockIdx.x)
     while piece < pieces:
-        rest = INDEX(piece // splits)
+        rest = INDEX(UINDEX(piece) // UINDEX(splits))
         begin = INDEX((piece - rest * splits) * chunk)
         stop = INDEX(min(begin + chunk, count))
         base = INDEX(0)
@@ -106,7 +106,7 @@ def kernel({parameters}):
     piece = INDEX(cuda.blockIdx.x * PER_BLOCK + cuda.threadIdx.x // GROUP)
     while piece - before < pieces:
         own = INDEX(min(piece, INDEX(pieces - 1)))
-        rest = INDEX(own // splits)
+        rest = INDEX(UINDEX(own) // UINDEX(splits))
         begin = INDEX((own - rest * splits) * chunk)
         stop = INDEX(min(begin + chunk, count))
         base = INDEX(0)
@@ -146,7 +146,7 @@ def kernel({parameters}):
     begin = INDEX(part * chunk)
     stop = INDEX(min(begin + chunk, count))
     valid = INDEX(min(stop - begin, ROWS))
-    outputs = INDEX(pieces // splits)
+    outputs = INDEX(UINDEX(pieces) // UINDEX(splits))
     # 1. Each thread folds its elements; threads beyond the last output fold those of the last.
     rest = INDEX(min(output, outputs - 1))
     base = INDEX(0)
@@ -364,7 +364,7 @@ def _preamble(spec: ReductionSpec, walk: Walk, loop: str) -> str:
     return (
         f'"""{spec.name}: {spec.input.name} -> {spec.output.name}, {loop}."""\n'
         f"T = np.{compute}\nA = np.{acc}\nSHARED = np.{shared}\n"
-        f"INDEX = np.{INDEX_TYPES[walk.wide]}\n"
+        f"INDEX = np.{INDEX_TYPES[walk.wide]}\nUINDEX = np.u{INDEX_TYPES[walk.wide]}\n"
         f"{inlined(library)}\n\n{inlined(parts)}\n\n{divide}\n\n{_place_text(walk)}\n\n"
         f"{_shuffled(spec.acc)}\n\n"
     )

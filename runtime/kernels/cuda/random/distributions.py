@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function
 
-TWO_PI = 6.283185307179586
-
 
 @device_function
 def uniform_number(word, low, width):
@@ -49,17 +47,20 @@ def open_unit(word):
 
 @device_function
 def normal_single(w0, w1, w2, w3, mean, std):
-    """Box and Muller: a pair of words gives a radius and an angle, and so two numbers."""
-    turn = T(TWO_PI * 2.0**-24)
+    """Box and Muller: a pair of words gives a radius and an angle, and so two numbers.
+
+    The angle is told in half turns: nothing has to be reduced, which takes a table in memory.
+    """
+    turn = T(2.0**-23)
     first = T(std * sqrt(T(T(-2) * log(open_unit(w0)))))
     second = T(std * sqrt(T(T(-2) * log(open_unit(w2)))))
     a = T(T(np.int32(w1 >> np.uint64(8))) * turn)
     b = T(T(np.int32(w3 >> np.uint64(8))) * turn)
     return (
-        T(mean + first * cos(a)),
-        T(mean + first * sin(a)),
-        T(mean + second * cos(b)),
-        T(mean + second * sin(b)),
+        T(mean + first * libdevice.cospif(a)),
+        T(mean + first * libdevice.sinpif(a)),
+        T(mean + second * libdevice.cospif(b)),
+        T(mean + second * libdevice.sinpif(b)),
     )
 
 
@@ -67,10 +68,10 @@ def normal_single(w0, w1, w2, w3, mean, std):
 def normal_double(w0, w1, w2, w3, mean, std):
     """The same with two words for the radius and two for the angle."""
     u = T((bits_of_pair(w0, w1) + T(0.5)) * T(2.0**-53))
-    angle = T(bits_of_pair(w2, w3) * T(2.0**-53) * T(TWO_PI))
+    angle = T(bits_of_pair(w2, w3) * T(2.0**-52))
     radius = T(std * sqrt(T(T(-2) * log(u))))
-    first = T(mean + radius * cos(angle))
-    return first, T(mean + radius * sin(angle)), first, first
+    first = T(mean + radius * libdevice.cospi(angle))
+    return first, T(mean + radius * libdevice.sinpi(angle)), first, first
 
 
 @device_function
