@@ -129,6 +129,22 @@ def test_a_crosswise_operand_is_tiled() -> None:
     assert not narrow.tiled
 
 
+@pytest.mark.parametrize("type_name", ["uint8", "float16", "int32", "float64", "complex64"])
+def test_tiles_are_turned(type_name: str) -> None:
+    """In registers or one by one; sizes that are no multiples of anything, beside other memory."""
+    count = 2 * 67 * 139
+    flat = (np.arange(count) % 251).astype(type_name)
+    stored = torch.from_numpy(np.concatenate([flat, flat]))[1 : count + 1]
+    expected = np.roll(flat, -1).reshape(2, 67, 139).transpose(0, 2, 1)
+    turned = stored.view(2, 67, 139).transpose(1, 2)
+    np.testing.assert_array_equal(turned.contiguous().numpy(), expected)
+    out = torch.zeros(2 * count).to(stored.dtype)
+    out[count:].view(2, 67, 139).transpose(1, 2).copy_(turned.contiguous())
+    np.testing.assert_array_equal(out[count:].numpy(), np.roll(flat, -1))
+    assert not out[:count].any()
+    np.testing.assert_array_equal((turned * turned.contiguous()).numpy(), expected * expected)
+
+
 @pytest.mark.parametrize("rows", [15, 16, 31, 96, 2048, 40_000])
 def test_a_long_dim_runs_instead_of_a_short_one(rows: int) -> None:
     geometry = ((rows, 3), (3, 1)), ((3,), (1,))

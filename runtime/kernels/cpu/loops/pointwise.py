@@ -16,6 +16,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import build, narrow
 from torchgen_out._runtime.kernels.common.pointwise import INPUT_NAMES, PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.loops import runs, steps
+from torchgen_out._runtime.kernels.cpu.matmul import register_tile
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near
 
 ANY = 2
@@ -184,7 +185,14 @@ def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
         "            for start in range(0, n, COLUMNS):",
         "                columns = lesser(COLUMNS, n - start)",
     ]
+    dtype_of = dict(zip(operands, (*spec.outputs, *spec.inputs), strict=True))
+    in_registers = {name for name in crosswise if _fits_registers(spec, dtype_of[name])}
     for name in crosswise:
+        if name in in_registers:
+            place = f"p_{name} + first + start * s_{name}"
+            call = f"transpose(tile_{name}, 0, COLUMNS, {name}, {place}, s_{name}, rows, columns)"
+            lines.append(f"                {call}")
+            continue
         lines += [
             "                for i in range(columns):",
             f"                    begin = p_{name} + first + (start + i) * s_{name}",
@@ -205,7 +213,14 @@ def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
         *_odometer(operands, "last - 2"),
     ]
     constants = f"ROWS, COLUMNS = {TILE_ROWS}, {TILE_COLUMNS}\n\n\n"
+    if in_registers:
+        constants += register_tile.transpose_text(_numpy_name(spec.compute)) + "\n\n"
     return preamble(spec, "tiled") + constants + "\n".join(lines) + "\n"
+
+
+def _fits_registers(spec: PointwiseSpec, dtype: dtypes.dtype) -> bool:
+    """Whether elements of a dtype are turned in registers: numbers that are computed with as is."""
+    return dtype is spec.compute and dtype.kind in "iuf" and dtype.itemsize in (4, 8)
 
 
 def _strided_head(spec: PointwiseSpec, operands: list[str], scalars: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ With 8 x 32 sums of float32 on AVX-512 the product runs at 95 % of oneDNN's spee
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -68,6 +69,15 @@ def tile_for(dtype: Any, outputs: int) -> Tile:
     return Tile(8 if count == 32 else 6, 1 if outputs <= lanes else 2, lanes)
 
 
+def transpose_text(dtype: Any) -> str:
+    """The part of a kernel's text that defines `transpose` for elements of one type, named `T`."""
+    lanes = min(8, registers()[0] // np.dtype(dtype).itemsize)  # more only compile longer
+    plain = (data_of, vector_place, exchange, build_transpose)
+    return _joined(
+        [f"{IMPORTS}\n\nLANES = {lanes}"], plain, (stay_apart, transpose_tile, element, put)
+    )
+
+
 def tile_text(dtype: Any, tile: Tile) -> str:
     """The part of a kernel's text that defines the tiles for one element type."""
     names = f"""\
@@ -78,9 +88,12 @@ T = np.{np.dtype(dtype).name}
 """
     plain = (data_of, vector_place, exchange, accumulate, build_product, build_transpose)
     intrinsics = (stay_apart, multiply_tile, transpose_tile, element, put, copy_line)
+    return _joined([IMPORTS, names], plain, intrinsics)
+
+
+def _joined(head: Sequence[str], plain: Sequence[Any], intrinsics: Sequence[Any]) -> str:
     parts = [
-        IMPORTS,
-        names,
+        *head,
         *(build.plain_source(function) for function in plain),
         *("@intrinsic\n" + build.plain_source(function) for function in intrinsics),
         "@outer\n" + build.plain_source(transpose),
