@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd.sparse import compressed as patterns
 from torchgen_out._runtime.autograd.sparse import structure
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
@@ -207,33 +208,20 @@ def _check_indices(
 ) -> None:
     """Raise RuntimeError for indices that no matrix has."""
     first, second, _, others = _WORDS[own]
-    count = plain._sizes[-1]
-    lengths = compressed.diff()
     batch = compressed.ndim - 1
     across = sizes[batch + 1 if own in _BY_ROWS else batch]
     across //= (blocks or (1, 1))[1 if own in _BY_ROWS else 0]
-    if not compressed.numel():
-        return
-    if compressed.select(-1, 0).ne(0).any():
+    moved, short, crossed, long, outside, unordered = patterns.faults(compressed, plain, across)
+    if moved:
         raise errors.compressed_invariant(f"{first}[..., 0] == 0")
-    if compressed.select(-1, -1).ne(count).any():
+    if short:
         raise errors.compressed_invariant(f"{first}[..., -1] == nnz")
-    if lengths.lt(0).any() or lengths.gt(across).any():
+    if crossed or long:
         raise errors.compressed_invariant(f"0 <= {first}[..., 1:] - {first}[..., :-1] <= {others}")
-    if not count:
-        return
-    if plain.lt(0).any() or plain.ge(across).any():
+    if outside:
         raise errors.compressed_invariant(f"0 <= {second} < {others}")
-    if not _ascend(compressed, plain, across):
+    if unordered:
         raise errors.compressed_invariant(
             f"{second}[..., {first}[..., i - 1]:{first}[..., i]] for all lines i are sorted and "
             "distinct along the last dimension values"
         )
-
-
-def _ascend(compressed: Tensor, plain: Tensor, across: int) -> bool:
-    """Whether the indices of each line do."""
-    lengths = compressed.diff().to(dtypes.int64)
-    lines = ops.repeat_interleave(lengths.reshape((-1,)))
-    places = lines.mul(across).add(plain.reshape((-1,)))
-    return bool(places.diff().gt(0).all())

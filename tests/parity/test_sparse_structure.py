@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import pickle
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import torch
 
 import torchgen_out
 from tests.guarded_memory import guarded, guarded_copy
-from torchgen_out._runtime.kernels.cpu.sparse import grouping, products
+from torchgen_out._runtime.kernels.cpu.sparse import checks, grouping, products
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -101,8 +102,9 @@ def test_random_structure(kind: str) -> None:
     assert seen > 30
 
 
-@pytest.mark.parametrize("width", [1, 3, 17, 37, 70])
-def test_products_are_scipys_beside_guard_pages(width: int) -> None:
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("width", [1, 3, 17, 70])
+def test_products_are_scipys_beside_guard_pages(width: int, index: Any) -> None:
     rng = np.random.default_rng(width)
     held = scipy.sparse.random(23, 31, 0.2, format="lil", random_state=rng)
     held[5:9] = 0
@@ -110,7 +112,8 @@ def test_products_are_scipys_beside_guard_pages(width: int) -> None:
     dense = rng.normal(size=(31, width)).astype(np.float32)
     lines = np.repeat(np.arange(23), np.diff(held.indptr))
     order = rng.permutation(held.nnz)
-    parts = [held.indptr.astype(np.int64), held.indices.astype(np.int64), held.data, dense]
+    parts = [held.indptr.astype(index), held.indices.astype(index), held.data, dense]
+    order = order.astype(index)
     shuffled = np.empty_like(held.data)
     shuffled[order] = held.data
     for at_end in (False, True):
@@ -123,42 +126,107 @@ def test_products_are_scipys_beside_guard_pages(width: int) -> None:
             each = held.toarray()[:, :, None] * dense
             best = np.where(held.toarray()[:, :, None] != 0, each, -np.inf).max(1)
             best[np.diff(held.indptr) == 0] = 0
-            chosen = guarded((23, width), np.int64, at_end)
+            chosen = guarded((23, width), index, at_end)
             products.spmm(made, *given[:2], values, mat, places, "amax")
             np.testing.assert_allclose(made, best, 1e-5)
             products.spmm_extreme(made, chosen, *given[:2], values, mat, True, places)
             np.testing.assert_allclose(made, best, 1e-5)
+            turned = held.T.tocsr()
+            by_columns = np.argsort(held.indices, kind="stable")
+            at = by_columns if places is None else order[by_columns]
+            side = [turned.indptr, lines[by_columns], at]
+            side = [guarded_copy(each.astype(index), at_end) for each in side]
+            grad = guarded_copy(rng.normal(size=(23, width)).astype(np.float32), at_end)
+            back = guarded((31, width), np.float32, at_end)
+            products.spmm_chosen(back, *side[:2], values, grad, chosen, side[2])
+            expected = np.zeros((31, width), np.float32)
+            r, c = np.nonzero(chosen >= 0)
+            e = chosen[r, c] if places is None else np.argsort(order)[chosen[r, c]]
+            np.add.at(expected, (held.indices[e], c), held.data[e] * grad[r, c])
+            np.testing.assert_allclose(back, expected, 1e-5, 1e-5)
         inner = guarded((held.nnz,), np.float32, at_end)
         left = guarded_copy(rng.normal(size=(23, width)).astype(np.float32), at_end)
-        products.sampled_products(inner, guarded_copy(lines, at_end), given[1], left, given[3])
+        where = guarded_copy(lines.astype(index), at_end)
+        products.sampled_products(inner, where, given[1], left, given[3])
         expected = (left[lines] * dense[held.indices]).sum(1)
         np.testing.assert_allclose(inner, expected, 1e-5, 1e-5)
 
 
-@pytest.mark.parametrize("count", [0, 1, 300])
+@pytest.mark.parametrize("count", [0, 1, 300, 70_000])
 def test_entries_are_merged_and_turned_beside_guard_pages(count: int) -> None:
-    """Long lines, too: more than what is sorted by insertion."""
+    """Long lines, too, entries in the order of columns, and more than one bucket of lines."""
     rng = np.random.default_rng(count)
-    lines, others = (5 * rng.random(count) ** 3).astype(np.int64), rng.integers(0, 80, count)
+    size, across = (5, 80) if count < 1000 else (3000, 900)
+    lines, others = (size * rng.random(count) ** 3).astype(np.int64), rng.integers(0, across, count)
     for at_end in (False, True):
         given = [guarded_copy(each, at_end) for each in (lines, others)]
-        one, sources, kept = (guarded((n,), np.int64, at_end) for n in (count, count, 1))
-        grouping.merge(one, sources, kept, *given, 5, 80)
-        places, inverse = np.unique(lines * 80 + others, return_inverse=True)
-        assert kept[0] == len(places)
-        assert (lines * 80 + others)[one[: kept[0]]].tolist() == places.tolist()
-        if kept[0] < count:
-            assert sources.tolist() == inverse.tolist()
+        _check_merged(*given, size, across, at_end)
+        by_columns = np.argsort(others, kind="stable")
+        given = [guarded_copy(each[by_columns], at_end) for each in (lines, others)]
+        _check_merged(*given, size, across, at_end)
         order = np.argsort(lines, kind="stable")
-        offsets = np.searchsorted(lines[order], np.arange(6))
-        begins, rows, turned = (guarded((n,), np.int64, at_end) for n in (81, count, count))
+        offsets = np.searchsorted(lines[order], np.arange(size + 1))
+        shapes = (across + 1, count, count)
+        begins, rows, turned = (guarded((n,), np.int64, at_end) for n in shapes)
         columns = others[order]
         by_rows = guarded_copy(offsets, at_end), guarded_copy(columns, at_end)
-        grouping.turn(begins, rows, turned, *by_rows, 80)
+        grouping.turn(begins, rows, turned, *by_rows, across)
         by_columns = np.argsort(columns, kind="stable")
         assert turned.tolist() == by_columns.tolist()
         assert rows.tolist() == lines[order][by_columns].tolist()
-        assert begins.tolist() == np.searchsorted(columns[by_columns], np.arange(81)).tolist()
+        expected = np.searchsorted(columns[by_columns], np.arange(across + 1))
+        assert begins.tolist() == expected.tolist()
+
+
+def _check_merged(lines: Any, others: Any, size: int, across: int, at_end: bool) -> None:
+    count = lines.size
+    shapes = ((2, count), (count,), (count,), (1,))
+    indices, one, sources, kept = (guarded(shape, np.int64, at_end) for shape in shapes)
+    grouping.merge(indices, one, sources, kept, lines, others, size, across)
+    at = lines * across + others
+    places, inverse = np.unique(at, return_inverse=True)
+    assert kept[0] == len(places)
+    assert (indices[0] * across + indices[1])[: kept[0]].tolist() == places.tolist()
+    assert at[one[: kept[0]]].tolist() == places.tolist()
+    if kept[0] < count:
+        assert sources.tolist() == inverse.tolist()
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_line_faults_are_those_that_loops_find(index: Any) -> None:
+    """Indices of random matrices, some of them broken, in batches."""
+    rng = np.random.default_rng(0)
+    seen = np.zeros(6, np.int64)
+    for _ in range(200):
+        across = int(rng.integers(1, 6))
+        lengths = rng.integers(0, across + 1, (2, 4))
+        lengths[1] = rng.permutation(lengths[0])
+        edges = np.zeros((2, 5), np.int64)
+        edges[:, 1:] = lengths.cumsum(1)
+        drawn = [[np.sort(rng.permutation(across)[:n]) for n in each] for each in lengths]
+        plain = np.stack([np.concatenate(each) for each in drawn]).astype(np.int64)
+        for broken, least in ((edges, -1), (plain, 0)):
+            if rng.random() < 0.4 and broken.size:
+                broken.flat[rng.integers(broken.size)] += rng.integers(least, 3)
+        expected = _line_faults(edges, plain, across)
+        given = [guarded_copy(each.astype(index), True) for each in (edges, plain)]
+        found = guarded((6,), np.int64, True)
+        checks.line_faults(found, *given, across)
+        told = 6 if expected[5] >= 0 else 5
+        assert found[:told].tolist() == expected[:told]
+        seen += found
+    assert seen.all()
+
+
+def _line_faults(edges: Any, plain: Any, across: int) -> list[int]:
+    """By the rules' words; -1 for what is not told."""
+    lengths = np.diff(edges)
+    told = [(edges[:, 0] != 0).any(), (edges[:, -1] != plain.shape[1]).any()]
+    told += [(lengths < 0).any(), (lengths > across).any(), ((plain < 0) | (plain >= across)).any()]
+    if any(told[:3]):
+        return [*map(int, told), -1]
+    each = [m[a:b] for m, ends in zip(plain, edges, strict=True) for a, b in pairwise(ends)]
+    return [*map(int, told), int(any((np.diff(line) <= 0).any() for line in each))]
 
 
 HOSTILE = """

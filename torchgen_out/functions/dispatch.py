@@ -721,6 +721,27 @@ def _spmm_extreme(
     return call(offsets, others, values, mat, is_max, order)
 
 
+__spmm_chosen = operators._spmm_chosen.calls
+
+
+def _spmm_chosen(
+    offsets: Tensor, others: Tensor, values: Tensor, mat: Tensor, chosen: Tensor, order: Tensor
+) -> Tensor:
+    """_spmm_chosen(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor chosen, Tensor
+    order) -> Tensor
+
+    Adds those products that `_spmm` adds whose entry is the one that an element of `mat` chose: the
+    gradient of `_spmm_extreme` for its matrix, by the entries in the order of columns.
+    """
+    try:
+        call = __spmm_chosen[
+            offsets._key, others._key, values._key, mat._key, chosen._key, order._key
+        ]
+    except AttributeError:
+        return __spmm_chosen.miss(offsets, others, values, mat, chosen, order)
+    return call(offsets, others, values, mat, chosen, order)
+
+
 __group = operators._group.calls
 
 
@@ -759,11 +780,14 @@ def _turn(offsets: Tensor, others: Tensor, count: int) -> tuple[Tensor, Tensor, 
 __merge = operators._merge.calls
 
 
-def _merge(lines: Tensor, others: Tensor, count: int, across: int) -> tuple[Tensor, Tensor, Tensor]:
-    """_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, Tensor)
+def _merge(
+    lines: Tensor, others: Tensor, count: int, across: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, Tensor,
+    Tensor)
 
-    Tells one entry of each place of a matrix, in order; which of these each entry joins, where
-    places have several; and how many places there are.
+    Tells the places of a matrix that have entries, in order; one entry of each; which place each
+    entry joins, where some have several; and how many there are.
     """
     if count.__class__ is not int:
         count = as_int(count, "_merge", "count", 3)
@@ -774,6 +798,25 @@ def _merge(lines: Tensor, others: Tensor, count: int, across: int) -> tuple[Tens
     except AttributeError:
         return __merge.miss(lines, others, count, across)
     return call(lines, others, count, across)
+
+
+__line_faults = operators._line_faults.calls
+
+
+def _line_faults(compressed: Tensor, plain: Tensor, across: int) -> Tensor:
+    """_line_faults(Tensor compressed, Tensor plain, SymInt across) -> Tensor
+
+    Tells for each rule of compressed indices whether it is broken: the first line begins at 0, the
+    last ends with the entries, no line ends before it begins or has more than `across`, plain
+    indices are in [0, across), and they ascend along lines, told if lines are in order.
+    """
+    if across.__class__ is not int:
+        across = as_int(across, "_line_faults", "across", 3)
+    try:
+        call = __line_faults[compressed._key, plain._key]
+    except AttributeError:
+        return __line_faults.miss(compressed, plain, across)
+    return call(compressed, plain, across)
 
 
 __sampled_products = operators._sampled_products.calls

@@ -794,6 +794,37 @@ def recording__spmm_extreme(below, needs_values, needs_mat):
     return call
 
 
+class SpmmChosenBackward0(Node):
+    """_spmm_chosen
+    values, mat: not_implemented
+    offsets, others, chosen, order: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_values, grad_mat = errors.raise_not_differentiable("_spmm_chosen")
+        return grad_values, grad_mat
+
+
+def recording__spmm_chosen(below, needs_values, needs_mat):
+    """Records SpmmChosenBackward0 around `below`."""
+
+    def call(offsets, others, values, mat, chosen, order):
+        result = below(offsets, others, values, mat, chosen, order)
+        if not grad_mode.state.enabled:
+            return result
+        node = SpmmChosenBackward0()
+        node.edges = (
+            gradient_edge(values) if needs_values else None,
+            gradient_edge(mat) if needs_mat else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class SampledProductsBackward0(Node):
     """_sampled_products
     left, right: not_implemented

@@ -521,6 +521,35 @@ _spmm_extreme = Dispatch(
     record=nodes.recording__spmm_extreme,
 )
 
+_spmm_chosen = Dispatch(
+    "_spmm_chosen",
+    "_spmm_chosen(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor chosen, "
+    "Tensor order) -> Tensor",
+    {
+        "offsets": "tensor",
+        "others": "tensor",
+        "values": "tensor",
+        "mat": "tensor",
+        "chosen": "tensor",
+        "order": "tensor",
+    },
+    arguments={
+        "offsets": "operand",
+        "others": "operand",
+        "values": "operand",
+        "mat": "operand",
+        "chosen": "operand",
+        "order": "operand",
+    },
+    promotion="same",
+    promoted=("values", "mat"),
+    dtypes=dtype_sets.REAL_NUMERIC,
+    kernel_names={"CPU": "sparse.products.spmm_chosen", "CUDA": "sparse.products.spmm_chosen"},
+    meta=sparse_shapes.spmm_chosen,
+    differentiable=("values", "mat"),
+    record=nodes.recording__spmm_chosen,
+)
+
 _group = Dispatch(
     "_group",
     "_group(Tensor keys, SymInt count) -> (Tensor, Tensor)",
@@ -549,7 +578,8 @@ _turn = Dispatch(
 
 _merge = Dispatch(
     "_merge",
-    "_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, Tensor)",
+    "_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, "
+    "Tensor, Tensor)",
     {"lines": "tensor", "others": "tensor"},
     arguments={"lines": "operand", "others": "operand", "count": "raw", "across": "raw"},
     promotion="none",
@@ -557,7 +587,19 @@ _merge = Dispatch(
     dtypes=dtype_sets.INTEGRAL,
     kernel_names={"CPU": "sparse.grouping.merge", "CUDA": "sparse.grouping.merge"},
     meta=sparse_shapes.merge,
-    outputs=3,
+    outputs=4,
+)
+
+_line_faults = Dispatch(
+    "_line_faults",
+    "_line_faults(Tensor compressed, Tensor plain, SymInt across) -> Tensor",
+    {"compressed": "tensor", "plain": "tensor"},
+    arguments={"compressed": "operand", "plain": "operand", "across": "raw"},
+    promotion="none",
+    promoted=("compressed", "plain"),
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names={"CPU": "sparse.checks.line_faults", "CUDA": "sparse.checks.line_faults"},
+    meta=sparse_shapes.line_faults,
 )
 
 _sampled_products = Dispatch(

@@ -30,15 +30,23 @@ def check_indices(pattern: CompressedPattern, across: int) -> None:
     Constructors check them, unless they are told not to. across: how many plain indices there are.
     """
     compressed, plain = pattern.parts
-    count = plain._sizes[-1]
-    if compressed.select(-1, 0).ne(0).any().item():
+    moved, short, crossed, _, outside, _ = faults(compressed, plain, across)
+    if moved:
         raise errors.compressed_invariant("compressed_indices[..., 0] == 0")
-    if compressed.select(-1, -1).ne(count).any().item():
-        raise errors.compressed_invariant(f"compressed_indices[..., -1] == {count}")
-    if compressed.diff().lt(0).any().item():
+    if short:
+        raise errors.compressed_invariant(f"compressed_indices[..., -1] == {plain._sizes[-1]}")
+    if crossed:
         raise errors.compressed_invariant("0 <= compressed_indices[..., 1:] - [..., :-1]")
-    if plain.numel() and (plain.min().item() < 0 or plain.max().item() >= across):
+    if outside:
         raise errors.compressed_invariant(f"0 <= plain_indices < {across}")
+
+
+def faults(compressed: Tensor, plain: Tensor, across: int) -> list[int]:
+    """Which rules of compressed indices are broken, as `_line_faults` lists them."""
+    if not compressed.numel():
+        return [0] * 6
+    found: list[int] = ops._line_faults(compressed, plain, across).tolist()
+    return found
 
 
 def of_units(pattern: CompressedPattern, sizes: Sizes) -> Pattern:

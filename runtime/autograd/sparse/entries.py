@@ -120,13 +120,12 @@ def _merged(pattern: Pattern, sizes: Sizes) -> Merged:
 def _merged_matrix(indices: Tensor, sizes: Sizes) -> Merged:
     """The same of the entries of a matrix."""
     lines, others = (indices.select(0, dim).contiguous() for dim in range(2))
-    one_of_each, sources, kept = ops._merge(lines, others, sizes[0], sizes[1])
-    number, count = kept.item(), lines._sizes[0]
-    if number < count:
-        one_of_each = one_of_each.narrow(0, 0, number)
-    made = Pattern(indices.index_select(1, one_of_each), True)
-    are_apart = number == count
-    return Merged(made, None if are_apart else sources, one_of_each, are_apart)
+    places, one_of_each, sources, kept = ops._merge(lines, others, sizes[0], sizes[1])
+    number = kept.item()
+    if number == lines._sizes[0]:
+        return Merged(Pattern(places, True), None, one_of_each, True)
+    made = Pattern(places.narrow(1, 0, number).contiguous(), True)
+    return Merged(made, sources, one_of_each.narrow(0, 0, number), False)
 
 
 LARGEST = 2**31

@@ -41,7 +41,26 @@ def spmm_extreme(
 ) -> tuple[Answer, Answer]:
     """As `spmm`; the entries of the products, too."""
     sizes, dtype = spmm(offsets, others, values, mat, order)
-    return (sizes, dtype), (sizes, dtypes.int64)
+    return (sizes, dtype), (sizes, index_dtype(others.shape[0]))
+
+
+def index_dtype(count: int) -> Any:
+    """The dtype of what counts up to a number: half the memory, where that is enough."""
+    return dtypes.int32 if count < LARGEST else dtypes.int64
+
+
+def spmm_chosen(
+    offsets: Any, others: Any, values: Any, mat: Any, chosen: Any, order: Any
+) -> Answer:
+    """As `spmm`; `chosen` has the shape of `mat`.
+
+    Raises: RuntimeError for other dims or numbers of entries.
+    """
+    if chosen.shape != mat.shape or order.shape != others.shape:
+        raise RuntimeError(
+            "_spmm_chosen: expected a choice for each element of 'mat' and an order of all entries"
+        )
+    return spmm(offsets, others, values, mat, order)
 
 
 def group(keys: Any, count: int) -> tuple[Answer, Answer]:
@@ -73,8 +92,10 @@ LARGEST = 2**31
 """Indices and entries that two of make an int64."""
 
 
-def merge(lines: Any, others: Any, count: int, across: int) -> tuple[Answer, Answer, Answer]:
-    """Shape: (n), (n) of int64 -> (n), (n), (1).
+def merge(
+    lines: Any, others: Any, count: int, across: int
+) -> tuple[Answer, Answer, Answer, Answer]:
+    """Shape: (n), (n) of int64 -> (2, n), (n), (n), (1).
 
     Raises: RuntimeError for other dims or dtypes, or too many entries or places.
     """
@@ -85,7 +106,19 @@ def merge(lines: Any, others: Any, count: int, across: int) -> tuple[Answer, Ans
     if max(across, count, lines.shape[0]) >= LARGEST or min(across, count) < 0:
         raise RuntimeError(f"_merge: expected fewer than {LARGEST} places and entries")
     entries = tuple(lines.shape), dtypes.int64
-    return entries, entries, ((1,), dtypes.int64)
+    return ((2, *lines.shape), dtypes.int64), entries, entries, ((1,), dtypes.int64)
+
+
+def line_faults(compressed: Any, plain: Any, across: int) -> Answer:
+    """Shape: (*batch, lines + 1), (*batch, entries) -> (6).
+
+    Raises: RuntimeError for other dims or dtypes.
+    """
+    if compressed.ndim < 1 or compressed.shape[:-1] != plain.shape[:-1] or not compressed.shape[-1]:
+        raise RuntimeError("_line_faults: expected lines of equal batches, and an edge")
+    if compressed.dtype is not plain.dtype:
+        raise RuntimeError("_line_faults: expected indices of one dtype")
+    return (6,), dtypes.int64
 
 
 def sampled_products(rows: Any, columns: Any, left: Any, right: Any) -> Answer:

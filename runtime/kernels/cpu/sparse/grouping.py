@@ -9,6 +9,12 @@ import numpy as np
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
 from torchgen_out._runtime.kernels.cpu.planned import contiguous, planned
+from torchgen_out._runtime.kernels.cpu.sparse.ordering import (
+    bits_of,
+    bucket_bits_of,
+    digits_of,
+    sort_words,
+)
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -97,8 +103,9 @@ def turn_over(begins, rows, order, offsets, others):
     return True
 
 
-@planned(results=3)
+@planned(results=4)
 def merge(
+    indices: TensorSpec,
     one_of_each: TensorSpec,
     sources: TensorSpec,
     kept: TensorSpec,
@@ -107,83 +114,88 @@ def merge(
     count: int,
     across: int,
 ) -> LaunchPlan:
-    """Plan which new entry each entry joins when those of one place become one, in order; one of
-    those that join each new one; and how many these are.
+    """Plan the places of entries in order, those of one place as one; one of the entries that join
+    each of these; which each entry joins; and how many these are.
 
-    Where no two lie in one place `sources` is not written.
+    Where no two lie in one place `sources` has no meaning.
     """
     entries = lines.numel
     plan = plan_loop(
-        merge_entries, [one_of_each, sources, kept], [lines, others],
-        out(0, entries), out(1, entries), out(2, 1),
+        merge_entries, [indices, one_of_each, sources, kept], [lines, others],
+        out(0, 2, entries), out(1, entries), out(2, entries), out(3, 1),
         operand(0, entries), operand(1, entries), count, across,
     )  # fmt: skip
     return refusing(plan, lambda *args: RuntimeError(f"an index is outside of {[count, across]}"))
 
 
 @kernel
-def merge_entries(one_of_each, sources, kept, lines, others, count, across):
-    """False, and nothing written, if an index is outside.
-
-    Entries are placed by lines, and within a line sorted by one number of index and place.
-    """
-    begins, keys = np.zeros(count + 1, np.int64), np.empty(lines.size, np.int64)
+def merge_entries(indices, one_of_each, sources, kept, lines, others, count, across):
+    """False, and nothing written, if an index is outside."""
+    is_outside, is_sorted = False, True
     for i in range(lines.size):
-        if not (0 <= lines[i] < count and 0 <= others[i] < across):
-            return False
-        begins[lines[i] + 1] += 1
-    for k in range(count):
-        begins[k + 1] += begins[k]
-    for i in range(lines.size):
-        line = np.uint64(lines[i])
-        keys[np.uint64(begins[line])] = others[i] << 32 | i
-        begins[line] += 1
-    room, start, number = np.empty(lines.size, np.int64), 0, -1
-    for k in range(count):
-        stop, last = begins[k], -1
-        sort_keys(keys, room, start, stop)
-        for i in range(start, stop):
-            other = keys[i] >> 32
-            if other != last:
-                number, last = number + 1, other
-                one_of_each[number] = keys[i] & 0x7FFFFFFF
-            room[i] = number
+        is_outside |= (lines[i] < 0) | (lines[i] >= count) | (others[i] < 0) | (others[i] >= across)
+        is_sorted &= others[i] >= others[max(i - 1, 0)]
+    if is_outside:
+        return False
+    bits = bucket_bits_of(lines.size, count, across)
+    shift, entry, place = bits_of(count) - bits, bits_of(lines.size), bits_of(across)
+    low, high = entry + place if is_sorted else entry, entry + place + shift
+    words, ends = np.empty(lines.size, np.int64), np.zeros(1 << bits, np.int64)
+    first = words if digits_of(low, high) % 2 == 0 else sources
+    throw_words(first, ends, lines, others, np.uint64(shift), np.uint64(entry), np.uint64(place))
+    number, start = -1, 0
+    for bucket in range(ends.size):
+        stop = ends[bucket]
+        sort_words(words, sources, start, stop, low, high)
+        base = np.uint64(bucket) << np.uint64(shift)
+        places = indices, one_of_each, np.uint64(entry), np.uint64(place)
+        number = write_places(words, start, stop, base, number, *places)
         start = stop
     kept[0] = number + 1
-    for i in range(number + 1, one_of_each.size):
-        one_of_each[i] = 0
+    for i in range(number + 1, lines.size):
+        indices[0, i] = indices[1, i] = one_of_each[i] = 0
     if number + 1 < lines.size:
         for i in range(lines.size):
-            sources[np.uint64(keys[i] & 0x7FFFFFFF)] = room[i]
+            sources[words[i] & 0xFFFFFFFF] = words[i] >> 32
     return True
 
 
-RUN = 24
-"""Keys that are sorted by insertion."""
+@kernel
+def throw_words(words, ends, lines, others, shift, entry, place):
+    """Words of line, place and entry into buckets of lines; ends: zeros, then where each ends."""
+    for i in range(lines.size):
+        ends[np.uint64(lines[i]) >> shift] += 1
+    begin = 0
+    for bucket in range(ends.size):
+        count = ends[bucket]
+        ends[bucket] = begin
+        begin += count
+    last = (np.uint64(1) << shift) - np.uint64(1)
+    for i in range(lines.size):
+        line = np.uint64(lines[i])
+        at = np.uint64(ends[line >> shift])
+        word = (line & last) << place | np.uint64(others[i])
+        words[at] = word << entry | np.uint64(i)
+        ends[line >> shift] = at + np.uint64(1)
 
 
 @kernel
-def sort_keys(keys, room, start, stop):
-    """keys[start:stop] ascending: runs by insertion, then merged two by two."""
-    for first in range(start, stop, RUN):
-        for i in range(first + 1, min(first + RUN, stop)):
-            key, j = keys[i], i
-            while j > first and keys[j - 1] > key:
-                keys[j] = keys[j - 1]
-                j -= 1
-            keys[j] = key
-    length = RUN
-    while length < stop - start:
-        for first in range(start, stop, 2 * length):
-            middle, last = min(first + length, stop), min(first + 2 * length, stop)
-            i, j = first, middle
-            for k in range(first, last):
-                if j >= last or (i < middle and keys[i] < keys[j]):
-                    room[k] = keys[i]
-                    i += 1
-                else:
-                    room[k] = keys[j]
-                    j += 1
-        for k in range(start, stop):
-            keys[k] = room[k]
-        length *= 2
+def write_places(words, start, stop, base, number, indices, one_of_each, entry, place):
+    """What sorted words say; in their place which entry joins which new one.
+
+    number: the last new one before. Of entries of one place the first is the one that is named.
+    """
+    last_entry = (np.uint64(1) << entry) - np.uint64(1)
+    last_place = (np.uint64(1) << place) - np.uint64(1)
+    before, new, first = ~np.uint64(0), np.uint64(number), np.uint64(0)
+    for i in range(start, stop):
+        word = np.uint64(words[i])
+        there, own = word >> entry, word & last_entry
+        new += np.uint64(there != before)
+        first = own if there != before else first
+        before = there
+        indices[0, new] = (there >> place) + base
+        indices[1, new] = there & last_place
+        one_of_each[new] = first
+        words[i] = new << np.uint64(32) | own
+    return np.int64(new)

@@ -13,6 +13,7 @@ import numpy as np
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
 from torchgen_out._runtime.kernels.cpu.planned import contiguous, planned
+from torchgen_out._runtime.kernels.cpu.sparse import row_dots
 from torchgen_out._runtime.kernels.cpu.sparse.row_folds import RowFolds, lanes_of, row_at
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed, typed_sum
@@ -20,7 +21,11 @@ from torchgen_out._runtime.kernels.typed import typed, typed_sum
 Array = Any
 PARTS = 64
 """Parts of about equally much work, which threads take: several for each."""
-FOLDS = {how: RowFolds(word) for how, word in (("sum", "add"), ("amax", "max"), ("amin", "min"))}
+ROW_DOTS = row_dots.RowDots()
+WORDS = {"sum": "add", "amax": "max", "amin": "min"}
+FOLDS = {how: RowFolds(word) for how, word in WORDS.items()}
+KEEPERS = {how: RowFolds(WORDS[how], "keep") for how in ("amax", "amin")}
+CHOSEN = RowFolds("add", "check")
 
 
 @planned()
@@ -52,7 +57,8 @@ def spmm(
     elif reduce != "sum":
         loop, how = fold_extremes, (reduce == "amax",)
     elif width == 1:
-        loop, matrices = fold_column, (out(0, rows), operand(3, mat.numel))
+        loop = ROW_DOTS if row_dots.is_for(result.dtype) else fold_column
+        matrices = out(0, rows), operand(3, mat.numel)
     else:
         loop = fold_few
     given = [offsets, others, values, mat]
@@ -139,8 +145,17 @@ def spmm_extreme(
     views = operand(0, rows + 1), operand(1, count), operand(2, count), operand(3, *mat.sizes)
     places = None if order is None else operand(4, count)
     outs, given = [result, chosen], [offsets, others, values, mat, order]
-    shown = out(0, rows, width), out(1, rows, width), *views, places
-    return plan_ranges(keep_extremes, parts, work, outs, given, *shown, parts, is_max)
+    shown = out(0, rows, width), out(1, rows, width), *views, places, parts
+    if _fills_vectors(result, others, order):
+        keeper = KEEPERS["amax" if is_max else "amin"]
+        return plan_ranges(keeper, parts, work, outs, given, *shown)
+    return plan_ranges(keep_extremes, parts, work, outs, given, *shown, is_max)
+
+
+def _fills_vectors(result: TensorSpec, others: TensorSpec, order: TensorSpec | None) -> bool:
+    """Whether rows have vectors of floats, and entries one dtype of indices."""
+    has_one = order is None or order.dtype == others.dtype
+    return result.dtype.kind == "f" and result.sizes[1] >= lanes_of(result.dtype) and has_one
 
 
 @typed
@@ -151,7 +166,7 @@ def keep_extremes(first, last, result, chosen, offsets, others, values, mat, ord
     for row in range(row_at(offsets, first, parts), row_at(offsets, last, parts)):
         r, begin, stop = np.uint64(row), np.uint64(offsets[row]), np.uint64(offsets[row + 1])
         for i in range(width):
-            result[r, i], chosen[r, i] = T(0), -1
+            result[r, i], chosen[r, i] = T(0), np.int32(-1)
         for k in range(begin, stop):
             e, p = np.int64(order[k]) if has_order else np.int64(k), np.uint64(others[k])
             value, is_first = values[np.uint64(e)], k == begin
@@ -161,6 +176,48 @@ def keep_extremes(first, last, result, chosen, offsets, others, values, mat, ord
                 is_new = is_beyond | is_first
                 result[r, i] = product if is_new else old
                 chosen[r, i] = e if is_new else before
+
+
+@planned()
+def spmm_chosen(
+    result: TensorSpec,
+    offsets: TensorSpec,
+    others: TensorSpec,
+    values: TensorSpec,
+    mat: TensorSpec,
+    chosen: TensorSpec,
+    order: TensorSpec,
+) -> LaunchPlan:
+    """Plan `spmm` of those products only whose entry an element of mat chose.
+
+    The entries of a row are order[offsets[row]], ...; chosen[p, i] is the entry that mat[p, i] is
+    the gradient of, so that a row's sums need no scatter.
+    """
+    if not result.numel:
+        return NOTHING
+    (rows, width), count = result.sizes, others.numel
+    work = (count + rows) * (width + 2) * 2
+    parts = PARTS if work >= 2 * threads.GRAIN else 1
+    views = operand(0, rows + 1), operand(1, count), operand(2, count), operand(3, *mat.sizes)
+    given = [offsets, others, values, mat, chosen, order]
+    shown = out(0, rows, width), operand(4, *mat.sizes), *views, operand(5, count), parts
+    loop = CHOSEN if _fills_vectors(result, others, order) else add_chosen
+    return plan_ranges(loop, parts, work, [result], given, *shown)
+
+
+@typed
+def add_chosen(first, last, result, chosen, offsets, others, values, mat, order, parts):
+    """Sums without branches, so that columns vectorise."""
+    width = np.uint64(mat.shape[1])
+    for row in range(row_at(offsets, first, parts), row_at(offsets, last, parts)):
+        r = np.uint64(row)
+        for i in range(width):
+            result[r, i] = T(0)
+        for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
+            e, p = order[k], np.uint64(others[k])
+            value = values[np.uint64(e)]
+            for i in range(width):
+                result[r, i] += value * mat[p, i] if chosen[p, i] == e else T(0)
 
 
 def sampled_products(out: Array, rows: Array, columns: Array, left: Array, right: Array) -> None:

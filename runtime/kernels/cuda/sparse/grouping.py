@@ -74,6 +74,7 @@ def find_rows(rows, offsets, order, n, count):
 
 def merge(
     queue: Queue,
+    indices: Array,
     one_of_each: Array,
     sources: Array,
     kept: Array,
@@ -82,10 +83,11 @@ def merge(
     count: int,
     across: int,
 ) -> None:
-    """Which new entry each entry joins when those of one place become one, in order; one of those
-    that join each new one; and how many these are.
+    """The places of entries in order, those of one place as one; one of the entries that join each
+    of these; which each entry joins; and how many these are.
     """
     n = lines.numel
+    queue.fill(indices, 0)
     queue.fill(one_of_each, 0)
     queue.fill(kept, 0)
     if not n:
@@ -98,7 +100,8 @@ def merge(
     read_slices(queue, order, by_others, by_lines, Folded(1, n, 1))
     run_elements(queue, flag_places, n, keys, *given, order, n)
     scan(queue, keys, keys, Folded(1, n, 1), zero, plus)
-    run_elements(queue, write_merged, n, one_of_each, sources, kept, keys, order, n)
+    results = indices, one_of_each, sources, kept
+    run_elements(queue, write_merged, n, *results, keys, order, *given, n)
 
 
 @device_kernel("int64* int64* int64* int64*", "I")
@@ -114,8 +117,8 @@ def flag_places(flags, lines, others, order, n):
         i = I(i + cuda.gridsize(1))
 
 
-@device_kernel("int64* int64* int64* int64* int64*", "I")
-def write_merged(one_of_each, sources, kept, numbers, order, n):
+@device_kernel("int64* int64* int64* int64* int64* int64* int64* int64*", "I")
+def write_merged(indices, one_of_each, sources, kept, numbers, order, lines, others, n):
     """A thread owns places in the order; numbers: how many new entries begin up to each."""
     i = I(cuda.grid(1))
     while i < n:
@@ -123,6 +126,8 @@ def write_merged(one_of_each, sources, kept, numbers, order, n):
         sources[I(entry)] = number
         if i == 0 or numbers[I(i - 1)] != numbers[i]:
             one_of_each[I(number)] = entry
+            indices[I(number)] = lines[I(entry)]
+            indices[I(n + number)] = others[I(entry)]
         if i == n - 1:
             kept[0] = numbers[i]
         i = I(i + cuda.gridsize(1))

@@ -21,18 +21,27 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.sparse import compressed, factors
 from torchgen_out._runtime.ops.shapes import matmul as shapes
+from torchgen_out._runtime.ops.shapes import sparse as shapes_of_entries
 
 
 class Side(NamedTuple):
     """Entries of a matrix by rows.
 
     offsets: where each row begins in the order, and the end. others: the column of each entry, in
-    that order. order: which entry comes when; None if they are in order.
+    that order. order: which entry comes when; None if they are in order. All are int32 where that
+    is enough: products of few columns take as long as these are read.
     """
 
     offsets: Tensor
     others: Tensor
     order: Tensor | None
+
+
+def _narrow(offsets: Tensor, others: Tensor, order: Tensor | None, size: int) -> Side:
+    """A side whose indices, of `size` columns, take as little memory as they need."""
+    wanted = shapes_of_entries.index_dtype(max(size, others._sizes[0]))
+    parts = [each.to(wanted).contiguous() for each in (offsets, others)]
+    return Side(parts[0], parts[1], None if order is None else order.to(wanted))
 
 
 class Matrix:
@@ -80,16 +89,24 @@ class Matrix:
                 raise errors.index_beyond_size(dim, size, most[dim])
         known["inside"] = self.sizes
 
+    def chosen_product(self, given: Tensor, grad: Tensor, chosen: Tensor) -> Tensor:
+        """The transposed matrix times a gradient, of the entry that each element chose only."""
+        side = self.side(True)
+        order = ops.arange(given._sizes[0], dtype=side.others.dtype, device=given.device)
+        order = side.order if side.order is not None else order
+        made: Tensor = ops._spmm_chosen(*side[:2], given, grad, chosen, order)
+        return made
+
     def _grouped(self, is_transposed: bool) -> Side:
         lines, others = self.row_indices, self.column_indices
         if is_transposed:
             lines, others = others, lines
-        count = self.sizes[1] if is_transposed else self.sizes[0]
+        count, across = self.sizes[::-1] if is_transposed else self.sizes
         if self.pattern.is_coalesced and not is_transposed:
             edges = ops.arange(count + 1, device=lines.device)
-            return Side(ops.searchsorted(lines.contiguous(), edges), others.contiguous(), None)
+            return _narrow(ops.searchsorted(lines.contiguous(), edges), others, None, across)
         offsets, order = ops._group(lines, count)
-        return Side(offsets, others.index_select(0, order), order)
+        return _narrow(offsets, others.index_select(0, order), order, across)
 
 
 class CompressedMatrix(Matrix):
@@ -108,12 +125,17 @@ class CompressedMatrix(Matrix):
         """Where each entry is."""
         return patterns.of_units(self.compressed, self.sizes)
 
+    @property
+    def _across_size(self) -> int:
+        """How many plain indices there may be."""
+        size: int = self.sizes[1 if self.compressed.is_by_rows else 0]
+        return size
+
     def check(self) -> None:
         """Raise RuntimeError for indices of an unchecked tensor that are no places of a matrix."""
         known = self.compressed.known
         if "inside" not in known:
-            across = self.sizes[1 if self.compressed.is_by_rows else 0]
-            patterns.check_indices(self.compressed, across)
+            patterns.check_indices(self.compressed, self._across_size)
             known["inside"] = True
 
     def side(self, is_transposed: bool) -> Side:
@@ -123,8 +145,8 @@ class CompressedMatrix(Matrix):
         found = self.compressed.known.get("side")
         if found is None:
             self.check()
-            offsets, others = (each.to(dtypes.int64) for each in self.compressed.parts)
-            found = Side(offsets.contiguous(), others.contiguous(), None)
+            offsets, others = self.compressed.parts
+            found = _narrow(offsets, others, None, self._across_size)
             self.compressed.known["side"] = found
         side: Side = found
         return side
@@ -133,9 +155,11 @@ class CompressedMatrix(Matrix):
         """Entries by their plain indices."""
         known = self.compressed.known
         if "across" not in known:
-            lines = self.sizes[1 if self.compressed.is_by_rows else 0]
-            own = self.side(not self.compressed.is_by_rows)
-            known["across"] = Side(*ops._turn(own.offsets, own.others, lines))
+            parts = [each.to(dtypes.int64) for each in self.compressed.parts]
+            begins, lines, order = ops._turn(*parts, self._across_size)
+            known["across"] = _narrow(
+                begins, lines, order, self.sizes[not self.compressed.is_by_rows]
+            )
         side: Side = known["across"]
         return side
 
@@ -187,6 +211,8 @@ class ExtremeProduct(Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
         """To the entry and the element that a result is the product of."""
         given, mat = ctx.saved_tensors
+        if not grad_mode.state.enabled and not ctx.needs_input_grad[0]:
+            return None, ctx.matrix.chosen_product(given, grad, ctx.chosen), None, None
         chosen = ctx.chosen.clamp(min=0).reshape((-1,))
         columns = ctx.matrix.column_indices.index_select(0, chosen)
         across = ops.arange(mat._sizes[1], device=mat.device).repeat((grad._sizes[0],))
@@ -290,7 +316,7 @@ def _of_two(self: Tensor, mat2: Tensor) -> Tensor:
     which = ops.repeat_interleave(met)
     begins = side.offsets.index_select(0, first.column_indices) - (met.cumsum(0) - met)
     at = ops.arange(which.numel(), device=which.device) + begins.index_select(0, which)
-    columns = side.others.index_select(0, at)
+    columns = side.others.index_select(0, at).to(dtypes.int64)
     at = at if side.order is None else side.order.index_select(0, at)
     rows = first.row_indices.index_select(0, which)
     products = a.index_select(0, which) * b.index_select(0, at)
