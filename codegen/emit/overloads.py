@@ -157,9 +157,13 @@ _CLASSES = {
     "SymInt": "is int",
     "int[]": "is int",
     "SymInt[]": "is int",
+    "float": "is float",
     "ScalarType": "is Dtype",
 }
 """How a value shows at first sight that it is of a type; a list, by the first that it gathers."""
+
+_LIST = "in LISTS"
+"""How one shows that is given as one argument, where no other entry takes another kind of list."""
 
 
 def _short_call(operator: Operator, gathered: Argument | None, family: tuple[Operator, ...]) -> str:
@@ -167,11 +171,9 @@ def _short_call(operator: Operator, gathered: Argument | None, family: tuple[Ope
     required = [a for a in operator.schema.positional if a.is_required]
     if any(a.is_required for a in operator.schema.keyword_only):
         return ""
-    if gathered is None and any(a.type.is_list for a in required):
-        return ""
     least, most = len(required), _most(operator, required, family)
     if gathered:
-        return _test(required, f"len(args) >= {least}", family)
+        return _test(required, f"len(args) >= {least}", family, gathered)
     count = f"len(args) == {least}" if least == most else f"{least} <= len(args) <= {most}"
     return _test(required, count, family)
 
@@ -200,17 +202,27 @@ def _named_call(operator: Operator, family: tuple[Operator, ...]) -> str:
     return f'{test} and "{translate.parameter(last)}" in keywords' if test else ""
 
 
-def _test(given: list[Argument], count: str, family: tuple[Operator, ...]) -> str:
+def _test(
+    given: list[Argument],
+    count: str,
+    family: tuple[Operator, ...],
+    gathered: Argument | None = None,
+) -> str:
     """Whether these arguments are given by position, as far as classes tell.
 
     Where all entries take the same, the entry says what is wrong.
     """
     tests = [count]
     for position, argument in enumerate(given):
-        types = {a.type.plain for o in family for a in o.schema.positional[position : position + 1]}
+        others = [a.type for o in family for a in o.schema.positional[position : position + 1]]
+        types = {each.plain for each in others}
         if types == {argument.type.plain}:
             continue
-        if argument.type.plain not in _CLASSES:
+        if not argument.type.is_list or argument is gathered:
+            test = _CLASSES.get(argument.type.plain, "")
+        else:
+            test = "" if len({each.plain for each in others if each.is_list}) > 1 else _LIST
+        if not test:
             return ""
-        tests.append(f"args[{position}].__class__ {_CLASSES[argument.type.plain]}")
+        tests.append(f"args[{position}].__class__ {test}")
     return " and ".join(tests)

@@ -18,6 +18,7 @@ from torchgen_out._runtime.bindings.signatures import Bound, Signature
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops, overrides
 
@@ -25,6 +26,9 @@ Function = Callable[..., Any]
 
 OPERANDS = frozenset((Tensor, int, float))
 """Classes of what is a tensor or a number at first sight."""
+
+LISTS = frozenset((tuple, list, Size))
+"""Classes of what is a list at first sight."""
 
 _TOLD = frozenset({int, float, complex, bool, str, type(None), dtype, device, layout})
 """Classes all of whose values pass the same tests."""

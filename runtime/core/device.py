@@ -83,7 +83,7 @@ class device:
         raise AttributeError(f"'device' object has no attribute '{name}'")
 
     def __enter__(self) -> device:
-        _defaults.push(self)
+        defaults.push(self)
         return self
 
     def __exit__(
@@ -92,7 +92,7 @@ class device:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _defaults.pop()
+        defaults.pop()
 
 
 _BY_STRING: dict[str, device] = {}
@@ -213,14 +213,15 @@ class _Defaults(threading.local):
         self.stack.pop()
 
 
-_defaults = _Defaults()
+defaults = _Defaults()
+"""Of this thread: `defaults.stack[-1]` is what `default_device` returns, without a call."""
 
 
 def default_device() -> device:
     """Return the device on which factories create tensors when they are told none."""
-    return _defaults.stack[-1]
+    return defaults.stack[-1]
 
 
 def set_default_device(new: device | str | int | None) -> None:
     """Set the device on which factories create tensors in this thread; None means the CPU."""
-    _defaults.stack[0] = cpu if new is None else device(new)
+    defaults.stack[0] = cpu if new is None else device(new)

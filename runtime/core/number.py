@@ -62,7 +62,8 @@ def check_fits(value: bool | int | float | complex, target: dtype) -> None:
     elif floats is None:
         return
     elif not isinstance(value, complex):
-        _check_part(value, floats, target)
+        if not floats[0] <= value <= floats[1]:
+            _check_part(value, floats, target)
     elif target.kind == "c" or not value.imag:
         _check_part(value.real, floats, target)
         _check_part(value.imag, floats, target)

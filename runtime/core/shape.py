@@ -118,6 +118,8 @@ def contiguous_strides(sizes: Sequence[int]) -> tuple[int, ...]:
 MOST_ELEMENTS = (1 << 63) - 1
 """What a size, a stride and a number of elements may be: compiled loops count in int64."""
 LARGEST_ITEM = 16
+MOST_STORED = MOST_ELEMENTS // LARGEST_ITEM
+"""The elements that memory can have, whatever their dtype."""
 
 
 def check_countable(sizes: Sequence[int], most: int = MOST_ELEMENTS) -> None:
@@ -129,7 +131,7 @@ def check_countable(sizes: Sequence[int], most: int = MOST_ELEMENTS) -> None:
 
 def check_storable(sizes: Sequence[int]) -> None:
     """Raise RuntimeError if no memory has so many elements, whatever their dtype."""
-    check_countable(sizes, MOST_ELEMENTS // LARGEST_ITEM)
+    check_countable(sizes, MOST_STORED)
 
 
 def extent_of(sizes: Sequence[int], strides: Sequence[int]) -> int:

@@ -37,9 +37,10 @@ from torchgen_out._runtime.kernels.cpu.copy import shaping
 Number = bool | int | float | complex
 Options = Any
 
-_empty, _zeros, _new = np.empty, np.zeros, object.__new__
+_empty, _zeros, _new, _defaults = np.empty, np.zeros, object.__new__, devices.defaults
 SHORT = pool.ALIGNED_BYTES // 8
 """Elements whose memory NumPy gives as well as anybody."""
+_device = devices.device
 NUMBERS = (float, int, bool, complex)
 _NO_SIZES = make_size(())
 _INT64 = np.dtype(np.int64)
@@ -69,13 +70,13 @@ def sizes_of(size: int | Sequence[SupportsIndex]) -> tuple[int, ...]:
 
     Raises: TypeError if one is no int, RuntimeError if one is negative.
     """
-    if not isinstance(size, (tuple, list)):
-        size = (_index(size),)
+    if size.__class__ is not tuple:
+        size = tuple(size) if isinstance(size, (list, tuple)) else (_index(size),)
     for each in size:
         if each.__class__ is not int or each < 0:
             break
     else:
-        return tuple(size)
+        return size
     sizes = tuple([_index(each) for each in size])
     for each in sizes:
         if each < 0:
@@ -121,7 +122,11 @@ def allocate_dense(
     else:
         buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
         if value is not None:
-            buffer.fill(bits_of(value, dtype))
+            bits = value if dtype.opmath is dtype and dtype.is_signed else bits_of(value, dtype)
+            if numel == 1:
+                buffer[0] = bits
+            else:
+                buffer.fill(bits)
     made = _new(Tensor)
     made._key = dtype.index if sizes else dtype.index | keys.ZERO_DIM
     made._sizes = sizes
@@ -190,8 +195,15 @@ def empty(
             raise errors.layout_not_strided(layout)
         return without_entries(size, dtype, layout, device)
     own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
-    on = devices.default_device() if device is None else devices.device(device)
-    made = allocate(sizes_of(size), own, on, value)
+    if device is None:
+        on = _defaults.stack[-1]
+    else:
+        on = device if device.__class__ is _device else devices.device(device)
+    if on.type_index == devices.CPU:
+        place = dense_layout(sizes_of(size))
+        made = allocate_dense(place.numel, place.sizes, place.strides, own, value)
+    else:
+        made = allocate(sizes_of(size), own, on, value)
     if pin_memory:
         made = pinned(made)
     if memory_format is None or memory_format is formats.contiguous_format:
@@ -229,7 +241,7 @@ def without_entries(
     """
     sizes = sizes_of(size)
     own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
-    on = devices.default_device() if device is None else devices.device(device)
+    on = _defaults.stack[-1] if device is None else devices.device(device)
 
     if layout is layouts.sparse_coo:
         indices = allocate(Size((len(sizes), 0)), dtypes.int64, on, 0)
@@ -295,10 +307,12 @@ def full(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of one value, whose type tells the dtype unless it is given."""
-    value = number_of(fill_value)
-    if value is None or isinstance(value, (str, type)):
-        raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
-    chosen = dtype_or(dtype, promotion.number_dtype(value))
+    value = fill_value
+    if value.__class__ not in NUMBERS:
+        value = number_of(fill_value)
+        if value is None or isinstance(value, (str, type)):
+            raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
+    chosen = promotion.number_dtype(value) if dtype is None else dtype_or(dtype, dtypes.float32)
     number.check_fits(value, chosen)
     return empty(size, chosen, layout, device, pin_memory, None, value)
 
@@ -315,7 +329,7 @@ def scalar_tensor(
     if s.__class__ not in NUMBERS or (layout is not None and layout is not layouts.strided):
         return full((), s, own, layout, device, pin_memory)
     number.check_fits(s, own)
-    on = devices.default_device() if device is None else devices.device(device)
+    on = _defaults.stack[-1] if device is None else devices.device(device)
     if on.type_index == devices.CPU and not pin_memory:
         return allocate_dense(1, _NO_SIZES, (), own, s)
     made = allocate((), own, on, s)
@@ -324,8 +338,6 @@ def scalar_tensor(
 
 def bits_of(value: Number, own: dtype) -> Number:
     """Return what a buffer stores for a number: the bit pattern of a narrow type."""
-    if own.opmath is own and own.is_signed:
-        return value
     if narrow.is_narrow(own):
         return int(narrow_arrays.narrow(np.array([value], own.opmath.numpy), own)[0])
     is_unsigned = own.kind == "i" and not own.is_signed
@@ -333,28 +345,19 @@ def bits_of(value: Number, own: dtype) -> Number:
 
 
 def empty_permuted(
-    size: Sequence[int], physical_layout: Sequence[int], *options: Options
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: DeviceLike | None = None,
+    pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values whose dims stand in memory in the order `physical_layout`.
 
     Raises: RuntimeError if that names not each dim once.
     """
-    sizes = sizes_of(size)
-    return empty_strided(sizes, _permuted_strides(sizes, tuple(physical_layout)), *options)
-
-
-@lru_cache(maxsize=1024)
-def _permuted_strides(sizes: tuple[int, ...], order: tuple[int, ...]) -> tuple[int, ...]:
-    if sorted(order) != list(range(len(sizes))):
-        raise RuntimeError(
-            f"empty_permuted: physical_layout must name each of {len(sizes)} dims once, "
-            f"got {list(order)}"
-        )
-    strides = [0] * len(sizes)
-    ordered = shapes.contiguous_strides(tuple(sizes[dim] for dim in order))
-    for dim, stride in zip(order, ordered, strict=True):
-        strides[dim] = stride
-    return tuple(strides)
+    place = _permuted(sizes_of(size), tuple(physical_layout))
+    return _undefined(place, dtype, device, pin_memory)
 
 
 def empty_strided(
@@ -366,26 +369,62 @@ def empty_strided(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values with the given strides, in as much memory as they need."""
-    sizes, strides, extent = _strided(sizes_of(size), tuple(stride))
-    on = devices.default_device() if device is None else devices.device(device)
+    return _undefined(_strided(sizes_of(size), tuple(stride)), dtype, device, pin_memory)
+
+
+_Place = tuple[Size, tuple[int, ...], int, int]
+"""Sizes, strides, how many elements of memory they take, and the key's bit for no dims."""
+
+
+def _undefined(
+    place: _Place, dtype: dtype | None, device: DeviceLike | None, pin_memory: bool | None
+) -> Tensor:
+    """A tensor of undefined values in memory of its own."""
+    sizes, strides, extent, zero_dim = place
+    if device is None:
+        on = _defaults.stack[-1]
+    else:
+        on = device if device.__class__ is _device else devices.device(device)
     own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
-    if on.type_index == devices.CPU and not pin_memory:
-        key = own.index if sizes else own.index | keys.ZERO_DIM
-        buffer = (_empty if extent < SHORT else pool.empty)(extent, own.numpy)
-        return build(key, sizes, strides, 0, Storage(buffer))
-    made = allocate((extent,), own, on)
-    if pin_memory:
-        made = pinned(made)
-    key = made._key if sizes else made._key | keys.ZERO_DIM
-    return build(key, sizes, strides, 0, made._storage)
+    if on.type_index != devices.CPU or pin_memory:
+        made = allocate((extent,), own, on)
+        memory = (pinned(made) if pin_memory else made)._storage
+        return build(made._key | zero_dim, sizes, strides, 0, memory)
+    memory, made = _new(Storage), _new(Tensor)
+    memory.buffer = (_empty if extent < SHORT else pool.empty)(extent, own.numpy)
+    memory.version = 0
+    made._key = own.index | zero_dim
+    made._sizes = sizes
+    made._strides = strides
+    made._offset = 0
+    made._shared = memory
+    made._flat = None
+    made._base = None
+    made._edge = None
+    made._meta = None
+    return made
 
 
 @lru_cache(maxsize=1024)
-def _strided(sizes: tuple[int, ...], strides: tuple[int, ...]) -> tuple[Size, tuple[int, ...], int]:
-    """A geometry, and how many elements of memory it takes."""
+def _strided(sizes: tuple[int, ...], strides: tuple[int, ...]) -> _Place:
     if len(sizes) != len(strides):
         raise errors.strides_do_not_match(sizes, strides)
-    return make_size(sizes), strides, shapes.extent_of(sizes, strides)
+    zero_dim = 0 if sizes else keys.ZERO_DIM
+    return make_size(sizes), strides, shapes.extent_of(sizes, strides), zero_dim
+
+
+@lru_cache(maxsize=1024)
+def _permuted(sizes: tuple[int, ...], order: tuple[int, ...]) -> _Place:
+    if sorted(order) != list(range(len(sizes))):
+        raise RuntimeError(
+            f"empty_permuted: physical_layout must name each of {len(sizes)} dims once, "
+            f"got {list(order)}"
+        )
+    strides = [0] * len(sizes)
+    ordered = shapes.contiguous_strides(tuple(sizes[dim] for dim in order))
+    for dim, stride in zip(order, ordered, strict=True):
+        strides[dim] = stride
+    return _strided(sizes, tuple(strides))
 
 
 # Matrices.
@@ -408,7 +447,7 @@ def eye_rectangular(
     if n < 0 or m < 0:
         name, size = ("n", n) if n < 0 else ("m", m)
         raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
-    on = devices.default_device() if device is None else devices.device(device)
+    on = _defaults.stack[-1] if device is None else devices.device(device)
     if on.type_index == devices.CPU and layout is None and n * m <= shaping.MOST_PLACES:
         own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
         flat, place = _identity(n, m, own)
@@ -458,7 +497,7 @@ def _triangle(
         flat, place = _kept_places(row, col, offset, is_upper)
         flat = flat.copy()
     chosen = dtypes.int64 if dtype is None else dtype_or(dtype, dtypes.int64)
-    on = devices.default_device() if device is None else devices.device(device)
+    on = _defaults.stack[-1] if device is None else devices.device(device)
     return from_flat(flat, place, chosen, on, pin_memory)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import memory_format as formats
@@ -132,10 +133,12 @@ def new_empty(
     value: creation.Number | None = None,
 ) -> Tensor:
     """A tensor of the dtype and on the device of another, undefined or of one value."""
-    on = self.device if device is None else device
+    own, on = dtype or dtypes.BY_INDEX[self._key & keys.DTYPE_MASK], device
+    if on is None:
+        on = self.device if self._key & keys.NOT_HERE else devices.cpu
     if layout is None and self._flat is None and sparse.is_sparse(self):
         layout = self.layout
-    return creation.empty(size, dtype or self.dtype, layout, on, pin_memory, None, value)
+    return creation.empty(size, own, layout, on, pin_memory, None, value)
 
 
 def new_zeros(
@@ -187,5 +190,7 @@ def new_empty_strided(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A tensor of undefined values and given strides, of the dtype and on the device of another."""
-    on = self.device if device is None else device
-    return creation.empty_strided(size, stride, dtype or self.dtype, layout, on, pin_memory)
+    own, on = dtype or dtypes.BY_INDEX[self._key & keys.DTYPE_MASK], device
+    if on is None:
+        on = self.device if self._key & keys.NOT_HERE else devices.cpu
+    return creation.empty_strided(size, stride, own, layout, on, pin_memory)

@@ -25,6 +25,7 @@ from torchgen_out._runtime.factories import creation, creation_like
 
 Options = Any
 
+_defaults = devices.defaults
 FEW = 1 << 14
 """Elements for which new memory costs less than to write where there are some."""
 
@@ -45,7 +46,7 @@ def _draw(
     """A new tensor of the numbers with which the operator of a name fills one."""
     on = device
     if on.__class__ is not devices.device:
-        on = devices.default_device() if device is None else devices.device(device)
+        on = _defaults.stack[-1] if device is None else devices.device(device)
     own = dtype if dtype.__class__ is dtypes.dtype else creation.dtype_or(dtype, dtypes.float32)
     if on.type_index or layout is not None or pin_memory or own.kind not in _KINDS[name]:
         return _fill(name, numbers, creation.empty(size, own, layout, on, pin_memory), generator)
@@ -114,14 +115,8 @@ def randint_to(
     *options: Options,
 ) -> Tensor:
     """Uniform integers in [0, high)."""
-    own, bounds = dtypes.int64 if dtype is None else dtype, _bounds(0, high)
-    return _draw("random_.from", bounds, creation.sizes_of(size), generator, own, *options)
-
-
-def _bounds(low: Any, high: Any) -> tuple[creation.Number, creation.Number]:
-    if low.__class__ is high.__class__ is int:
-        return low, high
-    return creation.number_of(low), creation.number_of(high)
+    own, sizes = dtypes.int64 if dtype is None else dtype, creation.sizes_of(size)
+    return _draw("random_.from", (0, high), sizes, generator, own, *options)
 
 
 def randint(
@@ -133,10 +128,8 @@ def randint(
     *options: Options,
 ) -> Tensor:
     """Uniform integers in [low, high)."""
-    own = dtypes.int64 if dtype is None else dtype
-    return _draw(
-        "random_.from", _bounds(low, high), creation.sizes_of(size), generator, own, *options
-    )
+    own, sizes = dtypes.int64 if dtype is None else dtype, creation.sizes_of(size)
+    return _draw("random_.from", (low, high), sizes, generator, own, *options)
 
 
 def randperm(
@@ -177,7 +170,7 @@ def randint_like_to(self: Tensor, high: int, *options: Options) -> Tensor:
 
 def randint_like(self: Tensor, low: int, high: int, *options: Options) -> Tensor:
     """Uniform integers in [low, high), of the sizes of a tensor."""
-    return _draw_like("random_.from", _bounds(low, high), self, *options)
+    return _draw_like("random_.from", (low, high), self, *options)
 
 
 def bernoulli(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:
@@ -190,6 +183,10 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
 
     Drawn in the dtype of `out`, if there is one.
     """
+    if out is None and std.__class__ is float and std >= 0 and not mean._key & keys.NOT_HERE:
+        own = dtypes.BY_INDEX[mean._key & keys.DTYPE_MASK]
+        made = _draw("normal_", (0.0, std), mean._sizes, generator, own, None, devices.cpu)
+        return made.add_(mean)
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     _check_std(std)
     first, is_scaled = tensors[0], isinstance(std, Tensor)
@@ -227,7 +224,9 @@ def normal_of_size(
     *options: Options,
 ) -> Tensor:
     """Normal numbers of one mean and standard deviation."""
-    _check_std(std)
-    own = dtypes.default_dtype() if dtype is None else dtype
-    numbers = float(mean), float(std)
-    return _draw("normal_", numbers, creation.sizes_of(size), generator, own, *options)
+    numbers = mean, std
+    if not (mean.__class__ is std.__class__ is float and std >= 0.0):
+        _check_std(std)
+        numbers = float(mean), float(std)
+    own, sizes = dtypes.default_dtype() if dtype is None else dtype, creation.sizes_of(size)
+    return _draw("normal_", numbers, sizes, generator, own, *options)

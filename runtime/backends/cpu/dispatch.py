@@ -210,9 +210,9 @@ class DispatchCall:
 
     def tensors_of(self, found: Sequence[Any]) -> Any:
         """The results of a kernel that makes them, of flat arrays and their sizes."""
+        if len(found) == 1:
+            return self._tensor(*found[0])
         made = [self._tensor(flat, sizes) for flat, sizes in found]
-        if self.operator.outputs == 1:
-            return made[0]
         wrap = self.operator.wrap
         return wrap(*made) if wrap else tuple(made)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import pairwise
+from math import prod
 from operator import add
 from typing import Any
 
@@ -158,12 +159,19 @@ def memory_of(tensor: Tensor, is_dense: bool) -> tuple[Any, int]:
 
     is_dense: whether they lie densely in row-major order, which the tensor then remembers.
     """
-    flat = tensor._dense() if is_dense else tensor._flat
-    return (typed_buffer(tensor), tensor._offset) if flat is None else (flat, 0)
+    flat, start = tensor._flat, tensor._offset
+    if flat is not None:
+        return flat, 0
+    buffer = typed_buffer(tensor)
+    if not is_dense:
+        return buffer, start
+    count = prod(tensor._sizes)
+    flat = tensor._flat = buffer if buffer.size == count else buffer[start : start + count]
+    return flat, 0
 
 
 def typed_buffer(tensor: Tensor) -> Any:
     """The storage's buffer seen as the tensor's dtype."""
-    buffer = tensor._storage.buffer
+    buffer = (tensor._shared or tensor._storage).buffer
     dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
     return buffer if buffer.dtype is dtype else buffer.view(dtype)

@@ -45,7 +45,8 @@ def _channels(input: Any) -> tuple[int, ...]:
     """The shape of one number per channel: dims 0 and 1 tell them apart."""
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    return (*input.shape[:2], *(1,) * (input.ndim - 2))
+    batch, channels, *rest = input._sizes
+    return (batch, channels, *(1,) * len(rest))
 
 
 def feature_dropout(input: Any, p: float, train: bool) -> Any:

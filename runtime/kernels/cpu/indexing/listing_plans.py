@@ -251,8 +251,9 @@ def plan_bincount(
         greatest = find(numbers) if count else -1
         if count and greatest < 0:
             raise not_countable()
-        length = max(greatest + 1, minlength)
-        shape.check_storable((length,))
+        length = greatest + 1 if greatest >= minlength else minlength
+        if length > shape.MOST_STORED:
+            raise errors.too_many_elements((length,))
         if weights is not None and count:
             given = others[0][others[2] : others[2] + count]
             kind = np.float32 if weights.dtype == np.float32 else np.float64
@@ -298,7 +299,8 @@ def plan_repeat_interleave(repeats: TensorSpec, output_size: int | None = None) 
         total = add(numbers)
         if total < 0:
             raise errors.negative_repeats()
-        shape.check_storable((total,))
+        if total > shape.MOST_STORED:
+            raise errors.too_many_elements((total,))
         if output_size is not None and output_size != total:
             raise RuntimeError("allocated size does not match required size")
         out = np.empty(total, np.int64)

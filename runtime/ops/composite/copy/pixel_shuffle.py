@@ -13,7 +13,7 @@ from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
-from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, reshape
+from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, own_view, reshape
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -149,7 +149,7 @@ def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
     sizes = _shuffled(self._sizes, upscale_factor)
     moved = operators["_pixel_shuffle"].calls[self._key](self, upscale_factor)
-    return in_format_of(self, reshape(moved, sizes))
+    return in_format_of(self, own_view(moved, sizes))
 
 
 @lru_cache(maxsize=1024)
@@ -169,7 +169,7 @@ def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
     """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
     sizes = _unshuffled(self._sizes, downscale_factor)
     moved = operators["_pixel_unshuffle"].calls[self._key](self, downscale_factor)
-    return in_format_of(self, reshape(moved, sizes))
+    return in_format_of(self, own_view(moved, sizes))
 
 
 @lru_cache(maxsize=1024)
@@ -211,4 +211,4 @@ def channel_shuffle(self: Any, groups: int) -> Any:
         )
     flat = self if len(rest) == 1 else reshape(self, (batch, channels, prod(rest)))
     moved = operators["_channel_shuffle"].calls[flat._key](flat, groups)
-    return in_format_of(self, reshape(moved, sizes))
+    return in_format_of(self, own_view(moved, sizes))

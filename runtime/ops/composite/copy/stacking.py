@@ -11,7 +11,6 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
-from torchgen_out._runtime.dispatch.signature import tensors_of
 from torchgen_out._runtime.ops.composite.view.broadcasting import meshgrid
 from torchgen_out._runtime.ops.shapes.copy import common_dtype
 
@@ -25,18 +24,24 @@ def hstack(tensors: Sequence[Any]) -> Any:
     """Along dim 1; vectors along their only dim."""
     if not tensors:
         _not_empty("hstack", tensors)
-    parts = [x if x._sizes else x.unsqueeze(0) for x in tensors]
-    return _cat(parts, 0 if len(parts[0]._sizes) == 1 else 1)
+    parts = [x if x._sizes else _unsqueeze(x, 0) for x in tensors]
+    dim = 0 if len(parts[0]._sizes) == 1 else 1
+    return operators["cat"].calls[tuple([x._key for x in parts])](parts, dim)
 
 
-def _cat(tensors: Sequence[Any], dim: int) -> Any:
-    return operators["cat"].calls[tensors_of(tensors)](tensors, dim)
+def _cat(tensors: list[Any], dim: int) -> Any:
+    return operators["cat"].calls[tuple([x._key for x in tensors])](tensors, dim)
+
+
+def _unsqueeze(tensor: Any, dim: int) -> Any:
+    return operators["unsqueeze"].calls[tensor._key](tensor, dim)
 
 
 def vstack(tensors: Sequence[Any]) -> Any:
     """Along dim 0; vectors as rows."""
-    _not_empty("vstack", tensors)
-    return _cat([_as_row(x) for x in tensors], 0)
+    if not tensors:
+        _not_empty("vstack", tensors)
+    return _cat([x if len(x._sizes) > 1 else _as_row(x) for x in tensors], 0)
 
 
 def _as_row(tensor: Any) -> Any:
@@ -44,7 +49,7 @@ def _as_row(tensor: Any) -> Any:
     ndim = len(tensor._sizes)
     if ndim > 1:
         return tensor
-    return tensor.unsqueeze(0) if ndim else tensor.reshape((1, 1))
+    return _unsqueeze(tensor, 0) if ndim else tensor.reshape((1, 1))
 
 
 def dstack(tensors: Sequence[Any]) -> Any:
@@ -57,7 +62,7 @@ def _three_dims(tensor: Any) -> Any:
     ndim = len(tensor._sizes)
     if ndim < 2:
         return tensor.reshape((1, -1, 1))
-    return tensor.unsqueeze(-1) if ndim == 2 else tensor
+    return _unsqueeze(tensor, -1) if ndim == 2 else tensor
 
 
 def column_stack(tensors: Sequence[Any]) -> Any:
@@ -70,7 +75,7 @@ def _as_column(tensor: Any) -> Any:
     ndim = len(tensor._sizes)
     if ndim > 1:
         return tensor
-    return tensor.unsqueeze(1) if ndim else tensor.reshape((1, 1))
+    return _unsqueeze(tensor, 1) if ndim else tensor.reshape((1, 1))
 
 
 def block_diag(tensors: Sequence[Any]) -> Any:

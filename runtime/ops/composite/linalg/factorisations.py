@@ -9,6 +9,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.ops.shapes.linalg import check_matrices
 
 Failure = Callable[[str, int | None, int], Exception]
@@ -57,10 +58,10 @@ def linalg_lu(A: Any, pivot: bool = True) -> Any:
 
 def unpack(LU: Any, pivots: Any) -> Any:
     """P, L and U of factors kept in one matrix."""
-    rows, columns = LU.shape[-2:]
+    *_, rows, columns = LU._sizes
     smaller = min(rows, columns)
     P = ops._lu_permutation(pivots, rows, LU.dtype)
-    one = ops.eye(rows, smaller, dtype=LU.dtype, device=LU.device)
+    one = creation.eye_rectangular(rows, smaller, LU.dtype, None, LU.device)
     lower = LU if columns == smaller else LU.narrow(-1, 0, smaller)
     upper = LU if rows == smaller else LU.narrow(-2, 0, smaller)
     return P, lower.tril(-1) + one, upper.triu()
@@ -75,8 +76,9 @@ def lu_unpack(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype"
         )
     check_matrices("torch.lu_unpack", LU_data, "LU_data")
-    expected = (*LU_data.shape[:-2], min(LU_data.shape[-2:]))
-    if tuple(LU_pivots.shape) != expected:
+    *batch, rows, columns = LU_data._sizes
+    expected = (*batch, min(rows, columns))
+    if LU_pivots._sizes != expected:
         raise RuntimeError(
             f"torch.lu_unpack: Expected LU_pivots of shape {list(expected)}, "
             f"got {list(LU_pivots.shape)}"

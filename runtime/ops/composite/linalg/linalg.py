@@ -14,7 +14,7 @@ from torchgen_out._runtime.core.shape import broadcast_shapes, normalize_dims
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
-from torchgen_out._runtime.ops.composite.view.reshaping import reshape
+from torchgen_out._runtime.ops.composite.view.reshaping import own_view, reshape
 
 
 def matmul(self: Any, other: Any) -> Any:
@@ -47,8 +47,8 @@ def _matmul_folded(self: Any, other: Any) -> Any:
     *batch, length = self.shape
     rows = self.reshape((prod(batch), length))
     if other.ndim == 1:
-        return rows.mv(other).view(batch)
-    return rows.mm(other).view((*batch, other.shape[1]))
+        return own_view(rows.mv(other), tuple(batch))
+    return own_view(rows.mm(other), (*batch, other._sizes[1]))
 
 
 def _matmul_batched(self: Any, other: Any) -> Any:
@@ -62,7 +62,7 @@ def _matmul_batched(self: Any, other: Any) -> Any:
         return self.bmm(other)
     count = prod(batch)
     product = self.reshape((count, n, m)).bmm(other.reshape((count, k, p)))
-    return product.view((*batch, n, p))
+    return own_view(product, (*batch, n, p))
 
 
 def outer(self: Any, vec2: Any) -> Any:
@@ -190,7 +190,12 @@ def _laid_out(tensor: Any, layout: tuple[tuple[int, ...], tuple[int, int]]) -> A
 def kron(self: Any, other: Any) -> Any:
     """Kronecker product: blocks self[i, j] * other, in any number of dims."""
     spread_self, spread_other, sizes = _spread(self._sizes, other._sizes)
-    return reshape(reshape(self, spread_self) * reshape(other, spread_other), sizes)
+    if self._flat is None or other._flat is None:
+        product = reshape(self, spread_self) * reshape(other, spread_other)
+    else:
+        view = operators["view"].calls
+        product = view[self._key](self, spread_self) * view[other._key](other, spread_other)
+    return own_view(product, sizes)
 
 
 @lru_cache(maxsize=1024)

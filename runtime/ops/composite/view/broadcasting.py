@@ -9,6 +9,8 @@ from typing import Any
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core.shape import broadcast_shapes
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.ops.composite.view.reshaping import own_view
 
 
 def broadcast_tensors(tensors: Sequence[Any]) -> list[Any]:
@@ -64,7 +66,9 @@ def sum_to_size(self: Any, size: Sequence[int]) -> Any:
     wanted = tuple(size)
     if wanted and wanted == self._sizes:
         return self
-    return self.sum(_repeated(self._sizes, wanted), True).view(wanted)
+    repeated = _repeated(self._sizes, wanted)
+    call = operators["sum.dim_IntList"].calls[self._key]
+    return own_view(call(self, repeated, True, None), wanted)
 
 
 @lru_cache(maxsize=1024)

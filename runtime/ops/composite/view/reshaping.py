@@ -7,8 +7,10 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.size import Size, make_size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import operators
@@ -34,6 +36,20 @@ def _reshaped(
     """The new sizes, and whether the strides can express them."""
     new_sizes = shapes.infer_size(shape, shapes.numel(sizes))
     return new_sizes, shapes.view_strides(sizes, strides, new_sizes) is not None
+
+
+_NOT_PLAIN = keys.GRAD | keys.OVERRIDES | keys.NOT_HERE
+
+
+def own_view(made: Any, shape: Sequence[int]) -> Any:
+    """`view` of a new tensor that nobody else has: unrecorded, it is given the sizes itself."""
+    if made._flat is None or made._key & _NOT_PLAIN:
+        return operators["view"].calls[made._key](made, shape)
+    place = dense_layout(shape)
+    made._key = made._key & ~keys.ZERO_DIM | place.zero_dim
+    made._sizes = place.sizes
+    made._strides = place.strides
+    return made
 
 
 def reshape_as(self: Any, other: Tensor) -> Any:
