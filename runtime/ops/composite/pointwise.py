@@ -17,6 +17,8 @@ from torchgen_out._runtime.core.finfo import finfo
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops, signature
+from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.kernels.cpu.reduction import comparing
 
 
@@ -44,6 +46,13 @@ def div_number_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
     dtype = promotion.result_type(signature.promotion_entries(entries))
     device = getattr(other, "device", None)
     return div_mode(ops.scalar_tensor(self, dtype=dtype, device=device), other, rounding_mode)
+
+
+def floor_divide_numbers(self: Any, other: Any) -> Any:
+    """The quotient of two numbers, rounded down."""
+    number = creation.full((), self)
+    call = operators["floor_divide"].calls[number._key, signature.kind_of(other)]
+    return call(number, other)
 
 
 def _is_integral(operand: Any) -> bool:

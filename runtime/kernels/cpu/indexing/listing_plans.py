@@ -291,11 +291,13 @@ def plan_repeat_interleave(repeats: TensorSpec, output_size: int | None = None) 
     """Find index i repeats[i] times."""
     if len(repeats.sizes) != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    count = repeats.numel
+    count, is_wide = repeats.numel, repeats.dtype == INT64
     add, fill = total_of.entry_point((INT64,)), list_repeated.entry_point((INT64, INT64))
 
     def run(a: Array, at: int, params: Any) -> Found:
-        numbers = a[at : at + count].astype(np.int64, copy=False)
+        numbers = a if a.size == count else a[at : at + count]
+        if not is_wide:
+            numbers = numbers.astype(np.int64)
         total = add(numbers)
         if total < 0:
             raise errors.negative_repeats()
@@ -305,7 +307,7 @@ def plan_repeat_interleave(repeats: TensorSpec, output_size: int | None = None) 
             raise RuntimeError("allocated size does not match required size")
         out = np.empty(total, np.int64)
         fill(out, numbers)
-        return [(out.astype(repeats.dtype, copy=False), (total,))]
+        return [(out if is_wide else out.astype(repeats.dtype), (total,))]
 
     return LaunchPlan(run, None)
 

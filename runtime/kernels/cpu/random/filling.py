@@ -120,10 +120,11 @@ def _plan_turned(
     """float64 numbers, turned into those of another distribution by a loop."""
     if not self.numel:
         return NOTHING
+    count, fill = self.numel, draw.run
 
     def run(out: Array, params: Any, generator: Any) -> None:
-        drawn = np.empty(self.numel)
-        draw.run(drawn, params, generator)
+        drawn = np.empty(count)
+        fill(drawn, params, generator)
         turn(out, drawn, *numbers)
 
     return LaunchPlan(run, draw.params)

@@ -9,6 +9,9 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.factories import ranges
+from torchgen_out._runtime.ops.composite.reduction.selection import aminmax
+from torchgen_out._runtime.ops.composite.view.reshaping import reshape
 
 
 def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Any:
@@ -26,7 +29,7 @@ def histogram(
     density: bool = False,
 ) -> Any:
     """(hist, edges) of all elements. Shape: hist (bins), edges (bins + 1); an edge tensor as is."""
-    points = self.reshape(-1, 1)
+    points = reshape(self, (-1, 1))
     weights = None if weight is None else weight.reshape(-1)
     if weight is not None and weight.shape != self.shape:
         raise errors.histogram_weights(self.shape, weight.shape)
@@ -46,13 +49,13 @@ def histogramdd(
     Shape: self (*, D), weight (*); hist has D dims.
     """
     _check(self, weight)
-    count = self.shape[-1]
+    *_, count = self._sizes
     per_dim = [bins] * count if isinstance(bins, int) else list(bins)
     if len(per_dim) != count:
         raise RuntimeError(
             "histogramdd: The size of bins must be equal to the innermost dimension of the input."
         )
-    points = self.reshape((-1, count))
+    points = self if len(self._sizes) == 2 else self.reshape((-1, count))
     edges = _edges(points, per_dim, range)
     weights = None if weight is None else weight.reshape(-1)
     bins = tuple([each.numel() - 1 for each in edges])
@@ -85,7 +88,7 @@ def _edges(points: Any, bins: list[Any], range: Sequence[float] | None) -> list[
             f"{2 * count} elements, but got {len(range)}"
         )
     edges, bounds = [], None
-    options = {"dtype": points.dtype, "device": points.device}
+    own, on = points.dtype, points.device
     for dim, wanted in enumerate(bins):
         number = wanted if isinstance(wanted, int) else wanted.numel() - 1
         if number <= 0:
@@ -95,7 +98,7 @@ def _edges(points: Any, bins: list[Any], range: Sequence[float] | None) -> list[
         if isinstance(wanted, int):
             bounds = bounds or _bounds(points, range)
             low, high = _checked(dim, *bounds[dim])
-            wanted = ops.linspace(low, high, number + 1, **options)
+            wanted = ranges.linspace(low, high, number + 1, own, None, on)
         edges.append(wanted)
     return edges
 
@@ -104,12 +107,13 @@ def _bounds(points: Any, range: Sequence[float] | None) -> list[tuple[float, flo
     """Where the bins of each coordinate begin and end: as told, or as the elements lie."""
     if range is not None:
         return list(zip(range[::2], range[1::2], strict=True))
-    if points.numel() and points.shape[1] == 1:
-        least, greatest = ops.aminmax(points)
+    count, dims = points._sizes
+    if count and dims == 1:
+        least, greatest = aminmax(points)
         return [(least.item(), greatest.item())]
-    if points.numel():
-        return list(zip(*[each.tolist() for each in ops.aminmax(points, dim=0)], strict=True))
-    return [(0.0, 1.0)] * points.shape[1]
+    if count and dims:
+        return list(zip(*[each.tolist() for each in aminmax(points, 0)], strict=True))
+    return [(0.0, 1.0)] * dims
 
 
 def _checked(dim: int, low: float, high: float) -> tuple[float, float]:

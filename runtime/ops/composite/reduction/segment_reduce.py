@@ -5,8 +5,12 @@ from __future__ import annotations
 from math import inf, prod
 from typing import Any
 
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.factories import creation
+from torchgen_out._runtime.ops.composite.view.reshaping import own_view, reshape
 
 OF_NOTHING = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -inf, "min": inf}
 """What each reduction begins with."""
@@ -29,25 +33,36 @@ def segment_reduce(
     Shape: (*B, N, *R) with lengths (*B, S), where `axis` counts B -> (*B, S, *R).
     Raises: RuntimeError if both or none are given, or if they do not fit the data.
     """
-    axis = normalize_dim(axis, data.dim())
-    _check(data, reduce, lengths, indices, offsets, axis)
+    sizes = tuple(data._sizes)
+    axis = normalize_dim(axis, len(sizes))
+    _check(sizes, reduce, lengths, indices, offsets, axis)
     if lengths is None:
         lengths = offsets.diff(dim=-1)
-    batch, count, rest = data.shape[:axis], data.shape[axis], data.shape[axis + 1 :]
-    if not unsafe:
-        _check_lengths(lengths, count)
-    segments = lengths.shape[-1]
+    batch, count, rest = sizes[:axis], sizes[axis], sizes[axis + 1 :]
+    *_, segments = lengths._sizes
     rows = prod(batch)
-    places = ops.arange(rows * segments, device=data.device)
-    places = places.repeat_interleave(lengths.reshape(-1))
-    flat = data.reshape(rows * count, *rest)
+    places = _places(reshape(lengths, (-1,)) if batch else lengths)
+    if not unsafe and (places._sizes != (rows * count,) or rows > 1):
+        _check_lengths(lengths, count)
+    flat = reshape(data, (rows * count, *rest)) if batch else data
     first = OF_NOTHING[reduce] if initial is None else float(initial)
-    result = data.new_full((rows * segments, *rest), first)
-    places = places.reshape(-1, *[1] * len(rest)).expand(flat.shape)
-    result = result.scatter_reduce(0, places, flat, NAMES[reduce])
+    result = creation.full((rows * segments, *rest), first, data.dtype, None, data.device)
+    if rest:
+        places = places.reshape((-1, *[1] * len(rest))).expand(flat._sizes)
+    call = operators["scatter_reduce.two"].calls[result._key, places._key, flat._key]
+    result = call(result, 0, places, flat, NAMES[reduce], True)
     if reduce == "mean":
         result = _mean(result, lengths.reshape(-1, *[1] * len(rest)), initial)
-    return result.reshape(*batch, segments, *rest)
+    return own_view(result, (*batch, segments, *rest)) if batch else result
+
+
+def _places(lengths: Any) -> Any:
+    """The segment of every element, all of them counted through."""
+    try:
+        places = operators["repeat_interleave.Tensor"].calls[lengths._key](lengths, None)
+    except RuntimeError as error:
+        raise RuntimeError("lengths contains negative value!") from error
+    return places if places.dtype is dtypes.int64 else places.to(dtypes.int64)
 
 
 def _mean(total: Any, count: Any, initial: Any) -> Any:
@@ -56,7 +71,9 @@ def _mean(total: Any, count: Any, initial: Any) -> Any:
     return mean if initial is None else ops.where(count == 0, float(initial), mean)
 
 
-def _check(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any, axis: int) -> None:
+def _check(
+    sizes: tuple[int, ...], reduce: str, lengths: Any, indices: Any, offsets: Any, axis: int
+) -> None:
     if reduce not in NAMES:
         raise RuntimeError(f"segment_reduce(): unknown reduction '{reduce}'")
     if indices is not None:
@@ -66,20 +83,19 @@ def _check(data: Any, reduce: str, lengths: Any, indices: Any, offsets: Any, axi
     told = offsets if lengths is None else lengths
     if told.dtype.kind != "i":
         raise RuntimeError(f"segment_reduce(): lengths must be integers, got {told.dtype}")
-    if not data.dim() or axis != told.dim() - 1:
+    own = tuple(told._sizes)
+    if not sizes or axis != len(own) - 1:
         raise RuntimeError(
             f"segment_reduce(): Expected axis to be the last dimension of lengths but got {axis}."
         )
-    if told.shape[:-1] != data.shape[: told.dim() - 1]:
+    if own[:-1] != sizes[: len(own) - 1]:
         raise RuntimeError(
             "segment_reduce(): lengths must have the sizes of data before axis, got "
-            f"{list(told.shape)} and {list(data.shape)}"
+            f"{list(own)} and {list(sizes)}"
         )
 
 
 def _check_lengths(lengths: Any, count: int) -> None:
-    if (lengths < 0).any():
-        raise RuntimeError("lengths contains negative value!")
     if (lengths.sum(-1) != count).any():
         raise RuntimeError(
             "segment_reduce(): Expected all rows of lengths along axis to sum to "

@@ -38,6 +38,6 @@ def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
     """The first `size` rows of `nonzero`, filled up. Raises: RuntimeError for a negative size."""
     if size < 0:
         raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, got {size}")
-    found = ops.nonzero(self)[:size]
-    missing = found.new_full((size - found.shape[0], found.shape[1]), fill_value)
-    return ops.cat([found, missing])
+    found = ops.nonzero(self)
+    rows, _ = found._sizes
+    return ops.constant_pad_nd(found, (0, 0, 0, size - rows), fill_value)

@@ -11,14 +11,14 @@ from torchgen_out._runtime.dispatch.operator import operators
 
 def _with(self: Any, look: Any, src: Any) -> Any:
     """A copy of `self` in which the view that `look` takes holds `src`."""
-    copied = self.clone()
+    copied = operators["clone"].calls[self._key](self, None)
     part = look(copied)
     if part._sizes != src._sizes:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "
             f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
         )
-    part.copy_(src)
+    operators["copy_"].calls[part._key, src._key](part, src, False)
     return copied
 
 
@@ -52,7 +52,8 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Any:
     """A copy with `src` at a view of any geometry."""
-    return _with(self, lambda x: x.as_strided(size, stride, storage_offset), src)
+    call = operators["as_strided"].calls
+    return _with(self, lambda x: call[x._key](x, size, stride, storage_offset), src)
 
 
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
