@@ -54,6 +54,7 @@ from torchgen_out._runtime.ops.composite import random as random_bodies
 from torchgen_out._runtime.ops.composite import rnn as rnn_bodies
 from torchgen_out._runtime.ops.composite import sampling as sampling_bodies
 from torchgen_out._runtime.ops.composite import sort as sort_bodies
+from torchgen_out._runtime.ops.composite.copy import filling as filling_bodies
 from torchgen_out._runtime.ops.composite.copy import pixel_shuffle as pixel_shuffle_bodies
 from torchgen_out._runtime.ops.composite.copy import shaping as shaping_bodies
 from torchgen_out._runtime.ops.composite.copy import stacking as stacking_bodies
@@ -132,8 +133,8 @@ def fill(
             return _answer
         check_tensors("fill", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("fill", out, ops.clone(input).fill_(value))
-    return ops.clone(input).fill_(value)
+        return store_out("fill", out, filling_bodies.fill(input, value))
+    return filling_bodies.fill(input, value)
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1507,7 +1508,7 @@ def floor_divide__Scalar(input: Number, other: Number) -> Tensor:
         _answer = overridden(floor_divide__Scalar, locals())
         if _answer is not NotImplemented:
             return _answer
-    return ops.full((), input).floor_divide(other)
+    return pointwise_bodies.floor_divide_numbers(input, other)
 
 
 def ldexp(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.bindings.binding import OPERANDS, Binder
+from torchgen_out._runtime.bindings.binding import LISTS, OPERANDS, Binder
 from torchgen_out._runtime.core.dtype import dtype as Dtype
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out.functions.composite import (
@@ -283,7 +283,15 @@ def randint(*args: Any, **keywords: Any) -> Any:
     randint.low(SymInt low, SymInt high, SymInt[] size, *, Generator? generator=None, ScalarType?
         dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"""
     if keywords:
+        if len(args) == 1 and "size" in keywords:
+            return randint__default(*args, **keywords)
+        if len(args) == 2 and args[1].__class__ is int and "size" in keywords:
+            return randint__low(*args, **keywords)
         return _randint.named(args, keywords)
+    if len(args) == 2 and args[1].__class__ in LISTS:
+        return randint__default(*args)
+    if len(args) == 3 and args[1].__class__ is int:
+        return randint__low(*args)
     return _randint[tuple(map(type, args))](*args)
 
 
@@ -346,7 +354,16 @@ def normal(*args: Any, **keywords: Any) -> Any:
         ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) ->
         Tensor"""
     if keywords:
+        if (
+            len(args) == 2
+            and args[0].__class__ is float
+            and args[1].__class__ is float
+            and "size" in keywords
+        ):
+            return normal__float_float(*args, **keywords)
         return _normal.named(args, keywords)
+    if len(args) == 3 and args[0].__class__ is float and args[1].__class__ is float:
+        return normal__float_float(*args)
     return _normal[tuple(map(type, args))](*args)
 
 
@@ -825,6 +842,8 @@ def movedim(*args: Any, **keywords: Any) -> Any:
         return _movedim.named(args, keywords)
     if len(args) == 3 and args[1].__class__ is int and args[2].__class__ is int:
         return movedim__int(*args)
+    if len(args) == 3 and args[1].__class__ in LISTS and args[2].__class__ in LISTS:
+        return movedim__intlist(*args)
     return _movedim[tuple(map(type, args))](*args)
 
 
@@ -846,6 +865,8 @@ def squeeze(*args: Any, **keywords: Any) -> Any:
         return squeeze__default(*args)
     if len(args) == 2 and args[1].__class__ is int:
         return squeeze__dim(*args)
+    if len(args) == 2 and args[1].__class__ in LISTS:
+        return squeeze__dims(*args)
     return _squeeze[tuple(map(type, args))](*args)
 
 
@@ -950,6 +971,8 @@ def split(*args: Any, **keywords: Any) -> Any:
         return _split.named(args, keywords)
     if 2 <= len(args) <= 3 and args[1].__class__ is int:
         return split__Tensor(*args)
+    if 2 <= len(args) <= 3 and args[1].__class__ in LISTS:
+        return split__sizes(*args)
     return _split[tuple(map(type, args))](*args)
 
 

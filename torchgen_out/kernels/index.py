@@ -37,7 +37,7 @@ from torchgen_out._runtime.kernels.common.places import (
     plus,
     row_start,
 )
-from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min, sqrt
 
 
 def flip_0(
@@ -2772,6 +2772,159 @@ _adaptive_avg_pool3d = IndexProgram(
                 (3, ("x",)),
                 (1, ("j",)),
             ),
+        ),
+    ),
+)
+
+
+def _pair_distances_0(
+    start,
+    stop,
+    rows,
+    self,
+    columns,
+    out,
+    rows_at,
+    rows_s0,
+    self_at,
+    self_s0,
+    self_s1,
+    columns_at,
+    columns_s0,
+    out_at,
+    out_s0,
+    n_d,
+    self_size2,
+):
+    """s[k] = sum(d: pow(self[rows[k], d] - self[columns[k], d], 2))
+    out[k] = 0 if s[k] == 0 else sqrt(s[k])
+    """
+    for item in range(start, stop):
+        k = item
+        s_total = WIDE(0)
+        for begin in range(0, n_d, BLOCK):
+            s_run = T(0)
+            for d in range(begin, lesser(begin + BLOCK, n_d)):
+                place = np.int64(rows[U(rows_at + k * rows_s0)])
+                if U(place) >= U(self_size2):
+                    return False
+                self_value = self[U(self_at + place * self_s0 + d * self_s1)]
+                place2 = np.int64(columns[U(columns_at + k * columns_s0)])
+                if U(place2) >= U(self_size2):
+                    return False
+                self_value2 = self[U(self_at + place2 * self_s0 + d * self_s1)]
+                t0 = self_value - self_value2
+                s_item = t0 * t0
+                s_run = plus(s_run, s_item)
+            s_total = s_total + WIDE(s_run)
+        s = T(s_total)
+        out_here = T(0) if s == T(0) else sqrt(s)
+        out[U(out_at + k * out_s0)] = out_here
+    return True
+
+
+def _pair_distances_device_0(
+    k,
+    lane,
+    faults,
+    first_check,
+    rows,
+    self,
+    columns,
+    out,
+    rows_at,
+    rows_s0,
+    self_at,
+    self_s0,
+    self_s1,
+    columns_at,
+    columns_s0,
+    out_at,
+    out_s0,
+    n_d,
+    self_size2,
+):
+    """s[k] = sum(d: pow(self[rows[k], d] - self[columns[k], d], 2))
+    out[k] = 0 if s[k] == 0 else sqrt(s[k])
+    """
+    s_total = T(0)
+    for d in range(lane, n_d, LANES):
+        place = np.int64(rows[U(rows_at + I(k * rows_s0))])
+        is_inside = (place >= 0) & (place < self_size2)
+        if not is_inside:
+            note_outside(faults, first_check + 0, place, self_size2)
+        place = I(place) if is_inside else I(0)
+        self_value = self[U(self_at + I(place * self_s0) + I(d * self_s1))]
+        place2 = np.int64(columns[U(columns_at + I(k * columns_s0))])
+        is_inside2 = (place2 >= 0) & (place2 < self_size2)
+        if not is_inside2:
+            note_outside(faults, first_check + 1, place2, self_size2)
+        place2 = I(place2) if is_inside2 else I(0)
+        self_value2 = self[U(self_at + I(place2 * self_s0) + I(d * self_s1))]
+        t0 = self_value - self_value2
+        s_item = t0 * t0
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s = s_total
+    out_here = T(0) if s == T(0) else sqrt(s)
+    if lane == 0:
+        out[U(out_at + I(k * out_s0))] = out_here
+
+
+def _pair_distances_extents(self, rows, columns):
+    """The extents of d, k; sizes must agree."""
+    n_d = self[-1]
+    n_k = rows[-1]
+    agree("_pair_distances", "k", n_k, "size(columns, -1)", columns[-1])
+    return n_d, n_k, self[-2]
+
+
+_pair_distances = IndexProgram(
+    "_pair_distances",
+    arguments=("self", "rows", "columns"),
+    inputs={
+        "self": TensorForm(False, ("", "")),
+        "rows": TensorForm(False, ("",), "int"),
+        "columns": TensorForm(False, ("",), "int"),
+    },
+    results={"out": TensorForm(False, ("k",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_pair_distances_extents,
+    measures=("d", "k", "size(self, -2)"),
+    launches=(
+        Launch(
+            function=_pair_distances_0,
+            arrays=("rows", "self", "columns", "out"),
+            writes=("out",),
+            extents=("d",),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=False,
+            items=("k",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("d",), ()),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_pair_distances_device_0,
+            arrays=("rows", "self", "columns", "out"),
+            writes=("out",),
+            extents=("d",),
+            integers=("size(self, -2)",),
+            numbers=(),
+            has_batch=False,
+            items=("k",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("d",), ()),
+            lanes=("d", True),
+            refused=("0 <= rows[k] < size(self, -2)", "0 <= columns[k] < size(self, -2)"),
         ),
     ),
 )

@@ -122,6 +122,16 @@ def vector_norm_backward(
     return self * size.pow(ord - 2) * (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
 
 
+def pair_distances_backward(
+    grad: Tensor, self: Tensor, rows: Tensor, columns: Tensor, norm: Tensor
+) -> Tensor:
+    """The gradient of the lengths of rows' differences; 0 where a length is 0, a subgradient."""
+    shares = (grad / norm).masked_fill(norm == 0, 0).unsqueeze(-1)
+    shares = (self.index_select(0, rows) - self.index_select(0, columns)) * shares
+    found: Tensor = ops.zeros_like(self).index_add(0, rows, shares)
+    return found.index_add(0, columns, shares, alpha=-1)
+
+
 def _share_of_extremes(size: Tensor, ord: Any, norm: Tensor, dim: Any) -> Any:
     """1 / count for the magnitudes that are the extreme one, 0 for the others."""
     if not size._sizes:

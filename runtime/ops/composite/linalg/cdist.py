@@ -6,7 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from torchgen_out._runtime.core import device as devices
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
 
 IF_MANY = "use_mm_for_euclid_dist_if_necessary"
 BY_PRODUCTS = {IF_MANY: None, "use_mm_for_euclid_dist": True, "donot_use_mm_for_euclid_dist": False}
@@ -45,13 +47,16 @@ def _euclidean(x1: Any, x2: Any) -> Any:
 
 def pdist(self: Any, p: float = 2) -> Any:
     """Shape: (n, m) -> (n * (n - 1) / 2), the distances above the diagonal, row by row."""
-    if self.ndim != 2:
+    if len(self._sizes) != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
     if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    n = self.shape[0]
-    is_kept = self.is_cpu and n <= MOST_ROWS_KEPT
+    n, _ = self._sizes
+    is_kept = n <= MOST_ROWS_KEPT and not self._key & keys.NOT_HERE
     rows, columns = _kept_pairs(n) if is_kept else _pairs(n, self.device)
+    if p == 2:
+        call = operators["_pair_distances"].calls
+        return call[self._key, rows._key, columns._key](self, rows, columns)
     difference = self.index_select(0, rows) - self.index_select(0, columns)
     return ops.linalg_vector_norm(difference, p, -1)
 
