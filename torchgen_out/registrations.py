@@ -837,6 +837,7 @@ ops.cosine_similarity = composite.cosine_similarity
 ops.pairwise_distance = composite.pairwise_distance
 ops._euclidean = pointwise._euclidean
 ops.cdist = composite.cdist
+ops._pair_distances = dispatch._pair_distances
 ops.pdist = composite.pdist
 ops.constant_pad_nd = dispatch.constant_pad_nd
 ops.pad = composite.pad

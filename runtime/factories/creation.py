@@ -76,7 +76,7 @@ def sizes_of(size: int | Sequence[SupportsIndex]) -> tuple[int, ...]:
         if each.__class__ is not int or each < 0:
             break
     else:
-        return size
+        return size  # type: ignore[return-value]
     sizes = tuple([_index(each) for each in size])
     for each in sizes:
         if each < 0:

@@ -5600,6 +5600,21 @@ def native_group_norm_backward(
     return call(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
 
 
+__pair_distances = operators._pair_distances.calls
+
+
+def _pair_distances(input: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """_pair_distances(Tensor self, Tensor rows, Tensor columns) -> Tensor
+
+    The Euclidean distances of chosen pairs of rows; that of equal ones has gradient 0.
+    """
+    try:
+        call = __pair_distances[input._key, rows._key, columns._key]
+    except AttributeError:
+        return __pair_distances.miss(input, rows, columns)
+    return call(input, rows, columns)
+
+
 _constant_pad_nd = operators.constant_pad_nd.calls
 
 

@@ -6714,6 +6714,47 @@ def recording_native_group_norm_backward(below, needs_grad_out, needs_input, nee
     return call
 
 
+class PairDistancesBackward0(Node):
+    """_pair_distances
+    self: pair_distances_backward(grad, self, rows, columns, result)
+    rows, columns: non_differentiable
+    """
+
+    __slots__ = ("saved_columns", "saved_result", "saved_rows", "saved_self")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        rows = unpack(node.saved_rows, node)
+        columns = unpack(node.saved_columns, node)
+        result = unpack(node.saved_result, node)
+        grad_self = formulas.pair_distances_backward(grad, self, rows, columns, result)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_rows = None
+        node.saved_columns = None
+        node.saved_result = None
+
+
+def recording__pair_distances(below, needs_self):
+    """Records PairDistancesBackward0 around `below`."""
+
+    def call(self, rows, columns):
+        result = below(self, rows, columns)
+        if not grad_mode.state.enabled:
+            return result
+        node = PairDistancesBackward0()
+        node.saved_self = save(self)
+        node.saved_rows = save(rows)
+        node.saved_columns = save(columns)
+        node.saved_result = save_result(result, 0)
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class ConstantPadNdBackward0(Node):
     """constant_pad_nd
     self: constant_pad_nd(grad, opposite(pad), 0)

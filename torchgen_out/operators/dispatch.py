@@ -3445,6 +3445,23 @@ native_group_norm_backward = Dispatch(
     record=nodes.recording_native_group_norm_backward,
 )
 
+_pair_distances = Dispatch(
+    "_pair_distances",
+    "_pair_distances(Tensor self, Tensor rows, Tensor columns) -> Tensor",
+    {"self": "tensor", "rows": "tensor", "columns": "tensor"},
+    arguments={"self": "operand", "rows": "operand", "columns": "operand"},
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_pair_distances",
+        "CUDA": "torchgen_out.kernels.index:_pair_distances",
+    },
+    meta=torchgen_out_kernels_index_shapes._pair_distances.shapes,
+    differentiable=("self",),
+    record=nodes.recording__pair_distances,
+)
+
 constant_pad_nd = Dispatch(
     "constant_pad_nd",
     "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
