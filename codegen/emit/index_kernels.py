@@ -176,6 +176,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         ("runs_batch", str(phase.runs_batch)),
         ("over_batch", str(any(nest.over_batch for nest in phase.nests))),
         ("work", _tuple(work)),
+        *([("tile", f'"{phase.tile}"')] if phase.tile else []),
         *([("product", _product(launch.product))] if launch.product else []),
         *([("window", _window(launch.window))] if launch.window else []),
     )

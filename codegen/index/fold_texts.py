@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Statement
@@ -21,28 +22,39 @@ class FoldWriter(LoopWriter):
         self.limit()
         if self.count_all():
             return
-        totals = [writer.fresh(f"{s.target}_total") for s in self.nest.statements]
-        for statement, total in zip(self.nest.statements, totals, strict=True):
+        folds = self.nest.folds
+        totals = [writer.fresh(f"{s.target}_total") for s in folds]
+        for statement, total in zip(folds, totals, strict=True):
             self.put(f"{total} = {self.first_total(statement)}")
             if is_argument(statement):
                 self.put(f"{total}_at = 0")
-        runs = {s.target: t for s, t in zip(self.nest.statements, totals, strict=True)}
+        runs = {s.target: t for s, t in zip(folds, totals, strict=True)}
         if self.sums_in_runs():
             runs = self.run_loops(runs)
         else:
             self.fold_loops()
         self.guarded()
-        for statement in self.nest.statements:
-            self.accumulate(statement, runs[statement.target], self.value(statement))
-        for statement, total in zip(self.nest.statements, totals, strict=True):
+        self.each_item(lambda each, value: self.accumulate(each, runs[each.target], value))
+        for statement, total in zip(folds, totals, strict=True):
             if runs[statement.target] != total:
                 writer.depth = self.run_depth
-                self.put(f"{total} = {total} + WIDE({runs[statement.target]})")
+                self.put(f"{total} = plus({total}, WIDE({runs[statement.target]}))")
         writer.depth = start
-        for statement, total in zip(self.nest.statements, totals, strict=True):
+        for statement, total in zip(folds, totals, strict=True):
             self.join(statement, total)
             self.store(statement, self.result(statement, total))
         writer.over_batch = {}
+
+    def each_item(self, accumulate: Callable[[Statement, str], None]) -> None:
+        """All that is done for one item of the folds: elements are stored after all is read."""
+        stores = []
+        for statement in self.nest.statements:
+            if statement.fold is None:
+                stores.append((statement, self.made_element(statement)))
+            else:
+                accumulate(statement, self.value(statement))
+        for statement, variable in stores:
+            self.store(statement, variable)
 
     def count_all(self) -> bool:
         """Sums of what no index of theirs changes: it is multiplied by how many values these have.
@@ -101,7 +113,7 @@ class FoldWriter(LoopWriter):
         is_long = nest.over_batch or any(
             self.writer.sizes.extent[loop.index].constant is None for loop in nest.inner
         )
-        return is_long and any(map(_is_sum, nest.statements))
+        return is_long and any(map(_is_sum, nest.folds))
 
     def is_wide(self, statement: Statement) -> bool:
         """Whether a total is of the wider type."""
@@ -120,7 +132,7 @@ class FoldWriter(LoopWriter):
             self.indent(f"for begin in range({first}, {last}, BLOCK):")
             first, last = "begin", f"lesser(begin + BLOCK, {last})"
         runs = dict(totals)
-        for statement in self.nest.statements:
+        for statement in self.nest.folds:
             if self.is_wide(statement):
                 runs[statement.target] = writer.fresh(f"{statement.target}_run")
                 self.put(f"{runs[statement.target]} = T(0)")
@@ -183,18 +195,13 @@ class FoldWriter(LoopWriter):
         assert vector is not None
         start = writer.depth
         name = python_name(vector.index)
-        is_spread = writer.phase.spread == vector.index
-        first, last = ("start", "stop") if is_spread else ("0", writer.extent(vector.index))
-        blocks = [writer.fresh(f"{s.target}_block") for s in self.nest.statements]
-        for statement, block in zip(self.nest.statements, blocks, strict=True):
-            line = f"    {block} = np.empty(BLOCK, {writer.dtype(statement.target)})"
-            writer.lines.insert(0, line)
-        self.indent(f"for begin in range({first}, {last}, BLOCK):")
-        self.put(f"end = lesser(begin + BLOCK, {last})")
+        folds = self.nest.folds
+        blocks = {each.target: self.block_of(each) for each in folds}
+        self.begin_blocks(vector.index)
         self.indent(f"for {name} in range(begin, end):")
         totals = self.wide_blocks()
-        for statement, block in zip(self.nest.statements, blocks, strict=True):
-            self.put(f"{block}[U({name} - begin)] = {identity(statement)}")
+        for each in folds:
+            self.put(f"{blocks[each.target]}[U({name} - begin)] = {identity(each)}")
         for total in totals.values():
             self.put(f"{total}[U({name} - begin)] = WIDE(0)")
         writer.depth -= 1
@@ -203,33 +210,46 @@ class FoldWriter(LoopWriter):
             self.put("kept = 0")
         self.fold_loops()
         if totals:
-            self.flush(
-                name,
-                {
-                    block: totals[s.target]
-                    for s, block in zip(self.nest.statements, blocks, strict=True)
-                    if s.target in totals
-                },
-            )
+            self.flush(name, {blocks[target]: total for target, total in totals.items()})
         self.stage(vector)
         self.loop(vector, "begin", "end")
         self.guarded()
-        for statement, block in zip(self.nest.statements, blocks, strict=True):
-            assert statement.fold is not None
-            item = writer.fresh(f"{statement.target}_item")
-            self.put(f"{item} = {self.value(statement)}")
-            self.put(f"at = U({name} - begin)")
-            self.put(f"before = {block}[at]")
-            self.put(f"{block}[at] = {combined(statement.fold.kind, 'before', item)}")
+        self.each_item(lambda each, value: self.combine_in(blocks[each.target], each, value))
         writer.depth = within
         writer.over_batch = {}
-        self.indent(f"for {name} in range(begin, end):")
-        for statement, block in zip(self.nest.statements, blocks, strict=True):
-            value = f"{block}[U({name} - begin)]"
-            if statement.target in totals:
-                value = f"T({totals[statement.target]}[U({name} - begin)] + WIDE({value}))"
-            self.store(statement, value)
+        results = {each.target: f"{blocks[each.target]}[U({name} - begin)]" for each in folds}
+        for target, total in totals.items():
+            results[target] = f"T({total}[U({name} - begin)] + WIDE({results[target]}))"
+        made = [each for each in folds if each.target in totals or not self.is_block(each)]
+        if made:
+            self.indent(f"for {name} in range(begin, end):")
+        for each in made:
+            self.store(each, results[each.target])
         writer.depth = start
+
+    def is_block(self, statement: Statement) -> bool:
+        """Whether a fold's own row is a block along the innermost index."""
+        phase = self.writer.phase
+        own = statement.indices[len(phase.items) :]
+        return statement.target in phase.rows and phase.tile is not None and own == (phase.tile,)
+
+    def block_of(self, statement: Statement) -> str:
+        """What a fold has so far, along the innermost index."""
+        if self.is_block(statement):
+            return python_name(statement.target)
+        block = self.writer.fresh(f"{statement.target}_block")
+        self.make_block(block, self.writer.dtype(statement.target))
+        return block
+
+    def combine_in(self, block: str, statement: Statement, value: str) -> None:
+        """Put a value to what a block has for the element at hand."""
+        vector = self.nest.vector
+        assert statement.fold is not None and vector is not None
+        item = self.writer.fresh(f"{statement.target}_item")
+        self.put(f"{item} = {value}")
+        self.put(f"at = U({python_name(vector.index)} - begin)")
+        self.put(f"before = {block}[at]")
+        self.put(f"{block}[at] = {combined(statement.fold.kind, 'before', item)}")
 
     def wide_blocks(self) -> dict[str, str]:
         """Blocks for what runs of sums have come to, by statement."""
@@ -238,7 +258,7 @@ class FoldWriter(LoopWriter):
             for statement in filter(_is_sum, nest.statements):
                 found[statement.target] = self.writer.fresh(f"{statement.target}_totals")
         for total in found.values():
-            self.writer.lines.insert(0, f"    {total} = np.empty(BLOCK, WIDE)")
+            self.make_block(total, "WIDE")
         return found
 
     def flush(self, name: str, totals: dict[str, str]) -> None:

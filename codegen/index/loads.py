@@ -178,6 +178,16 @@ class Loads:
 
     # Stores
 
+    def made_element(self, statement: Statement) -> str:
+        """The variable that holds an element of a statement that is no fold."""
+        value = self.value(statement)
+        variable = self.writer.held_name(statement.target)
+        if statement.target not in self.writer.held:
+            variable = self.writer.fresh(f"{statement.target}_value")
+        self.put(f"{variable} = {f'np.int64({value})' if statement.type == 'int' else value}")
+        self.made[statement.target] = variable
+        return variable
+
     def stored(self, value: str, kind: str) -> str:
         """A value as what memory holds."""
         return value

@@ -36,6 +36,8 @@ class LoopWriter(Loads):
             return writer.limits[loop.index, loop.lower, loop.upper]
         if writer.phase.spread == loop.index and not last:
             first, last = "start", "stop"
+        if writer.phase.tile == loop.index and not last:
+            first, last = "begin", "end"
         last = last or writer.extent(loop.index)
         for place in loop.lower:
             first = f"greater({first}, {writer.place(place)})"
@@ -141,20 +143,31 @@ class LoopWriter(Loads):
 
     def blocks(self, loop: Loop) -> None:
         """The loop over a block of an index, with its uneven reads before it."""
-        writer = self.writer
-        is_spread = writer.phase.spread == loop.index
-        first, last = ("start", "stop") if is_spread else ("0", writer.extent(loop.index))
-        self.indent(f"for begin in range({first}, {last}, BLOCK):")
-        self.put(f"end = lesser(begin + BLOCK, {last})")
+        self.begin_blocks(loop.index)
         self.stage(loop)
         self.loop(loop, "begin", "end")
+
+    def begin_blocks(self, index: str) -> None:
+        """The loop over blocks of an index; if an item is one of them, there is no other."""
+        writer = self.writer
+        if writer.phase.tile == index:
+            return
+        is_spread = writer.phase.spread == index
+        first, last = ("start", "stop") if is_spread else ("0", writer.extent(index))
+        self.indent(f"for begin in range({first}, {last}, BLOCK):")
+        self.put(f"end = lesser(begin + BLOCK, {last})")
+
+    def make_block(self, name: str, dtype: str) -> None:
+        """Make room for a block, before all loops."""
+        size = "TILE" if self.writer.phase.tile else "BLOCK"
+        self.writer.lines.insert(0, f"    {name} = np.empty({size}, {dtype})")
 
     def stage(self, loop: Loop) -> None:
         """Read what is not dense along an index into blocks that are."""
         writer = self.writer
         for access in self.irregular(loop.index) if not self.nest.guards else ():
             block = writer.fresh(f"{access.tensor}_block")
-            writer.lines.insert(0, f"    {block} = np.empty(BLOCK, T)")
+            self.make_block(block, "T")
             depth = writer.depth
             element = f"{block}[U({python_name(loop.index)} - begin)]"
             periodic = self.periodic(access, loop.index)
@@ -179,7 +192,7 @@ class LoopWriter(Loads):
                     continue
                 word, kind = ("test", "np.bool_") if isinstance(source, Test) else ("place", "T")
                 block = writer.fresh(f"{word}_block")
-                writer.lines.insert(0, f"    {block} = np.empty(BLOCK, {kind})")
+                self.make_block(block, kind)
                 depth = writer.depth
                 element = f"{block}[U({python_name(loop.index)} - begin)]"
                 self.loop(loop, "begin", "end")

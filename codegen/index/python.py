@@ -33,28 +33,49 @@ def launch_texts(
 class HostWriter(Writer):
     """One launch on the host: indices are counted, as a division takes as long as a short row."""
 
+    @property
+    def all_counters(self) -> list[str]:
+        """What an item is told by, the fastest first: of a tile, where it begins."""
+        return [*(["begin"] if self.phase.tile else []), *self.counters]
+
     def items(self) -> None:
-        is_counted = len(self.counters) > 1
+        if self.phase.tile:
+            self.put(f"tiles = ({self.extent(self.phase.tile)} + TILE - 1) // TILE")
+        is_counted = len(self.all_counters) > 1
         if is_counted:
             self.decode("start")
         self.indent(f"for {'_' if is_counted else 'item'} in range(start, stop):")
         if not is_counted:
             self.decode("item")
+        if self.phase.tile:
+            self.put(f"end = lesser(begin + TILE, {self.extent(self.phase.tile)})")
         self.row_starts()
+
+    def decode(self, item: str) -> None:
+        """The item's indices; before them, where its part of the tiled index begins."""
+        if self.phase.tile:
+            is_last = not self.counters
+            self.put(f"begin = {item if is_last else f'{item} % tiles'} * TILE")
+            if is_last:
+                return
+            self.put(f"rest = {item} // tiles")
+            item = "rest"
+        super().decode(item)
 
     def body(self) -> None:
         super().body()
-        if self.phase.spread is None and len(self.counters) > 1:
+        if self.phase.spread is None and len(self.all_counters) > 1:
             self.next_item()
 
     def next_item(self) -> None:
         """Count on."""
-        counters, self.depth = self.counters, 2
-        self.put(f"{counters[0]} += 1")
-        for name, counter, following in zip(
-            reversed(self.counted), counters, counters[1:], strict=False
-        ):
-            self.indent(f"if {counter} == {self.extent(name)}:")
+        counters, self.depth = self.all_counters, 2
+        tile = self.phase.tile
+        self.put(f"{counters[0]} += {'TILE' if tile else '1'}")
+        names = [*([tile] if tile else []), *reversed(self.counted)]
+        for name, counter, following in zip(names, counters, counters[1:], strict=False):
+            symbol = ">=" if name == tile else "=="
+            self.indent(f"if {counter} {symbol} {self.extent(name)}:")
             self.put(f"{counter} = 0")
             self.put(f"{following} += 1")
         self.depth = 1
@@ -99,16 +120,7 @@ class NestWriter(ScatterWriter):
 
     def elements(self) -> None:
         """Everything is loaded, then stored: what is stored could be what is loaded."""
-        stores = []
-        for statement in self.nest.statements:
-            value = self.value(statement)
-            variable = self.writer.held_name(statement.target)
-            if statement.target not in self.writer.held:
-                variable = self.writer.fresh(f"{statement.target}_value")
-            cast = statement.type == "int"
-            self.put(f"{variable} = {f'np.int64({value})' if cast else value}")
-            self.made[statement.target] = variable
-            stores.append((statement, variable))
+        stores = [(each, self.made_element(each)) for each in self.nest.statements]
         for statement, variable in stores:
             if statement.target not in self.writer.phase.numbers:
                 self.store(statement, variable)

@@ -7,7 +7,7 @@ import re
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ..formula.printer import LINE_LENGTH, parameter_name
@@ -23,7 +23,7 @@ _RESERVED = frozenset(
     (
         *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
         *("batch", "dims", "batches", "batch_size", "run_size", "plan", "last", "row_start"),
-        *("U", "T", "BLOCK", "RUN", "WIDE", "kept"),
+        *("U", "T", "BLOCK", "TILE", "RUN", "WIDE", "kept", "tiles", "width"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
@@ -146,6 +146,8 @@ class Writer(ABC):
         self.limits: dict[tuple[str, tuple[Place, ...], tuple[Place, ...]], tuple[str, str]] = {}
         """Where loops begin and end, as variables."""
         self.checked: set[tuple[Element, Place]] = set()
+        self.borrowed = {} if self.has_mask else self.phase.borrowed
+        """Rows that live in a result; not where a call may do without that."""
 
     @property
     @abstractmethod
@@ -174,7 +176,9 @@ class Writer(ABC):
     def launch(self) -> LaunchText:
         phase = self.phase
         rows = [name for name in phase.rows if name in self.local]
-        for name in rows:
+        if phase.tile:
+            self.put(f"width = lesser(TILE, {self.extent(phase.tile)})")
+        for name in [each for each in rows if each not in self.borrowed]:
             self.put(f"{python_name(name)} = np.empty({self.row_size(name)}, {self.dtype(name)})")
         self.body()
         arrays = tuple(self.arrays)
@@ -224,7 +228,11 @@ class Writer(ABC):
 
     def row_size(self, name: str) -> str:
         rest = self.program.statement(name).indices[len(self.phase.items) :]
-        return " * ".join(self.extent(each) for each in rest)
+        return " * ".join(self.row_extent(each) for each in rest)
+
+    def row_extent(self, index: str) -> str:
+        """How many elements along an index are kept in a row."""
+        return "width" if index == self.phase.tile else self.extent(index)
 
     def dtype(self, name: str) -> str:
         return {"number": "T", "int": "np.int64", "bool": "np.bool_"}[self.tensors[name].type]
@@ -364,6 +372,8 @@ class Writer(ABC):
 
     def memory(self, access: Access) -> str:
         """An element in memory."""
+        if access.tensor in self.borrowed:
+            access = replace(access, tensor=self.borrowed[access.tensor])
         return f"{python_name(access.tensor)}[U({self.offset(access)})]"
 
     def offset(self, access: Access) -> str:
@@ -377,9 +387,9 @@ class Writer(ABC):
             indices, rest = [name for name, _ in pairs], [place for _, place in pairs]
             text = self.place(rest[0], len(rest) - 1)
             for number, (place, index) in enumerate(zip(rest[1:], indices[1:], strict=True)):
-                text = f"{text} * {self.extent(index)} + {self.place(place)}"
+                text = f"{text} * {self.row_extent(index)} + {self.place(place)}"
                 text = f"({text})" if number < len(rest) - 2 else text
-            return text
+            return f"{text} - begin" if indices[-1] == self.phase.tile else text
         self.arrays.setdefault(access.tensor)
         name = access.tensor
         parts = [self.start_of(access)]

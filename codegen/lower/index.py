@@ -10,7 +10,7 @@ from ..index.folds import without_logsumexp, without_means
 from ..index.inline import inlined
 from ..index.solve import solved
 from ..model.index import Access, IndexProgram, Statement
-from ..model.loops import LoopProgram, Phase
+from ..model.loops import Loop, LoopProgram, Nest, Phase
 from ..model.place import Place
 from .index_nests import nests_of, scattered_of, vector_of
 from .index_windows import window_of
@@ -149,10 +149,13 @@ def _phase(group: _Group, program: IndexProgram) -> Phase:
     numbers, rows = kept_within(statements, items, group.has_batch, program)
     product = product_of(statements, program)
     phase = Phase(
-        *(group.has_batch, items, spread, runs_batch, tuple(nests), numbers, rows), product=product
+        *(group.has_batch, items, spread, runs_batch, tuple(nests), numbers, rows),
+        product=product,
+        borrowed=_borrowed(nests, rows, program),
     )
     window = window_of(phase, program, _kept_along(phase, statements, program))
-    return replace(phase, window=window)
+    has_tiles = not (spread or runs_batch or window)
+    return replace(phase, window=window, tile=_tile(nests, rows, program) if has_tiles else None)
 
 
 def _kept_along(
@@ -161,6 +164,53 @@ def _kept_along(
     """The tensors that nobody needs beyond an element of a launch's rows."""
     items = statements[0].indices[: len(phase.items) + 1]
     return kept_within(statements, items, phase.has_batch, program)[0]
+
+
+def _tile(nests: Sequence[Nest], rows: Sequence[str], program: IndexProgram) -> str | None:
+    """The index that is innermost in all nests, whose elements need nothing of each other."""
+    loops = [[*nest.outer, *nest.inner, *([nest.vector] if nest.vector else [])] for nest in nests]
+    inner = loops[0][-1] if loops[0] else None
+    if inner is None or inner != Loop(inner.index) or any(own[-1:] != [inner] for own in loops):
+        return None
+    statements = [each for nest in nests for each in nest.statements]
+    if not any(nest.vector for nest in nests) or any(nest.scattered for nest in nests):
+        return None
+    for each in statements:
+        if inner.index not in each.indices:
+            return None
+        for access in each.accesses:
+            made = program.statement(access.tensor).indices if access.tensor in rows else ()
+            at = dict(zip(made, [place.index for place in access.places], strict=False))
+            if made and at.get(inner.index) != inner.index:
+                return None
+    return inner.index
+
+
+def _borrowed(nests: Sequence[Nest], rows: Sequence[str], program: IndexProgram) -> dict[str, str]:
+    """The rows that can be kept where a result will be.
+
+    The last nest that reads such a row writes the result in its stead, each element of which is
+    made of the same one of the row.
+    """
+    found: dict[str, str] = {}
+    for row in map(program.statement, rows):
+        name = row.target
+        last = [nest for nest in nests if any(_reads(each, name) for each in nest.statements)][-1]
+        for each in last.statements:
+            reads = [access for access in each.accesses if access.tensor == name]
+            is_alike = each.fold is row.fold is None and (each.indices, each.type) == (
+                row.indices,
+                row.type,
+            )
+            is_own = all([p.index for p in access.places] == list(row.indices) for access in reads)
+            is_free = each.target in program.results and each.target not in found.values()
+            if reads and is_alike and is_own and is_free and len(last.statements) == 1:
+                found[name] = each.target
+    return found
+
+
+def _reads(statement: Statement, tensor: str) -> bool:
+    return any(access.tensor == tensor for access in statement.accesses)
 
 
 def product_of(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..model import place as places
-from ..model.index import SUM, IndexProgram, Statement, Test
+from ..model.index import ARGMAX, ARGMIN, SUM, IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest
 from ..model.place import Element, Function, Index, Parameter, Place, Size
 
@@ -86,19 +86,53 @@ def nests_of(
 
 def _joined(one: Nest, other: Nest) -> Nest | None:
     """Two nests as one, if they have the same loops and the second reads what the first has made
-    at the same indices alone."""
-    same = replace(one, statements=()) == replace(other, statements=())
-    if not same or one.scattered is not None or one.is_fold != other.is_fold:
+    at the same indices alone.
+
+    Elements and folds over them are one nest, too: what is made is added up as it is stored.
+    """
+    if _loops_of(one) != _loops_of(other) or one.scattered is not None:
         return None
     made = {each.target: each for each in one.statements}
     for access in other.statements[0].accesses:
         if access.tensor in made:
-            if one.is_fold:
+            own = made[access.tensor]
+            if own.fold is not None or [each.index for each in access.places] != list(own.indices):
                 return None
-            own = made[access.tensor].indices
-            if [each.index for each in access.places] != list(own):
-                return None
-    return replace(one, statements=(*one.statements, *other.statements))
+    if one.is_fold == other.is_fold:
+        is_same = replace(one, statements=()) == replace(other, statements=())
+    else:
+        is_same = _may_mix(one) and _may_mix(other)
+    shape = one if one.is_fold else other
+    return replace(shape, statements=(*one.statements, *other.statements)) if is_same else None
+
+
+def _loops_of(nest: Nest) -> tuple[Loop, ...]:
+    return (*nest.outer, *nest.inner, *([nest.vector] if nest.vector else []))
+
+
+def _may_mix(nest: Nest) -> bool:
+    """Whether elements may be made in a nest of folds: where that hinders no vectors."""
+    last = _loops_of(nest)[-1:]
+    return (
+        not (nest.over_batch or nest.guards or nest.scattered)
+        and all(_is_plain(each, [loop.index for loop in last]) for each in nest.statements)
+        and sum(len(each.reads) for each in nest.statements) <= MOST_READ
+    )
+
+
+MOST_READ = 4
+"""What a nest may read that also stores: LLVM compares each with what is written."""
+
+
+def _is_plain(statement: Statement, along: Sequence[str]) -> bool:
+    """Whether elements lie evenly along the innermost index, and vectors fold them."""
+    is_argument = statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
+    return not (
+        is_argument
+        or statement.reads_itself
+        or any(not p.is_linear_in(name) for p in statement.all_places for name in along)
+        or any(isinstance(atom, Element) for p in statement.all_places for atom in p.atoms)
+    )
 
 
 def _nest(

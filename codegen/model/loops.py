@@ -7,7 +7,7 @@ its nests. A tensor that lives within an item is a number there, or a row in a b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .index import Access, IndexProgram, Statement, Test
 from .place import Place
@@ -28,7 +28,10 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """Loops around the bodies of some statements that go over the same indices."""
+    """Loops around the bodies of some statements that go over the same indices.
+
+    In a nest of folds, what is made element by element has all of their loops around it.
+    """
 
     statements: tuple[Statement, ...]
     outer: tuple[Loop, ...]
@@ -48,7 +51,12 @@ class Nest:
     @property
     def is_fold(self) -> bool:
         """Whether values are put together."""
-        return self.statements[0].fold is not None
+        return bool(self.folds)
+
+    @property
+    def folds(self) -> tuple[Statement, ...]:
+        """Those of the statements that are folds; others are elements, made on the way."""
+        return tuple(each for each in self.statements if each.fold is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,11 @@ class Phase:
     """The elements whose products the only statement sums, where libraries can do that."""
     window: Window | None = None
     """The same for folds over few elements, which are written out."""
+    borrowed: Mapping[str, str] = field(default_factory=dict)
+    """The rows that are kept where a result will be, until that is written element by element."""
+    tile: str | None = None
+    """The innermost index of all nests, if an item is made for each block of it: then what is made
+    in between stays in cache."""
 
     @property
     def runs_items(self) -> bool:

@@ -2816,7 +2816,7 @@ def _pair_distances_0(
                 t0 = self_value - self_value2
                 s_item = t0 * t0
                 s_run = plus(s_run, s_item)
-            s_total = s_total + WIDE(s_run)
+            s_total = plus(s_total, WIDE(s_run))
         s = T(s_total)
         out_here = T(0) if s == T(0) else sqrt(s)
         out[U(out_at + k * out_s0)] = out_here

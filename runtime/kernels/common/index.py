@@ -110,6 +110,7 @@ class Launch(NamedTuple):
     for is an item; items: the indices that make one; spread: where there is only one item, the
     index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop
     of the function.
+    tile: the index of whose parts each is an item.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
     product: what it multiplies, if it is a contraction. window: the same for folds over few
     elements. On a device, where the function is of one item: lanes: an index whose loop a warp can
@@ -134,6 +135,7 @@ class Launch(NamedTuple):
     scatter: tuple[str, str] | None = None
     reach: tuple[tuple[int, tuple[str, ...]], ...] = ()
     refused: tuple[str, ...] = ()
+    tile: str | None = None
     product: Product | None = None
     window: Window | None = None
 

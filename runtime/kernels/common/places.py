@@ -18,6 +18,9 @@ T, IS_DOUBLE = np.float64, True
 
 BLOCK = 512
 """Elements of a fold along an index of the result that are kept together, in the cache."""
+TILE = 2048
+"""Elements along the innermost index that make an item. A power of two of them and more are often
+in conflict in a cache, if they are cut to less."""
 WIDE = np.float64
 """What runs of a sum are put together in."""
 

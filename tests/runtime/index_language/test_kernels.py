@@ -23,6 +23,11 @@ TEXTS = {
     "linear_relu": ("x, w, b", "out[..., o] = relu(sum(k: x[..., k] * w[o, k]) + b[o])"),
     "turned_products": ("x, y", "out[b, i, j] = sum(k: x[b, k, i] * y[b, j, k]) / size(x, 1)"),
     "weighted_rows": ("x, v", "out[i, d] = sum(j: exp(x[i, j]) * v[j, d])"),
+    "softmax_of_columns": (
+        "x",
+        "e[b, i, j] = exp(x[b, i, j] - max(k: x[b, k, j]))\n"
+        "    out[b, i, j] = e[b, i, j] / sum(k: e[b, k, j])",
+    ),
     "strided_taps": (
         "x, w",
         "out[o, t : size(x, -1) // 2] = sum(c, k: x[c, 2 * t + k - 1 else 0] * w[o, c, k])",
@@ -55,6 +60,7 @@ SAMPLES = {
     "linear_relu": {"x": "2, 4", "w": "4, 4"},
     "turned_products": {"x": "2, 3, 4", "y": "2, 4, 3"},
     "weighted_rows": {"x": "2, 3", "v": "3, 2"},
+    "softmax_of_columns": {"x": "2, 3, 4"},
     "strided_taps": {"x": "2, 6", "w": "2, 2, 3"},
 }
 ENTRY = """
@@ -128,6 +134,18 @@ def test_sums_of_a_million_elements_are_exact(ops: Any, name: str) -> None:
             torch.set_num_threads(before)
     np.testing.assert_allclose(found[0], wanted, rtol=2**-23)
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("columns", [3, 5000])
+def test_columns_are_computed_in_tiles(ops: Any, columns: int) -> None:
+    """Tiles of the innermost index are items, beside others; the last one is smaller."""
+    plain = np.random.default_rng(0).standard_normal((3, 300, columns))
+    top = plain.max(1, keepdims=True)
+    e = np.exp(plain - top)
+    found = ops.softmax_of_columns(torch.from_numpy(plain)).numpy()
+    np.testing.assert_allclose(found, e / e.sum(1, keepdims=True), rtol=1e-14)
+    turned = torch.from_numpy(plain.swapaxes(1, 2).copy()).transpose(1, 2)
+    np.testing.assert_array_equal(ops.softmax_of_columns(turned).numpy(), found)
 
 
 def test_gradients_of_folds_over_all_dims_have_their_sizes(ops: Any) -> None:

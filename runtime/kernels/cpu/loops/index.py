@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torchgen_out._runtime.kernels import build, threads
+from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.common.contraction import Operand
 from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
@@ -246,7 +247,8 @@ class _Call(NamedTuple):
         offsets = tuple(name for name in arrays if name in self.operands)
         text = launch_text(
             *(launch.function, self.compute.name, tuple(parts), len(numbers), launch.arrays),
-            *(arrays, offsets, len(loops.sizes)),
+            *(arrays, offsets, len(loops.sizes), self._short(launch)),
+            launch.tile is not None and self.extents[launch.tile] <= places.TILE,
         )
         signature = (
             *(int, int, *[bool if type(each) is bool else float for each in numbers]),
@@ -260,6 +262,10 @@ class _Call(NamedTuple):
         values = tuple(each if type(each) is bool else float(each) for each in numbers)
         may_refuse = "return False" in text
         return Bound(entry, count, work, arrays, offsets, values, plan, may_refuse)
+
+    def _short(self, launch: Launch) -> tuple[str, ...]:
+        """The indices that go through one block at most."""
+        return tuple([name for name in launch.extents if self.extents[name] <= places.BLOCK])
 
     def _parts(
         self, launch: Launch, integers: list[int], literals: Collection[str]
@@ -295,7 +301,8 @@ class _Call(NamedTuple):
             parts.append(whole(loops.run_size))
         for name in (*launch.extents, *launch.integers):
             value = self.extents[name]
-            parts.append(str(value) if name in literals else whole(value))
+            natural = " & NATURAL" if name in launch.extents else ""
+            parts.append(str(value) if name in literals else f"{whole(value)}{natural}")
         return loops, parts
 
     def _loops(self, launch: Launch) -> _Loops:
@@ -326,7 +333,10 @@ class _Call(NamedTuple):
             for nest in launch.work
         )
         weight = 1 if self.program.moves else COMPUTED
-        return count, count * max(each, 1) * run_size * weight
+        work = count * max(each, 1) * run_size * weight
+        if launch.tile is not None:
+            count *= -(-extents[launch.tile] // places.TILE)
+        return count, work
 
 
 class _Loops(NamedTuple):

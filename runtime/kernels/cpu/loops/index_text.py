@@ -46,11 +46,14 @@ def launch_text(
     arrays: tuple[str, ...],
     offsets: tuple[str, ...],
     dims: int,
+    short: tuple[str, ...] = (),
+    is_one_tile: bool = False,
 ) -> str:
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
     parts: what the parameters behind the function's own arrays are. numbers: how many it takes;
-    arrays, offsets: what else, in this order.
+    arrays, offsets: what else, in this order. short: indices that go through one block at most;
+    is_one_tile: whether the index of tiles does.
     """
     name = function.__name__
     parameters, body = _parts_of(function)
@@ -62,7 +65,7 @@ def launch_text(
     given += [*(f"{each}_at" for each in offsets), "plan"]
     lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
-    body = _with_rows_spelled(body, dims)
+    body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile)
     known_here = compose.definitions_in(_places()) | compose.definitions_in(ORDER)
     used = compose.compose_from(body, known_here)
     library = compose.compose(body, type_name)
@@ -72,8 +75,10 @@ def launch_text(
         used = used.replace(each, "")
     joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
-    header += f"{runs.PLACES}BLOCK, RUN, FAR = {places.BLOCK}, {places.RUN}, {places.FAR}\n"
+    sizes = places.BLOCK, places.RUN, places.TILE, places.FAR
+    header += f"{runs.PLACES}BLOCK, RUN, TILE, FAR = {', '.join(map(str, sizes))}\n"
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{_wide(type_name)}\n"
+    header += "NATURAL = np.int64(0x7FFFFFFFFFFFFFFF)  # tells LLVM that a size is not negative\n"
     bits = 8 * np.dtype(type_name).itemsize
     if bits <= 64:
         header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
@@ -103,6 +108,20 @@ def _with_rows_spelled(body: str, dims: int) -> str:
         rest = f"np.int64(U({rest}) // {size})"
     start = f"({' + '.join(terms) or '0'})"
     return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
+
+
+def _in_one_block(body: str, short: tuple[str, ...], is_one_tile: bool) -> str:
+    """The text without loops over blocks of what is one block: of 40 elements a third of all.
+
+    Where there is one tile, it begins at 0.
+    """
+    for name in short:
+        body = body.replace(f"range(0, n_{name}, BLOCK)", "range(1)")
+        body = body.replace(f"lesser(begin + BLOCK, n_{name})", f"n_{name}")
+    if is_one_tile:
+        body = re.sub(r"end = lesser\(begin \+ TILE, (\w+)\)", r"end = \1", body)
+        body = body.replace("range(begin, end)", "range(end)").replace(" - begin)", ")")
+    return body
 
 
 @cache
