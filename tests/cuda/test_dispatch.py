@@ -5,10 +5,11 @@ What the kernels' texts compile to is looked at as well, for the very texts that
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import compare, on_device
 from tests.gpu import kernel_families
 from torchgen_out._runtime import dispatch
+from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.cuda import rows
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
@@ -202,6 +204,43 @@ def test_kernels_compile(emulated, operator, dtype):
     """The texts that are run; those of copies have tests of their own."""
     for source in _own(_sources(emulated, operator, dtype)):
         _compiled(source, "float64" in source.text, "complex" in source.text)
+
+
+OF_PRODUCTS = ("window_start", "window_end", "first_window", "last_window")
+"""What divides products of two indices, which 32 bits may not hold, and has 64 for them."""
+OF_WORDS = ("whole_wide",)
+"""What divides random words of 64 bits."""
+
+
+def test_indices_are_divided_as_what_they_are():
+    """`a // b` of two indices is a division of 64 bits, signed: `divided(a, b)` is not."""
+    found = {each for kernel in typed.KERNELS for each in _called(kernel.function)}
+    assert len(found) > 100
+    dividing = {each.__name__ for each in found if any(map(_divides, ast.walk(_tree(each))))}
+    assert dividing <= {*OF_PRODUCTS, *OF_WORDS}
+
+
+def _called(function: Any) -> Iterator[Any]:
+    """A device function, and those of its module that it names."""
+    yield function
+    for name in build.names_used(build.plain_source(function)):
+        value = function.__globals__.get(name)
+        if isinstance(value, typed.DeviceFunction) and value.function is not function:
+            yield from _called(value.function)
+
+
+@functools.cache
+def _tree(function: Any) -> ast.AST:
+    return ast.parse(build.plain_source(function))
+
+
+def _divides(node: ast.AST) -> bool:
+    """Whether this is a quotient by what is no constant, and of no type that is named."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv | ast.Mod):
+        return False
+    by = ast.unparse(node.right)
+    is_typed = by.startswith(("T(", "U(", "np.uint"))
+    return not (isinstance(node.right, ast.Constant) or by.isupper() or is_typed)
 
 
 # -- what samples are too small for -------------------------------------------------------------

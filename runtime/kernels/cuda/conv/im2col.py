@@ -43,13 +43,14 @@ def add_patches(
         total = T(0)
         for kh in range(kernel_h):
             above = I(h + pad_h - kh * spread_h)
-            oh = I(above // step_h)
+            oh = divided(above, step_h)
             if (above >= 0) & (oh * step_h == above) & (oh < out_h):
                 for kw in range(kernel_w):
                     before = I(w + pad_w - kw * spread_w)
-                    ow = I(before // step_w)
+                    ow = divided(before, step_w)
                     if (before >= 0) & (ow * step_w == before) & (ow < out_w):
-                        row = I((plane * kernel_h + kh) * kernel_w + kw)
-                        total = T(total + load_X(columns[(row * out_h + oh) * out_w + ow]))
+                        row = I(I(plane * kernel_h + kh) * kernel_w + kw)
+                        at = I(I(row * out_h + oh) * out_w + ow)
+                        total = T(total + load_X(columns[at]))
         out[i] = store_X(total)
         i = I(i + cuda.gridsize(1))

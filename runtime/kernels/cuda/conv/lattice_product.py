@@ -88,7 +88,8 @@ def _preamble(dtype: dtypes.dtype, out_dtype: dtypes.dtype, wide: bool) -> str:
     divide = DIVIDE_WIDE if wide else DIVIDE
     return (
         f'"""A product of a convolution of {dtype.name}."""\n'
-        f"T = np.{dtype.opmath.name}\nINDEX = np.{INDEX_TYPES[wide]}\n{library}\n\n{divide}\n\n"
+        f"T = np.{dtype.opmath.name}\nINDEX = np.{INDEX_TYPES[wide]}\n"
+        f"UINDEX = np.u{INDEX_TYPES[wide]}\n{library}\n\n{divide}\n\n"
     )
 
 
@@ -109,12 +110,12 @@ def kernel(out, a, b, bias, {parameters}):
     row = INDEX(thread // SIDE)
     column = INDEX(thread - row * SIDE)
     piece = INDEX(cuda.blockIdx.x)
-    rest = INDEX(piece // tiles_n)
+    rest = INDEX(UINDEX(piece) // UINDEX(tiles_n))
     first_n = INDEX((piece - rest * tiles_n) * TILE_N)
     piece = rest
-    rest = INDEX(piece // tiles_m)
+    rest = INDEX(UINDEX(piece) // UINDEX(tiles_m))
     first_m = INDEX((piece - rest * tiles_m) * TILE_M)
-    group = INDEX(rest // slices)
+    group = INDEX(UINDEX(rest) // UINDEX(slices))
     slice = INDEX(rest - group * slices)
     k_first = INDEX(slice * chunk)
     k_last = INDEX(min(k, INDEX(k_first + chunk)))

@@ -38,7 +38,7 @@ def first_window(at, count, length, size, step, pad):
     """The first window that may see a place."""
     if ADAPTIVE:
         return I(at * count // length)
-    return I(max(0, (at + pad - size + step) // step))
+    return divided(I(max(0, at + pad - size + step)), step)
 
 
 @device_function
@@ -46,7 +46,7 @@ def last_window(at, count, length, step, pad):
     """One past the last window that may see a place."""
     if ADAPTIVE:
         return I(((at + 1) * count + length - 1) // length)
-    return I(min(count, (at + pad) // step + 1))
+    return I(min(count, divided(I(at + pad), step) + 1))
 
 
 @device_function

@@ -38,7 +38,7 @@ def sort_rows_by(out, x, order, n, width):
     """A thread owns elements at the distance of the grid."""
     i = I(cuda.grid(1))
     while i < n:
-        out[i] = x[i - i % width + I(order[i])]
+        out[i] = x[I(divided(i, width) * width + I(order[i]))]
         i = I(i + cuda.gridsize(1))
 
 

@@ -18,7 +18,7 @@ def split_numbers(mantissa, exponent, x, n):
     mantissa, with exponent 0."""
     i = I(cuda.grid(1))
     while i < n:
-        value, power = math.frexp(np.float64(load_X(x[i])))
+        value, power = math.frexp(load_X(x[i]))
         is_finite = abs(value) < math.inf
         mantissa[i] = store_X(T(value)) if is_finite else x[i]
         exponent[i] = np.int32(power) if is_finite else np.int32(0)
