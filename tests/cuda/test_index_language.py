@@ -185,6 +185,31 @@ def test_operators(operator: Operator, made: Any, monkeypatch: pytest.MonkeyPatc
                 check(source, is_double)
 
 
+WRITTEN = {
+    "dense rows": ((2, 3, 4, 5), (0, 1, 2, 3), ("j", "i", "...")),
+    "dense columns": ((2, 3, 4, 5), (0, 1, 3, 2), ("i", "j", "...")),
+    "channels last": ((2, 3, 4, 5), (0, 2, 3, 1), ("...", "j", "i")),
+    "one column": ((2, 3, 4, 1), (0, 1, 3, 2), ("i", "j", "...")),
+}
+"""Sizes of a result, its dims from the outermost in memory to the dense one, and what tells an item
+from its neighbour, first."""
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_neighbours_write_side_by_side(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is read, whose order is that of the result's dims."""
+    sizes, dims, expected = WRITTEN[name]
+    forms: list[Any] = []
+    make = index.index_kernel
+    monkeypatch.setattr(index, "index_kernel", lambda form: forms.append(form) or make(form))
+    x = _randn(*sizes)
+    laid = torch.empty([sizes[dim] for dim in dims], device="cuda")
+    own = laid.permute([dims.index(dim) for dim in range(4)]).copy_(x.cuda())
+    own.tril_()
+    assert forms[0].order == expected
+    assert torch.equal(own.cpu(), x.tril())
+
+
 @needs_extra
 def test_kernels_compile(ops: Any, made: dict[Source, bool]) -> None:
     """All launches of values and gradients, in float32: no double, no stack, nothing spilled."""

@@ -8,9 +8,9 @@ a wider copy until then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
@@ -28,8 +28,8 @@ from torchgen_out._runtime.kernels.cuda.direct import ProductQueue
 from torchgen_out._runtime.kernels.cuda.faults import first_number
 from torchgen_out._runtime.kernels.cuda.loops.contraction import contracted
 from torchgen_out._runtime.kernels.cuda.loops.index_text import (
+    ROWS,
     Form,
-    divided_items,
     index_kernel,
     is_read,
 )
@@ -43,6 +43,8 @@ from torchgen_out._runtime.kernels.cuda.queue import (
 from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
 from torchgen_out._runtime.kernels.plan import collapse
 
+DRAW_KEY = "draw_key"
+"""The array that keys what a launch draws."""
 WARP = 32
 SHORT = 32
 """Elements of a fold that are not worth a warp."""
@@ -64,6 +66,13 @@ def make_kernel(program: IndexProgram) -> Any:
         _Call(program, queue, results, given).run()
 
     return kernel
+
+
+class _Loops(NamedTuple):
+    """Loops over `...`: their sizes, and each array's strides."""
+
+    sizes: list[int]
+    strides: dict[str, list[int]]
 
 
 class _Call:
@@ -198,54 +207,87 @@ class _Call:
     ) -> tuple[Source, list[Any]]:
         """The kernel for these geometries, and all that it takes."""
         wholes: list[int] = []
+        loops = self._loops(launch)
+        order = self._order(launch, loops)
+        parts = tuple(self._parts(launch, loops, max(len(order) - 1, 0), wholes))
+        arrays = [*first, *(self.arrays[name] for name in launch.arrays)]
+        wide = self._is_wide(launch, [count, *wholes], arrays)
+        kinds = tuple([each.dtype for each in arrays])
+        numbers = [float(self.given[name]) for name in launch.numbers]
+        numbered = len(wholes), len(loops.sizes), len(numbers)
+        form = Form(launch, order, self.compute, lanes, wide, kinds, parts, *numbered)
+        sizes = [self._extent(name) for name in order[:-1]] + loops.sizes
+        addresses = [each.address - _before(each) * each.dtype.itemsize for each in arrays]
+        values = [*addresses, self.queue.faults.address, first_number(launch.refused), count]
+        values += [*wholes, *(part for size in sizes for part in divisor(max(size, 1)))]
+        return index_kernel(form), [*values, *numbers]
+
+    def _extent(self, counter: str) -> int:
+        return prod(self.batch) if counter == ROWS else self.extents[counter]
+
+    def _loops(self, launch: Launch) -> _Loops:
+        """The loops over `...`, as few as will do; innermost what is written side by side.
+
+        Sums over `...` and random numbers keep the order in which rows are numbered.
+        """
+        names = [name for name in launch.arrays if self.forms[name].has_batch]
+        rows = {n: _batch_strides(self.arrays[n], self.forms[n], self.batch) for n in names}
+        order = list(range(len(self.batch)))
+        target = launch.writes[0] if launch.writes else ""
+        if target in rows and not (
+            launch.over_batch or launch.scatter or DRAW_KEY in launch.arrays
+        ):
+            order.sort(key=lambda dim: -abs(rows[target][dim]))
+        sizes, strides = collapse(self.batch, list(rows.values()), order)
+        if not self.batch or not names or sizes == [1]:
+            sizes, strides = [], [[] for _ in names]
+        return _Loops(sizes, dict(zip(names, strides, strict=True)))
+
+    def _order(self, launch: Launch, loops: _Loops) -> tuple[str, ...]:
+        """What an item is told by, the fastest first: neighbours write side by side."""
+        found = (*launch.items[::-1], *([ROWS] if launch.has_batch else []))
+        moving = [name for name in found if self._extent(name) > 1]
+        if launch.scatter is not None or not moving:
+            return found
+        target = launch.writes[0]
+        form, own = self.forms[target], self.arrays[target].strides
+        steps = dict(zip(form.indices, own[len(own) - form.rank :], strict=True))
+        steps[ROWS] = (loops.strides.get(target) or [0])[-1]
+        fastest = min(moving, key=lambda name: abs(steps[name]))
+        return (fastest, *(name for name in found if name != fastest))
+
+    def _parts(
+        self, launch: Launch, loops: _Loops, divided: int, wholes: list[int]
+    ) -> Iterator[str]:
+        """What the function takes behind its arrays; whole numbers join those that there are.
+
+        divided: how many divisors of items come before those of rows.
+        """
 
         def whole(value: int) -> str:
             wholes.append(int(value))
             return f"whole{len(wholes) - 1}"
 
-        batched = [name for name in launch.arrays if self.forms[name].has_batch]
-        rows = [_batch_strides(self.arrays[name], self.forms[name], self.batch) for name in batched]
-        loop_sizes, loop_rows = collapse(self.batch, rows, list(range(len(self.batch))))
-        if not self.batch or not batched or loop_sizes == [1]:
-            loop_sizes, loop_rows = [], [[] for _ in rows]
-        parts: list[str] = []
-        before = {name: _before(self.arrays[name]) for name in launch.arrays}
         for name in launch.arrays:
-            parts.append(whole(before[name]) if before[name] else "0")
-            if self.forms[name].has_batch:
-                strides = [whole(each) for each in loop_rows[batched.index(name)]]
-                parts.append(f"({', '.join(strides)},)" if strides else "0")
-            own = self.arrays[name].strides
-            for stride in own[len(own) - self.forms[name].rank :]:
-                parts.append("1" if stride == 1 else whole(stride))
-        divided = divided_items(launch)
-        dims = len(loop_sizes)
+            array, form = self.arrays[name], self.forms[name]
+            before = _before(array)
+            yield whole(before) if before else "0"
+            if form.has_batch:
+                steps = [whole(each) for each in loops.strides[name]]
+                yield f"({', '.join(steps)},)" if steps else "0"
+            for stride in array.strides[len(array.strides) - form.rank :]:
+                yield "1" if stride == 1 else whole(stride)
         if launch.takes_batch:
-            divisors = [f"(size{i}, multiplier{i}, shift{i})" for i in range(len(divided) + dims)]
-            own_divisors = divisors[len(divided) :]
-            parts.append(f"({', '.join(own_divisors)},)" if dims else "0")
-            parts += [str(dims), whole(prod(self.batch))]
-        parts += [whole(self.extents[name]) for name in (*launch.extents, *launch.integers)]
-        numbers = [self.given[name] for name in launch.numbers]
-        parts += [
-            f"number{i} != 0" if type(number) is bool else f"T(number{i})"
-            for i, number in enumerate(numbers)
-        ]
+            dims = range(divided, divided + len(loops.sizes))
+            divisors = [f"(size{i}, multiplier{i}, shift{i})" for i in dims]
+            yield f"({', '.join(divisors)},)" if divisors else "0"
+            yield from (str(len(divisors)), whole(prod(self.batch)))
+        yield from (whole(self.extents[name]) for name in (*launch.extents, *launch.integers))
+        for i, name in enumerate(launch.numbers):
+            is_bool = type(self.given[name]) is bool
+            yield f"number{i} != 0" if is_bool else f"T(number{i})"
         if self.has_mask:
-            parts += [str(n in self.wanted) for n in launch.arrays if n in self.results]
-        arrays = [*first, *(self.arrays[name] for name in launch.arrays)]
-        wide = self._is_wide(launch, [count, *wholes], arrays)
-        kinds = tuple([each.dtype for each in arrays])
-        numbered = len(wholes), dims, len(numbers)
-        form = Form(launch, self.compute, lanes, wide, kinds, tuple(parts), *numbered)
-        sizes = [self.extents[name] for name in divided] + loop_sizes
-        addresses = [each.address for each in first]
-        for name in launch.arrays:
-            array = self.arrays[name]
-            addresses.append(array.address - before[name] * array.dtype.itemsize)
-        values = [*addresses, self.queue.faults.address, first_number(launch.refused), count]
-        values += [*wholes, *(part for size in sizes for part in divisor(max(size, 1)))]
-        return index_kernel(form), [*values, *map(float, numbers)]
+            yield from (str(n in self.wanted) for n in launch.arrays if n in self.results)
 
     def _is_wide(self, launch: Launch, numbers: Sequence[int], arrays: Sequence[Array]) -> bool:
         """Whether 32 bits do not count what a launch counts."""

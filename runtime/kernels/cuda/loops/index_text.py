@@ -54,6 +54,9 @@ def note_outside(faults, check, place, size):
 '''
 """The arithmetic of places in the type `I`."""
 
+ROWS = "..."
+"""What tells an item beside its indices: its number among all that `...` stands for."""
+
 JOINS = '''\
 @inner
 def joined_sum(v):
@@ -124,13 +127,15 @@ def joined_first(v, best, at):
 class Form(NamedTuple):
     """What a launch is compiled for.
 
-    launch: its loops. compute: `T`. lanes: how many threads share an item. wide: whether 32 bits do
-    not count what it counts. dtypes: of its arrays, as they are stored, those of a scatter first.
-    parts: what its function takes behind the arrays, as text over the numbers that the kernel
-    takes. wholes, numbers: how many of these there are. dims: loops over what `...` stands for.
+    launch: its loops. order: the indices that tell an item, and ROWS, the fastest first. compute:
+    `T`. lanes: how many threads share an item. wide: whether 32 bits do not count what it counts.
+    dtypes: of its arrays, as they are stored, those of a scatter first. parts: what its function
+    takes behind the arrays, as text over the numbers that the kernel takes. wholes, numbers: how
+    many of these there are. dims: loops over what `...` stands for.
     """
 
     launch: Launch
+    order: tuple[str, ...]
     compute: dtype
     lanes: int
     wide: bool
@@ -139,6 +144,11 @@ class Form(NamedTuple):
     wholes: int
     dims: int
     numbers: int
+
+    @property
+    def divisors(self) -> int:
+        """How many sizes divide an item or the number of a row."""
+        return max(len(self.order) - 1, 0) + self.dims
 
 
 @cache
@@ -156,24 +166,17 @@ def index_kernel(form: Form) -> Source:
     types = (
         *(f"{storage_type(each)}*" for each in form.dtypes),
         *("int64*", "int64", index, *[index] * form.wholes),
-        *(index, "uint32", "uint32") * (len(divided_items(form.launch)) + form.dims),
+        *(index, "uint32", "uint32") * form.divisors,
         *[form.compute.name] * form.numbers,
     )
     return Source(name, text, types, typed.THREADS)
-
-
-def divided_items(launch: Launch) -> tuple[str, ...]:
-    """The indices by whose extents an item is divided, the fastest first."""
-    names = launch.items[::-1]
-    return names if launch.has_batch else names[:-1]
 
 
 def _kernel(form: Form) -> list[str]:
     """The lines of the kernel: a thread, or a warp, takes items at the distance of the grid."""
     launch = form.launch
     arrays = [f"array{i}" for i in range(len(form.dtypes))]
-    count = len(divided_items(launch)) + form.dims
-    divisors = [f"{part}{i}" for i in range(count) for part in DIVISOR]
+    divisors = [f"{part}{i}" for i in range(form.divisors) for part in DIVISOR]
     parameters = [
         *(*arrays, "faults", "first_check", "count"),
         *(f"whole{i}" for i in range(form.wholes)),
@@ -192,7 +195,7 @@ def _kernel(form: Form) -> list[str]:
         f"    item = I(thread >> I({shift}))",
         f"    step = I(I(cuda.gridsize(1)) >> I({shift}))",
         "    while item < count:",
-        *(f"        {line}" for line in _decoded(launch)),
+        *(f"        {line}" for line in _decoded(form)),
         f"        {launch.function.__name__}({', '.join([*called, *arrays, *form.parts])})",
         "        item = I(item + step)",
     ]
@@ -201,20 +204,18 @@ def _kernel(form: Form) -> list[str]:
 DIVISOR = ("size", "multiplier", "shift")
 
 
-def _decoded(launch: Launch) -> list[str]:
-    """The indices of an item, the last of them fastest, and its row of `...`."""
-    lines = ["rest = item"]
-    places = {name: i for i, name in enumerate(launch.items)}
-    for number, name in enumerate(divided_items(launch)):
+def _decoded(form: Form) -> list[str]:
+    """The indices of an item, and its row of `...`."""
+    names = {name: f"index{i}" for i, name in enumerate(form.launch.items)} | {ROWS: "rest"}
+    lines = ["left = item"]
+    for number, name in enumerate(form.order[:-1]):
         divisor = ", ".join(f"{part}{number}" for part in DIVISOR)
         lines += [
-            f"over = divide(rest, {divisor})",
-            f"index{places[name]} = I(rest - over * size{number})",
-            "rest = over",
+            f"over = divide(left, {divisor})",
+            f"{names[name]} = I(left - over * size{number})",
+            "left = over",
         ]
-    if launch.items and not launch.has_batch:
-        lines.append("index0 = rest")
-    return lines
+    return lines + [f"{names[name]} = left" for name in form.order[-1:]]
 
 
 def _functions(form: Form) -> str:
