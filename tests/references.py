@@ -36,6 +36,7 @@ _SAME_NAME = (
 _SPECIAL = (
     "polygamma", "zeta", "igamma", "igammac", "erfcx", "ndtri", "i0", "i0e", "i1", "i1e", "k0",
     "k0e", "k1", "k1e", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "airy_ai", "gcd", "lcm",
+    "three_term_recurrence",
 )
 # fmt: on
 

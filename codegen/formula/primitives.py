@@ -265,6 +265,15 @@ _SPECIAL = (
         "ops.igammac({0}, {1})",
         cost=200,
     ),
+    Primitive(
+        "three_term_recurrence",
+        12,
+        r"p_{{{1}}}\left({0}\right)",
+        "ops._three_term_recurrence(" + ", ".join(f"{{{i}}}" for i in range(12)) + ")",
+        None,
+        (None,) * 12,
+        cost=200,
+    ),
     special("erfcx", "2 * x * result - 2 / sqrt(pi)"),
     special("ndtri", "sqrt(2 * pi) * exp(result * result / 2)", r"\Phi^{{-1}}\left({0}\right)"),
 )

@@ -359,6 +359,8 @@ class Pointwise(Operator):
         self.linear_in = linear_in
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
+        if not (self.number_each or any(entry.__class__ is int for entry in signature)):
+            raise errors.numbers_alone(self.base_name, tuple(self.operands))
         call: Call = backend.pointwise(self, signature, variant)
         return call if self.check is None else _checked(self.check, call, variant)
 

@@ -26,6 +26,7 @@ from torchgen_out._runtime.errors.arguments import (
     negative_deviation,
     no_override,
     number_expected,
+    numbers_alone,
     old_type_expected,
     operand_needed,
     out_count,

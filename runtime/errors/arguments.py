@@ -7,6 +7,12 @@ from collections.abc import Sequence
 from torchgen_out._runtime.errors.dtype_names import c_name
 
 
+def numbers_alone(operator: str, names: tuple[str, ...]) -> TypeError:
+    """An operator whose operands may be numbers beside a tensor was given numbers only."""
+    listed = " or ".join(f"'{name}'" for name in names)
+    return TypeError(f"{operator}(): argument {listed} must be Tensor, but all are numbers")
+
+
 def wrong_argument_type(
     operator: str, argument: str, position: int, kind: str, value: object
 ) -> TypeError:

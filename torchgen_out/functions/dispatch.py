@@ -174,26 +174,6 @@ def frexp(
     return call(input)
 
 
-__three_term_recurrence = operators._three_term_recurrence.calls
-
-
-def _three_term_recurrence(x: Tensor, n: Tensor, coefficients: Sequence[float]) -> Tensor:
-    """_three_term_recurrence(Tensor x, Tensor n, float[] coefficients) -> Tensor
-
-    Return the polynomial of degree `n` of a family that a recurrence of three terms defines.
-
-    Of its coefficients c the first two polynomials are 1 and `c[0] + c[1] * x`; `c[8] + c[9] * k`
-    times the one of degree k + 1 is `c[2] + c[3] * x + k * (c[4] + c[5] * x)` times that of degree
-    k less `c[6] + c[7] * k` times that of degree k - 1. Degrees are cut to integers; below 0 the
-    value is 0.
-    """
-    try:
-        call = __three_term_recurrence[x._key, n._key]
-    except AttributeError:
-        return __three_term_recurrence.miss(x, n, coefficients)
-    return call(x, n, coefficients)
-
-
 _cat = operators.cat.calls
 _cat_out = operators.cat.out_calls
 

@@ -4543,6 +4543,442 @@ def special_spherical_bessel_j0(x: Tensor, *, out: Tensor | None = None) -> Tens
     return call(x)
 
 
+__three_term_recurrence = operators._three_term_recurrence.calls
+
+
+def _three_term_recurrence(
+    x: Tensor | Number,
+    n: Tensor | Number,
+    f0: float,
+    f1: float,
+    a0: float,
+    a1: float,
+    a2: float,
+    a3: float,
+    b0: float,
+    b1: float,
+    d0: float,
+    d1: float,
+) -> Tensor:
+    """_three_term_recurrence(Tensor|Scalar x, Tensor|Scalar n, float f0, float f1, float a0, float
+    a1, float a2, float a3, float b0, float b1, float d0, float d1) -> Tensor
+
+    Return the polynomial of degree `n` of a family that a recurrence of three terms defines.
+    """
+    try:
+        call = __three_term_recurrence[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return __three_term_recurrence.miss(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1)
+    return call(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1)
+
+
+_special_chebyshev_polynomial_t = operators.special_chebyshev_polynomial_t.calls
+_special_chebyshev_polynomial_t_out = operators.special_chebyshev_polynomial_t.out_calls
+
+
+def special_chebyshev_polynomial_t(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the first kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_chebyshev_polynomial_t_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_chebyshev_polynomial_t_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_chebyshev_polynomial_t[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_chebyshev_polynomial_t.miss(x, n)
+    return call(x, n)
+
+
+_special_chebyshev_polynomial_u = operators.special_chebyshev_polynomial_u.calls
+_special_chebyshev_polynomial_u_out = operators.special_chebyshev_polynomial_u.out_calls
+
+
+def special_chebyshev_polynomial_u(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the second kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_chebyshev_polynomial_u_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_chebyshev_polynomial_u_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_chebyshev_polynomial_u[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_chebyshev_polynomial_u.miss(x, n)
+    return call(x, n)
+
+
+_special_chebyshev_polynomial_v = operators.special_chebyshev_polynomial_v.calls
+_special_chebyshev_polynomial_v_out = operators.special_chebyshev_polynomial_v.out_calls
+
+
+def special_chebyshev_polynomial_v(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the third kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_chebyshev_polynomial_v_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_chebyshev_polynomial_v_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_chebyshev_polynomial_v[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_chebyshev_polynomial_v.miss(x, n)
+    return call(x, n)
+
+
+_special_chebyshev_polynomial_w = operators.special_chebyshev_polynomial_w.calls
+_special_chebyshev_polynomial_w_out = operators.special_chebyshev_polynomial_w.out_calls
+
+
+def special_chebyshev_polynomial_w(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the fourth kind, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_chebyshev_polynomial_w_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_chebyshev_polynomial_w_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_chebyshev_polynomial_w[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_chebyshev_polynomial_w.miss(x, n)
+    return call(x, n)
+
+
+_special_hermite_polynomial_h = operators.special_hermite_polynomial_h.calls
+_special_hermite_polynomial_h_out = operators.special_hermite_polynomial_h.out_calls
+
+
+def special_hermite_polynomial_h(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the physicists' Hermite polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_hermite_polynomial_h_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_hermite_polynomial_h_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_hermite_polynomial_h[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_hermite_polynomial_h.miss(x, n)
+    return call(x, n)
+
+
+_special_hermite_polynomial_he = operators.special_hermite_polynomial_he.calls
+_special_hermite_polynomial_he_out = operators.special_hermite_polynomial_he.out_calls
+
+
+def special_hermite_polynomial_he(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the probabilists' Hermite polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_hermite_polynomial_he_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_hermite_polynomial_he_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_hermite_polynomial_he[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_hermite_polynomial_he.miss(x, n)
+    return call(x, n)
+
+
+_special_laguerre_polynomial_l = operators.special_laguerre_polynomial_l.calls
+_special_laguerre_polynomial_l_out = operators.special_laguerre_polynomial_l.out_calls
+
+
+def special_laguerre_polynomial_l(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Laguerre polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Above 2**26 it is nan. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_laguerre_polynomial_l_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_laguerre_polynomial_l_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_laguerre_polynomial_l[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_laguerre_polynomial_l.miss(x, n)
+    return call(x, n)
+
+
+_special_legendre_polynomial_p = operators.special_legendre_polynomial_p.calls
+_special_legendre_polynomial_p_out = operators.special_legendre_polynomial_p.out_calls
+
+
+def special_legendre_polynomial_p(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Legendre polynomial, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Above 2**26 it is nan. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_legendre_polynomial_p_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_legendre_polynomial_p_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_legendre_polynomial_p[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_legendre_polynomial_p.miss(x, n)
+    return call(x, n)
+
+
+_special_shifted_chebyshev_polynomial_t = operators.special_shifted_chebyshev_polynomial_t.calls
+_special_shifted_chebyshev_polynomial_t_out = (
+    operators.special_shifted_chebyshev_polynomial_t.out_calls
+)
+
+
+def special_shifted_chebyshev_polynomial_t(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the first kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_shifted_chebyshev_polynomial_t_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_shifted_chebyshev_polynomial_t_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_shifted_chebyshev_polynomial_t[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_shifted_chebyshev_polynomial_t.miss(x, n)
+    return call(x, n)
+
+
+_special_shifted_chebyshev_polynomial_u = operators.special_shifted_chebyshev_polynomial_u.calls
+_special_shifted_chebyshev_polynomial_u_out = (
+    operators.special_shifted_chebyshev_polynomial_u.out_calls
+)
+
+
+def special_shifted_chebyshev_polynomial_u(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the second kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_shifted_chebyshev_polynomial_u_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_shifted_chebyshev_polynomial_u_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_shifted_chebyshev_polynomial_u[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_shifted_chebyshev_polynomial_u.miss(x, n)
+    return call(x, n)
+
+
+_special_shifted_chebyshev_polynomial_v = operators.special_shifted_chebyshev_polynomial_v.calls
+_special_shifted_chebyshev_polynomial_v_out = (
+    operators.special_shifted_chebyshev_polynomial_v.out_calls
+)
+
+
+def special_shifted_chebyshev_polynomial_v(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the third kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_shifted_chebyshev_polynomial_v_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_shifted_chebyshev_polynomial_v_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_shifted_chebyshev_polynomial_v[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_shifted_chebyshev_polynomial_v.miss(x, n)
+    return call(x, n)
+
+
+_special_shifted_chebyshev_polynomial_w = operators.special_shifted_chebyshev_polynomial_w.calls
+_special_shifted_chebyshev_polynomial_w_out = (
+    operators.special_shifted_chebyshev_polynomial_w.out_calls
+)
+
+
+def special_shifted_chebyshev_polynomial_w(
+    x: Tensor | Number, n: Tensor | Number, *, out: Tensor | None = None
+) -> Tensor:
+    """special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor
+
+    Return the Chebyshev polynomial of the fourth kind at `2 * x - 1`, of degree `n`.
+
+    Degrees are cut to integers; below 0 the value is 0. Not differentiable.
+    """
+    if out is not None:
+        try:
+            call = _special_shifted_chebyshev_polynomial_w_out[
+                out._key,
+                x._key if x.__class__ is Tensor else kind_of(x),
+                n._key if n.__class__ is Tensor else kind_of(n),
+            ]
+        except AttributeError:
+            return _special_shifted_chebyshev_polynomial_w_out.miss(out, x, n)
+        return call(out, x, n)
+    try:
+        call = _special_shifted_chebyshev_polynomial_w[
+            x._key if x.__class__ is Tensor else kind_of(x),
+            n._key if n.__class__ is Tensor else kind_of(n),
+        ]
+    except AttributeError:
+        return _special_shifted_chebyshev_polynomial_w.miss(x, n)
+    return call(x, n)
+
+
 _special_entr = operators.special_entr.calls
 _special_entr_out = operators.special_entr.out_calls
 

@@ -83,6 +83,7 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     sqrt,
     tan,
     tanh,
+    three_term_recurrence,
     trigamma,
     trunc,
     zeta,
@@ -1257,6 +1258,73 @@ def special_spherical_bessel_j0(x):
 def special_spherical_bessel_j0_backward_x(grad, x):
     """d/dx: 1 if x == 0 else (0 if isinf(x) else sin(x) / x)"""
     return T(0) if x == T(0) or isinf(x) else (cos(x) / x - sin(x) / x / x) * grad
+
+
+def _three_term_recurrence(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
+    """three_term_recurrence(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1)"""
+    return three_term_recurrence(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1)
+
+
+def special_chebyshev_polynomial_t(x, n):
+    """three_term_recurrence(x, n, 0, 1, 0, 2, 0, 0, 1, 0, 1, 0)"""
+    return three_term_recurrence(x, n, T(0), T(1), T(0), T(2), T(0), T(0), T(1), T(0), T(1), T(0))
+
+
+def special_chebyshev_polynomial_u(x, n):
+    """three_term_recurrence(x, n, 0, 2, 0, 2, 0, 0, 1, 0, 1, 0)"""
+    return three_term_recurrence(x, n, T(0), T(2), T(0), T(2), T(0), T(0), T(1), T(0), T(1), T(0))
+
+
+def special_chebyshev_polynomial_v(x, n):
+    """three_term_recurrence(x, n, -1, 2, 0, 2, 0, 0, 1, 0, 1, 0)"""
+    return three_term_recurrence(x, n, -T(1), T(2), T(0), T(2), T(0), T(0), T(1), T(0), T(1), T(0))
+
+
+def special_chebyshev_polynomial_w(x, n):
+    """three_term_recurrence(x, n, 1, 2, 0, 2, 0, 0, 1, 0, 1, 0)"""
+    return three_term_recurrence(x, n, T(1), T(2), T(0), T(2), T(0), T(0), T(1), T(0), T(1), T(0))
+
+
+def special_hermite_polynomial_h(x, n):
+    """three_term_recurrence(x, n, 0, 2, 0, 2, 0, 0, 0, 2, 1, 0)"""
+    return three_term_recurrence(x, n, T(0), T(2), T(0), T(2), T(0), T(0), T(0), T(2), T(1), T(0))
+
+
+def special_hermite_polynomial_he(x, n):
+    """three_term_recurrence(x, n, 0, 1, 0, 1, 0, 0, 0, 1, 1, 0)"""
+    return three_term_recurrence(x, n, T(0), T(1), T(0), T(1), T(0), T(0), T(0), T(1), T(1), T(0))
+
+
+def special_laguerre_polynomial_l(x, n):
+    """three_term_recurrence(x, n, 1, -1, 1, -1, 2, 0, 0, 1, 1, 1)"""
+    t0 = -T(1)
+    return three_term_recurrence(x, n, T(1), t0, T(1), t0, T(2), T(0), T(0), T(1), T(1), T(1))
+
+
+def special_legendre_polynomial_p(x, n):
+    """three_term_recurrence(x, n, 0, 1, 0, 1, 0, 2, 0, 1, 1, 1)"""
+    return three_term_recurrence(x, n, T(0), T(1), T(0), T(1), T(0), T(2), T(0), T(1), T(1), T(1))
+
+
+def special_shifted_chebyshev_polynomial_t(x, n):
+    """three_term_recurrence(x, n, -1, 2, -2, 4, 0, 0, 1, 0, 1, 0)"""
+    return three_term_recurrence(x, n, -T(1), T(2), -T(2), T(4), T(0), T(0), T(1), T(0), T(1), T(0))
+
+
+def special_shifted_chebyshev_polynomial_u(x, n):
+    """three_term_recurrence(x, n, -2, 4, -2, 4, 0, 0, 1, 0, 1, 0)"""
+    t0 = -T(2)
+    return three_term_recurrence(x, n, t0, T(4), t0, T(4), T(0), T(0), T(1), T(0), T(1), T(0))
+
+
+def special_shifted_chebyshev_polynomial_v(x, n):
+    """three_term_recurrence(x, n, -3, 4, -2, 4, 0, 0, 1, 0, 1, 0)"""
+    return three_term_recurrence(x, n, -T(3), T(4), -T(2), T(4), T(0), T(0), T(1), T(0), T(1), T(0))
+
+
+def special_shifted_chebyshev_polynomial_w(x, n):
+    """three_term_recurrence(x, n, -1, 4, -2, 4, 0, 0, 1, 0, 1, 0)"""
+    return three_term_recurrence(x, n, -T(1), T(4), -T(2), T(4), T(0), T(0), T(1), T(0), T(1), T(0))
 
 
 def special_entr(self):

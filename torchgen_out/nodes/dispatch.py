@@ -2911,20 +2911,21 @@ def recording_binomial(below, needs_prob):
 
 class NativeDropoutBackward0(MultiOutputNode):
     """native_dropout
-    input: native_dropout_backward(grad, result1, (1 / (1 - p) if p < 1 else 0.0)) if train else
-        grad
+    input: native_dropout_backward(grad, result1, (1 / (1 - p) if p < 1 else 0.0)) if train and
+        input.numel() else grad
     """
 
-    __slots__ = ("saved_p", "saved_result1", "saved_train")
+    __slots__ = ("saved_input_numel", "saved_p", "saved_result1", "saved_train")
 
     def apply(node, *grads):
         grad = grads[0]
+        input_numel = node.saved_input_numel
         p = node.saved_p
         train = node.saved_train
         result1 = unpack(node.saved_result1, node)
         grad_input = (
             ops.native_dropout_backward(grad, result1, 1 / (1 - p) if p < 1 else 0.0)
-            if train
+            if train and input_numel
             else grad
         )
         return (grad_input,)
@@ -2942,6 +2943,7 @@ def recording_native_dropout(below, needs_input):
             return result
         node = NativeDropoutBackward0()
         node.edges = (gradient_edge(input),)
+        node.saved_input_numel = input.numel()
         node.saved_p = p
         node.saved_train = train
         node.saved_result1 = save_result(result[1], 1)

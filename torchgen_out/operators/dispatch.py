@@ -154,21 +154,6 @@ frexp = Dispatch(
     record=nodes.recording_frexp,
 )
 
-_three_term_recurrence = Dispatch(
-    "_three_term_recurrence",
-    "_three_term_recurrence(Tensor x, Tensor n, float[] coefficients) -> Tensor",
-    {"x": "tensor", "n": "tensor"},
-    arguments={"x": "operand", "n": "operand", "coefficients": "raw"},
-    promotion="none",
-    promoted=("x", "n"),
-    dtypes=dtype_sets.REAL,
-    kernel_names={
-        "CPU": "special.polynomials.three_term_recurrence",
-        "CUDA": "special.polynomials.three_term_recurrence",
-    },
-    meta=special_shapes.recurrence,
-)
-
 cat = Dispatch(
     "cat",
     "cat(Tensor[] tensors, int dim=0) -> Tensor",

@@ -1635,6 +1635,163 @@ special_spherical_bessel_j0 = Pointwise(
     record=nodes.SpecialSphericalBesselJ0Backward0.recording,
 )
 
+_three_term_recurrence = Pointwise(
+    "_three_term_recurrence",
+    "_three_term_recurrence(Tensor|Scalar x, Tensor|Scalar n, float f0, float f1, float a0, "
+    "float a1, float a2, float a3, float b0, float b1, float d0, float d1) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={
+        "x": "operand",
+        "n": "operand",
+        "f0": "scalar",
+        "f1": "scalar",
+        "a0": "scalar",
+        "a1": "scalar",
+        "a2": "scalar",
+        "a3": "scalar",
+        "b0": "scalar",
+        "b1": "scalar",
+        "d0": "scalar",
+        "d1": "scalar",
+    },
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels._three_term_recurrence},
+)
+
+special_chebyshev_polynomial_t = Pointwise(
+    "special_chebyshev_polynomial_t",
+    "special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_chebyshev_polynomial_t},
+)
+
+special_chebyshev_polynomial_u = Pointwise(
+    "special_chebyshev_polynomial_u",
+    "special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_chebyshev_polynomial_u},
+)
+
+special_chebyshev_polynomial_v = Pointwise(
+    "special_chebyshev_polynomial_v",
+    "special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_chebyshev_polynomial_v},
+)
+
+special_chebyshev_polynomial_w = Pointwise(
+    "special_chebyshev_polynomial_w",
+    "special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_chebyshev_polynomial_w},
+)
+
+special_hermite_polynomial_h = Pointwise(
+    "special_hermite_polynomial_h",
+    "special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_hermite_polynomial_h},
+)
+
+special_hermite_polynomial_he = Pointwise(
+    "special_hermite_polynomial_he",
+    "special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_hermite_polynomial_he},
+)
+
+special_laguerre_polynomial_l = Pointwise(
+    "special_laguerre_polynomial_l",
+    "special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_laguerre_polynomial_l},
+)
+
+special_legendre_polynomial_p = Pointwise(
+    "special_legendre_polynomial_p",
+    "special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_legendre_polynomial_p},
+)
+
+special_shifted_chebyshev_polynomial_t = Pointwise(
+    "special_shifted_chebyshev_polynomial_t",
+    "special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_shifted_chebyshev_polynomial_t},
+)
+
+special_shifted_chebyshev_polynomial_u = Pointwise(
+    "special_shifted_chebyshev_polynomial_u",
+    "special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_shifted_chebyshev_polynomial_u},
+)
+
+special_shifted_chebyshev_polynomial_v = Pointwise(
+    "special_shifted_chebyshev_polynomial_v",
+    "special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_shifted_chebyshev_polynomial_v},
+)
+
+special_shifted_chebyshev_polynomial_w = Pointwise(
+    "special_shifted_chebyshev_polynomial_w",
+    "special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
+    {"x": "number", "n": "number"},
+    arguments={"x": "operand", "n": "operand"},
+    promotion="int_to_float",
+    promoted=("x", "n"),
+    dtypes=dtype_sets.LAPACK_REAL,
+    formulas={(): kernels.special_shifted_chebyshev_polynomial_w},
+)
+
 special_entr = Pointwise(
     "special_entr",
     "special_entr(Tensor self) -> Tensor",

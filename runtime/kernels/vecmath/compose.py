@@ -27,7 +27,14 @@ FAMILIES = (
 )
 """The modules of a float type, one family of functions each."""
 
-ONLY_DOUBLE = ("modified_bessel", "bessel", "airy", "incomplete_gamma", "zeta")
+ONLY_DOUBLE = (
+    "modified_bessel",
+    "bessel",
+    "airy",
+    "incomplete_gamma",
+    "zeta",
+    "recurrence",
+)
 """Families that compute in float64 for float32, too."""
 
 _PARTS = {

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.vecmath.float64 import recurrence
+
 T = np.float64
 pi = math.pi
 inf = math.inf
@@ -139,3 +141,15 @@ def trigamma(x: Any) -> Any:
 def airy_ai(x: Any) -> Any:
     """The first of Airy's functions, of which SciPy says nan far out."""
     return np.where(x > 110.0, 0.0, _special("airy")(x)[0])
+
+
+def three_term_recurrence(x: Any, n: Any, *coefficients: Any) -> Any:
+    """The polynomial of degree n of a family."""
+    return np.vectorize(_polynomial)(x, n, *coefficients)
+
+
+def _polynomial(*operands: float) -> float:
+    try:
+        return recurrence.three_term_recurrence(*operands)
+    except ValueError:  # of Python's functions, where those of C give nan
+        return nan

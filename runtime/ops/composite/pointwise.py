@@ -62,25 +62,6 @@ def _is_integral(operand: Any) -> bool:
     return isinstance(operand, int)
 
 
-def polynomial(x: Any, n: Any, coefficients: Any) -> Any:
-    """A polynomial of degree n, one of the operands perhaps a number.
-
-    Raises: TypeError if both are.
-    """
-    if not isinstance(x, Tensor) and not isinstance(n, Tensor):
-        raise errors.wrong_argument_type("polynomial", "x", 0, "tensor", x)
-    if not isinstance(x, Tensor):
-        x = ops.scalar_tensor(x, dtype=_floating(n), device=n.device)
-    elif not isinstance(n, Tensor):
-        n = ops.scalar_tensor(n, dtype=_floating(x), device=x.device)
-    return ops._three_term_recurrence(x, n, coefficients)
-
-
-def _floating(operand: Tensor) -> Any:
-    """The dtype in which an operand is computed with."""
-    return dtypes.default_dtype() if operand.dtype.kind in "bi" else operand.dtype
-
-
 def positive(self: Any) -> Any:
     """The tensor itself. **Raises** RuntimeError for bool."""
     if self.dtype is dtypes.bool:

@@ -139,13 +139,14 @@ def multinomial(
 
 
 def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Answer, Answer]:
-    """The result and the bool mask, of the shape of `input`.
+    """The result and the bool mask, of the shape of `input`; of nothing the mask has its dtype.
 
     Raises: RuntimeError unless p is a probability.
     """
     if train is not False and not 0 <= p <= 1:
         raise errors.dropout_probability(p)
-    return (input.shape, input.dtype), (input.shape, dtypes.bool)
+    is_empty = 0 in input.shape
+    return (input.shape, input.dtype), (input.shape, input.dtype if is_empty else dtypes.bool)
 
 
 class _Undrawn(NamedTuple):
