@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Statement
 from ..model.loops import Loop
-from ..model.place import Size
+from ..model.place import Place, Size
 from .loop_texts import LoopWriter
 from .writer import python_name
 
@@ -27,7 +28,9 @@ class FoldWriter(LoopWriter):
         for statement, total in zip(folds, totals, strict=True):
             self.put(f"{total} = {self.first_total(statement)}")
             if is_argument(statement):
-                self.put(f"{total}_at = 0")
+                self.put(f"{total}_at = {self.first_position(statement)}")
+                if self.notes_seen(statement):
+                    self.put(f"{total}_seen = False")
         runs = {s.target: t for s, t in zip(folds, totals, strict=True)}
         if self.sums_in_runs():
             runs = self.run_loops(runs)
@@ -42,7 +45,9 @@ class FoldWriter(LoopWriter):
         writer.depth = start
         for statement, total in zip(folds, totals, strict=True):
             self.join(statement, total)
-            self.store(statement, self.result(statement, total))
+            twin = self.twin(statement)
+            found = total if twin is None else totals[folds.index(twin)]
+            self.store(statement, self.result(statement, found))
         writer.over_batch = {}
 
     def each_item(self, accumulate: Callable[[Statement, str], None]) -> None:
@@ -51,7 +56,7 @@ class FoldWriter(LoopWriter):
         for statement in self.nest.statements:
             if statement.fold is None:
                 stores.append((statement, self.made_element(statement)))
-            else:
+            elif self.twin(statement) is None:
                 accumulate(statement, self.value(statement))
         for statement, variable in stores:
             self.store(statement, variable)
@@ -103,7 +108,66 @@ class FoldWriter(LoopWriter):
             return f"{total}_value"
         if self.is_wide(statement):
             return f"T({total})"
-        return f"{total}_at" if is_argument(statement) else total
+        if not is_argument(statement):
+            return total
+        assert statement.fold is not None
+        if statement.fold.told is not None:
+            return f"{total}_at + {self.writer.place(self.common(statement), 1)}"
+        if not self.may_be_empty():
+            return f"{total}_at"
+        return f"0 if {total}_at == {self.first_position(statement)} else {total}_at"
+
+    # Where the largest element is
+
+    def notes_seen(self, statement: Statement) -> bool:
+        """Whether it is noted if there has been an element: what is told of it says nothing."""
+        told = statement.fold is not None and statement.fold.told is not None
+        return told and self.may_be_empty()
+
+    def may_be_empty(self) -> bool:
+        """Whether conditions may leave no element."""
+        nest = self.nest
+        return bool(nest.guards) or any(loop.lower or loop.upper for loop in nest.inner)
+
+    def twin(self, statement: Statement) -> Statement | None:
+        """The statement that says where the same extreme is, and so what it is."""
+        return None
+
+    def first_position(self, statement: Statement) -> str:
+        """What tells that no element has been seen, if there may be none: how many there are."""
+        assert statement.fold is not None
+        if statement.fold.told is not None or not self.may_be_empty():
+            return "0"
+        return " * ".join(self.writer.extent(name) for name in statement.fold.indices)
+
+    def fold_position(self, statement: Statement) -> str:
+        """Which of a fold's elements is at hand, the last index fastest."""
+        assert statement.fold is not None
+        if statement.fold.told is not None:
+            return self.writer.place(statement.fold.told - self.common(statement))
+        first, *rest = statement.fold.indices
+        place = places.index(first)
+        for name in rest:
+            place = place * self.writer.program.extent[name] + places.index(name)
+        return self.writer.place(place)
+
+    def common(self, statement: Statement) -> Place:
+        """The part of what is told that is the same for all elements."""
+        fold = statement.fold
+        assert fold is not None and fold.told is not None
+        atoms = [Place((term,)) for term in fold.told.terms]
+        same = [each for each in atoms if not set(each.indices) & set(fold.indices)]
+        return sum(same, Place())
+
+    def beats(self, statement: Statement, value: str, total: str) -> str:
+        """Whether an element is larger than the largest before, or the first NaN; if something
+        else is told than which it is, each NaN."""
+        assert statement.fold is not None
+        symbol = ">" if statement.fold.kind == ARGMAX else "<"
+        if statement.fold.told is not None:
+            return f"({value} {symbol} {total}) | ({value} != {value})"
+        is_first_nan = f"(({value} != {value}) & ({total} == {total}))"
+        return f"({value} {symbol} {total}) | {is_first_nan}"
 
     # Sums are made of runs, which a wider type puts together
 
@@ -169,11 +233,16 @@ class FoldWriter(LoopWriter):
         if is_argument(statement):
             variable = self.writer.fresh("candidate")
             self.put(f"{variable} = {value}")
-            beats = f"{variable} {'>' if kind == ARGMAX else '<'} {total}"
-            is_first_nan = f"({variable} != {variable}) & ({total} == {total})"
-            self.put(f"if ({beats}) | ({is_first_nan}):")
+            beats, is_first = self.beats(statement, variable, total), ""
+            if self.notes_seen(statement):
+                is_first = f" | (not {total}_seen)"
+            elif self.may_be_empty():
+                is_first = f" | ({total}_at == {self.first_position(statement)})"
+            self.put(f"if {beats}{is_first}:")
             self.put(f"    {total} = {variable}")
-            self.put(f"    {total}_at = {python_name(statement.fold.indices[0])}")
+            self.put(f"    {total}_at = {self.fold_position(statement)}")
+            if self.notes_seen(statement):
+                self.put(f"    {total}_seen = True")
             return
         item = self.writer.fresh(f"{statement.target}_item")
         is_wider = (
@@ -202,6 +271,9 @@ class FoldWriter(LoopWriter):
         totals = self.wide_blocks()
         for each in folds:
             self.put(f"{blocks[each.target]}[U({name} - begin)] = {identity(each)}")
+            if is_argument(each):
+                first = self.first_position(each)
+                self.put(f"{blocks[each.target]}_at[U({name} - begin)] = {first}")
         for total in totals.values():
             self.put(f"{total}[U({name} - begin)] = WIDE(0)")
         writer.depth -= 1
@@ -220,6 +292,9 @@ class FoldWriter(LoopWriter):
         results = {each.target: f"{blocks[each.target]}[U({name} - begin)]" for each in folds}
         for target, total in totals.items():
             results[target] = f"T({total}[U({name} - begin)] + WIDE({results[target]}))"
+        for each in filter(is_argument, folds):
+            at, first = f"{blocks[each.target]}_at[U({name} - begin)]", self.first_position(each)
+            results[each.target] = at if first == "0" else f"0 if {at} == {first} else {at}"
         made = [each for each in folds if each.target in totals or not self.is_block(each)]
         if made:
             self.indent(f"for {name} in range(begin, end):")
@@ -231,6 +306,8 @@ class FoldWriter(LoopWriter):
         """Whether a fold's own row is a block along the innermost index."""
         phase = self.writer.phase
         own = statement.indices[len(phase.items) :]
+        if is_argument(statement):
+            return False
         return statement.target in phase.rows and phase.tile is not None and own == (phase.tile,)
 
     def block_of(self, statement: Statement) -> str:
@@ -238,7 +315,11 @@ class FoldWriter(LoopWriter):
         if self.is_block(statement):
             return python_name(statement.target)
         block = self.writer.fresh(f"{statement.target}_block")
-        self.make_block(block, self.writer.dtype(statement.target))
+        if is_argument(statement):
+            self.make_block(f"{block}_at", "np.int64")
+        self.make_block(
+            block, "T" if is_argument(statement) else self.writer.dtype(statement.target)
+        )
         return block
 
     def combine_in(self, block: str, statement: Statement, value: str) -> None:
@@ -249,7 +330,15 @@ class FoldWriter(LoopWriter):
         self.put(f"{item} = {value}")
         self.put(f"at = U({python_name(vector.index)} - begin)")
         self.put(f"before = {block}[at]")
-        self.put(f"{block}[at] = {combined(statement.fold.kind, 'before', item)}")
+        if not is_argument(statement):
+            self.put(f"{block}[at] = {combined(statement.fold.kind, 'before', item)}")
+            return
+        first = self.first_position(statement)
+        is_first = "" if first == "0" else f" | ({block}_at[at] == {first})"
+        self.put(f"is_better = {self.beats(statement, item, 'before')}{is_first}")
+        self.put(f"{block}[at] = {item} if is_better else before")
+        position = self.fold_position(statement)
+        self.put(f"{block}_at[at] = {position} if is_better else {block}_at[at]")
 
     def wide_blocks(self) -> dict[str, str]:
         """Blocks for what runs of sums have come to, by statement."""

@@ -47,10 +47,13 @@ class Loads:
         """A statement's formula over what is loaded for it; shared parts are lines before."""
         formula = simplify(replace(statement.formula, text=""))
         self.tests = (*(statement.fold.where if statement.fold else ()), *self.certain)
+        outcome = formula.outputs[0]
+        whole = [read.source for read in statement.reads if read.name == _named(outcome)]
+        if statement.type == "int" and whole and isinstance(whole[0], Place):
+            return self.writer.place(whole[0])
         arguments: dict[str, str] = {}
         for read in statement.reads:
             arguments[read.name] = self.source(read.source, formula, read.name)
-        outcome = formula.outputs[0]
         if isinstance(outcome, Argument) and outcome.name in arguments:
             return arguments[outcome.name]
         for node in walk(formula.outputs):
@@ -230,6 +233,10 @@ class _LinePrinter(_KernelPrinter):
 
     def _shorten(self, node: Expression, prefix: int) -> Iterator[str]:
         yield from super()._shorten(node, prefix + 4 * self.depth + 24)
+
+
+def _named(node: Expression) -> str | None:
+    return node.name if isinstance(node, Argument) else None
 
 
 def _may_miss(place: Place) -> bool:

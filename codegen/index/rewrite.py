@@ -29,7 +29,8 @@ def map_places(statement: Statement, change: Callable[[Place], Place]) -> Statem
     fold = statement.fold
     if fold is not None:
         tests = tuple(replace(test, place=change(test.place)) for test in fold.where)
-        fold = replace(fold, where=tests)
+        told = None if fold.told is None else change(fold.told)
+        fold = replace(fold, where=tests, told=told)
     return replace(statement, reads=reads, fold=fold)
 
 

@@ -41,7 +41,8 @@ def statement_text(
     if fold is not None:
         over = ", ".join([*["..."] * fold.has_batch, *map(binder, fold.indices)])
         where = " and ".join(map(test_text, fold.where))
-        value = f"{fold.kind}({over}{' where ' if where else ''}{where}: {value})"
+        told = "" if fold.told is None else f", {fold.told}"
+        value = f"{fold.kind}({over}{' where ' if where else ''}{where}: {value}{told})"
     return f"{statement.target}[{', '.join(left)}] = {value}"
 
 

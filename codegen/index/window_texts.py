@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..model import place as places
-from ..model.index import Statement, Test
+from ..model.index import ARGMAX, ARGMIN, MAX, MIN, Statement, Test
 from ..model.loops import LoopProgram, Nest, Phase, Window
 from ..model.place import Index, Parameter, Place
 from .python import HostWriter, NestWriter
@@ -167,6 +167,17 @@ class WindowNestWriter(NestWriter):
     def is_ordered(self, statement: Statement) -> bool:
         """Whether a fold compares keys: neighbours compare numbers side by side."""
         return False
+
+    def twin(self, statement: Statement) -> Statement | None:
+        """The statement that says where the same extreme is, and so what it is."""
+        kinds, fold = {MAX: ARGMAX, MIN: ARGMIN}, statement.fold
+        for each in self.nest.statements if fold is not None and fold.kind in kinds else ():
+            assert fold is not None
+            if each.fold and replace(each.fold, told=None) == replace(fold, kind=kinds[fold.kind]):
+                same = replace(each, target=statement.target, fold=fold, type=statement.type)
+                if same == statement:
+                    return each
+        return None
 
     def sums_in_runs(self) -> bool:
         """Whether sums are made of runs: there are few elements, unless windows may be long."""

@@ -28,7 +28,7 @@ _RESERVED = frozenset(
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
         *("larger", "ordered", "unordered", "drawn", "IS_DOUBLE"),
-        *("first", "final", "edge", "is_whole", "first_inside", "end_inside"),
+        *("first", "final", "edge", "is_whole", "is_better", "first_inside", "end_inside"),
         *dir(builtins),
     )
 )

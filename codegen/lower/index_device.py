@@ -78,7 +78,8 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
 
 def _shared_loop(nest: Nest, best: str | None) -> Lanes | None:
     """The loop of a fold that a warp's threads can share."""
-    if not nest.is_fold or not nest.inner:
+    folds = [each.fold for each in nest.statements if each.fold is not None]
+    if not folds or not nest.inner or any(fold.told is not None for fold in folds):
         return None
     shared = nest.inner[-1].index
     return Lanes(shared, shared == best)

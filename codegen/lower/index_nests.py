@@ -147,6 +147,7 @@ def _nest(
         tests = [test for test in tests if not is_target(test, scattered)]
     best = _best_of(statement, free, folded, best, program)
     is_vector = fold is not None and (folded or fold.has_batch) and not _counts(statement)
+    is_vector = is_vector and fold is not None and fold.told is None
     vector = best if is_vector and best in free else None
     if vector is not None:
         free.remove(vector)

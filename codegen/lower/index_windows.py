@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ..index.sizes import Sizes, size_of
@@ -25,7 +25,8 @@ def window_of(phase: Phase, program: IndexProgram, numbers: tuple[str, ...]) -> 
     if index is None:
         return _cut_window_of(phase, statements)
     items = (*phase.items, index)
-    if not all(_is_of_windows(each, items, phase.has_batch, program) for each in statements):
+    made = {each.target for each in statements}
+    if not all(_is_of_windows(each, items, phase.has_batch, made, program) for each in statements):
         return None
     if set(numbers) != {*phase.numbers, *phase.rows}:
         return None
@@ -54,13 +55,17 @@ def _cut_window_of(phase: Phase, statements: Sequence[Statement]) -> Window | No
 
 
 def _is_of_windows(
-    statement: Statement, items: Sequence[str], has_batch: bool, program: IndexProgram
+    statement: Statement,
+    items: Sequence[str],
+    has_batch: bool,
+    made: Collection[str],
+    program: IndexProgram,
 ) -> bool:
     """Whether a statement has an element for each item, of few others."""
     fold = statement.fold
     if (statement.has_batch, statement.indices) != (has_batch, tuple(items)):
         return False
-    if statement.reads_itself or any(_is_a_gather(place) for place in statement.all_places):
+    if statement.reads_itself or any(_gathers(each, items, made) for each in statement.all_places):
         return False
     if fold is None:
         return True
@@ -68,8 +73,13 @@ def _is_of_windows(
     return bool(fold.indices) and not far and not fold.has_batch
 
 
-def _is_a_gather(place: Place) -> bool:
-    return any(isinstance(atom, Element) for atom in place.atoms)
+def _gathers(place: Place, items: Sequence[str], made: Collection[str]) -> bool:
+    """Whether a place is told by elements, of other tensors than what is made for an item."""
+    return any(
+        atom.tensor not in made or [each.index for each in atom.places] != list(items)
+        for atom in place.atoms
+        if isinstance(atom, Element)
+    )
 
 
 def _certain(

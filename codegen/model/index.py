@@ -29,7 +29,7 @@ FOLDS: dict[str, str] = {
     MIN: "The smallest element, NaN if there is one; of nothing it is inf.",
     ANY: "Whether one is true; of nothing it is false.",
     ALL: "Whether each is true; of nothing it is true.",
-    ARGMAX: "Where along the index the first of the largest elements is.",
+    ARGMAX: "Where along the index the first of the largest elements is; of several, which it is.",
     ARGMIN: "Where along the index the first of the smallest elements is.",
     MEAN: "The sum over the count; of nothing it is NaN.",
     LOGSUMEXP: "log of the sum of exp, without overflow; of nothing it is -inf.",
@@ -82,6 +82,8 @@ class Fold:
     indices: tuple[str, ...]
     where: tuple[Test, ...] = ()
     """Only where all of these hold."""
+    told: Place | None = None
+    """What argmax tells of the element that it finds; None: which it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ class Statement:
                     yield place
         for test in self.fold.where if self.fold else ():
             yield test.place
+        if self.fold is not None and self.fold.told is not None:
+            yield self.fold.told
 
     @property
     def reads_itself(self) -> bool:

@@ -94,7 +94,7 @@ class Accesses(Survey, ABC):
             self.place(each, scope, name, number, node) for number, each in enumerate(node.places)
         ]
         outside = self.outside(node.outside, scope)
-        if whole and outside is None:
+        if (whole or self.types.get(name) == "int") and outside is None:
             return places.of(places.Element(name, has_batch, tuple(found)))
         return self.read(ir.Access(name, has_batch, tuple(found), outside), scope)
 

@@ -53,15 +53,26 @@ class Folds(Accesses):
         type_: ir.Type = "number"
         if kind in (ir.ARGMAX, ir.ARGMIN):
             type_ = "int"
-            if len(own) != 1 or over_batch:
-                self.error("E759", node.span, f"{kind} goes over one index")
+            if not own or over_batch:
+                self.error("E759", node.span, f"{kind} goes over indices")
         if kind in (ir.ANY, ir.ALL):
             type_ = "bool"
         formula = self.formula(body, inner)
-        fold = ir.Fold(kind, over_batch, own, tests)
+        fold = ir.Fold(kind, over_batch, own, tests, self.told(node, inner))
         reads = self.reads_of(inner, formula)
         where = self.where.at(node.span.start)
         return ir.Statement(target, has_batch, indices, fold, formula, reads, type_, where=where)
+
+    def told(self, node: FoldOf, scope: Scope) -> places.Place | None:
+        """What a fold tells of the element that it finds, if not which it is."""
+        if node.told is None:
+            return None
+        value = self.value(node.told, scope, integers=True)
+        if node.function.text not in (ir.ARGMAX, ir.ARGMIN) or not isinstance(value, Place):
+            message = "only argmax and argmin tell something else, which is a whole number"
+            self.error("E759", node.told.span, message)
+            return None
+        return value
 
     def nested_fold(self, node: FoldOf, scope: Scope) -> Expression:
         """A fold inside an expression: a statement of those indices that it depends on."""

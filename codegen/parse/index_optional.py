@@ -61,7 +61,10 @@ class _Specialiser:
             case FoldOf():
                 condition_left = node.condition and self(node.condition)
                 body, binders = self(node.body), tuple(map(self.binder, node.binders))
-                return replace(node, binders=binders, condition=condition_left, body=body)
+                told = node.told and self(node.told)
+                return replace(
+                    node, binders=binders, condition=condition_left, body=body, told=told
+                )
             case Subscript():
                 outside = node.outside and self(node.outside)
                 return replace(node, places=tuple(map(self, node.places)), outside=outside)

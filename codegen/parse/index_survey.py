@@ -313,7 +313,7 @@ def walk_tree(node: Node, into_numbers: bool = True) -> Iterator[Node]:
             below: tuple[Node | None, ...] = operands
         case FoldOf():
             extents = tuple(each.extent for each in node.binders)
-            below = (*extents, node.condition, node.body)
+            below = (*extents, node.condition, node.body, node.told)
         case syntax.Part():
             below = (node.loop,)
         case syntax.Repeat():

@@ -392,7 +392,10 @@ class _Parser:
             self.take()
             condition = self.expression()
         self.expect(":", "before what is folded")
-        body = self.expression()
+        body, told = self.expression(), None
+        if self.is_at(","):
+            self.take()
+            told = self.expression()
         closing = self.expect(")", "to close the fold")
         span = Span(function.span.start, closing.span.stop)
-        return FoldOf(function, binders, condition, body, span)
+        return FoldOf(function, binders, condition, body, told, span)

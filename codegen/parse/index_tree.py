@@ -64,12 +64,13 @@ class Binder:
 
 @dataclass(frozen=True, slots=True)
 class FoldOf:
-    """`sum(j where c: body)`."""
+    """`sum(j where c: body)`, `argmax(j: body, told)`."""
 
     function: Name
     binders: tuple[Binder, ...]
     condition: Node | None
     body: Node
+    told: Node | None
     span: Span
 
 

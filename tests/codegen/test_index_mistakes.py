@@ -69,7 +69,7 @@ MISTAKES = [
     ("value outside that varies", "out[i] = x[i - 1 else ‸w[i]]", "E766", "is a constant"),
     # Folds and scans
     ("unknown fold", "out[i] = ‸summ(j: w[j]) * x[i]", "E760", "unknown fold 'summ'"),
-    ("argmax over two", "out[i] = w[i] * ‸argmax(j, l: x[j] * w[l])", "E759", "one index"),
+    ("sum that tells", "out[i] = w[i] * sum(j: x[j], ‸j)", "E759", "only argmax and argmin"),
     ("scan inside a fold", "‸out[i] = sum(j: out[i - 1 else 0] * x[j] * w[i])", "E770", "own fold"),
     ("scan in both directions",
      "out[i] = ‸out[i - 1 else 0] + out[i + 1 else 0] * x[i] * w[i]", "E770", "before and behind"),

@@ -66,3 +66,21 @@ def test_rows_are_cut_where_a_condition_says(ops: Any, shift: int) -> None:
         wanted += np.where(is_there, x * x[y, at.clip(0, 49)], 0)
     found = ops.before(torch.from_numpy(x), 3, shift)
     np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("sizes", [(2, 60, 50), (3, 4)])
+def test_the_largest_of_a_window_is_told_as_the_text_says(ops: Any, sizes: Any) -> None:
+    x = np.random.default_rng(0).standard_normal(sizes)
+    x[..., 1:3, 2:4] = -np.inf
+    x[..., 0, 0] = np.nan
+    high, place, column, first = ops.chosen(torch.from_numpy(x), 1)
+    holes = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(1, 1)], constant_values=-np.inf)
+    seen = np.lib.stride_tricks.sliding_window_view(holes, (2, 3), (-2, -1))
+    np.testing.assert_array_equal(high.numpy(), seen.max((-2, -1)))
+    told = np.take_along_axis(
+        x.reshape(*sizes[:-2], -1), place.numpy().reshape(*sizes[:-2], -1), -1
+    )
+    np.testing.assert_array_equal(told.reshape(high.shape), seen.max((-2, -1)))
+    np.testing.assert_array_equal(column.numpy(), x.argmax(-2))
+    below = x[..., 1:, :].reshape(*sizes[:-2], -1).argmax(-1) + sizes[-1]
+    np.testing.assert_array_equal(first.numpy(), below)
