@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tests.cuda.test_products import products
 from tests.research_package import generated
 from tests.runtime.index_language import test_language as language
 from torchgen_out._runtime import dispatch
+from torchgen_out._runtime.kernels.cuda import recorded
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import index
@@ -161,6 +163,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[Source, bool]:
         return source
 
     monkeypatch.setattr(index, "index_kernel", remembered)
+    recorded.forget()
     return sources
 
 
@@ -174,6 +177,7 @@ def test_operators(operator: Operator, made: Any, monkeypatch: pytest.MonkeyPatc
     further = [each for each in ("bfloat16",) if each in operator.dtype_names]
     for dtype, wide in [*((each, False) for each in usual + further), (usual[0], True)]:
         made.clear()
+        recorded.forget()
         monkeypatch.setattr(typed, "NARROW", -1 if wide else 1 << 30)
         is_first = dtype == usual[0] and not wide
         for case in cases[: None if is_first else 2]:
@@ -181,7 +185,8 @@ def test_operators(operator: Operator, made: Any, monkeypatch: pytest.MonkeyPatc
             compare(on_device(call)(), call(), str(case))
         for source, is_double in list(made.items())[:1]:
             assert ("I = np.int64" in source.text) == wide
-            if compiler.is_installed() and not wide:
+            converts = "float32_to_bfloat16" in source.text
+            if compiler.is_installed() and not wide and (is_first or converts):
                 check(source, is_double)
 
 
@@ -200,6 +205,7 @@ def test_neighbours_write_side_by_side(name: str, monkeypatch: pytest.MonkeyPatc
     """Whatever is read, whose order is that of the result's dims."""
     sizes, dims, expected = WRITTEN[name]
     forms: list[Any] = []
+    recorded.forget()
     make = index.index_kernel
     monkeypatch.setattr(index, "index_kernel", lambda form: forms.append(form) or make(form))
     x = _randn(*sizes)
@@ -208,6 +214,26 @@ def test_neighbours_write_side_by_side(name: str, monkeypatch: pytest.MonkeyPatc
     own.tril_()
     assert forms[0].order == expected
     assert torch.equal(own.cpu(), x.tril())
+
+
+def test_a_call_is_decided_once(ops: Any, made: dict[Source, bool], monkeypatch: Any) -> None:
+    """Other memory and other numbers in it: nothing is decided anew; other arguments are."""
+    for _ in range(3):
+        score, segment = _randn(6), torch.randint(0, 3, (6,))
+        found = ops.segment_softmax(score.cuda(), segment.cuda(), 3)
+        assert torch.allclose(found.cpu(), ops.segment_softmax(score, segment, 3), atol=1e-6)
+        monkeypatch.setattr(index, "index_kernel", None)
+    with pytest.raises(TypeError, match="NoneType"):
+        ops.segment_softmax(score.cuda(), segment.cuda(), 4)
+
+
+def test_equal_numbers_of_other_types_are_other_calls() -> None:
+    seen: list[Any] = []
+    kernel = recorded.Recorded(lambda queue, value: seen.append(value))
+    queue = SimpleNamespace(processors=1, faults=SimpleNamespace(address=0))
+    for value in (0.0, -0.0, 0, False, 0.0):
+        kernel(queue, value)
+    assert list(map(repr, seen)) == ["0.0", "-0.0", "0", "False"]
 
 
 @needs_extra

@@ -40,6 +40,7 @@ from torchgen_out._runtime.kernels.cuda.queue import (
     converted,
     walks_strides,
 )
+from torchgen_out._runtime.kernels.cuda.recorded import Recorded
 from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
 from torchgen_out._runtime.kernels.plan import collapse
 
@@ -58,14 +59,13 @@ COMBINED = {**{kind: kind for kind in IDENTITIES}, "any": "max", "all": "min"}
 def make_kernel(program: IndexProgram) -> Any:
     """kernel(queue, *results, *arguments) of a program."""
 
-    @walks_strides
     def kernel(queue: ProductQueue, *args: Any) -> None:
         count = len(program.results)
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
         _Call(program, queue, results, given).run()
 
-    return kernel
+    return walks_strides(Recorded(kernel))
 
 
 class _Loops(NamedTuple):
