@@ -24,9 +24,11 @@ def contracted(
 ) -> bool:
     """Queue a contraction; False where loops are the better way, or the only one.
 
-    arrays: the result and both factors.
+    arrays: the result and both factors. 16-bit factors are multiplied as they are, which a device
+    does many times faster, and may be summed in float32.
     """
-    if any(array.dtype is not arrays[0].dtype for array in arrays):
+    out, one, other = (array.dtype for array in arrays)
+    if one is not other or (out is not one and out is not one.opmath):
         return False
     found = matrices(product, extents, batch, operands)
     if found is None:

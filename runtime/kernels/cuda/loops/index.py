@@ -103,7 +103,7 @@ class _Call:
         self.extents, self.batch = program.measured(sizes, self.given)
         self.forms = {**program.inputs, **program.results, **program.on_device_temporaries}
         self.compute = self._compute_type({**results, **operands})
-        self.arrays = {name: self._as_computed(name, each) for name, each in operands.items()}
+        self.arrays = dict(operands)
         kept = _in_opmath(program)
         for name, array in results.items():
             opmath = array.dtype.opmath if name in kept else array.dtype
@@ -130,15 +130,6 @@ class _Call:
             name: array.moved() if forms[name].kind == "number" else array
             for name, array in arrays.items()
         }
-
-    def _as_computed(self, name: str, array: Array) -> Array:
-        """An operand; a factor of what a library multiplies is widened before."""
-        products = [each.product for each in self.program.on_device if each.product is not None]
-        is_factor = any(name in each.tensors for each in products)
-        is_number = self.forms[name].kind == "number"
-        return (
-            converted(self.queue, array, array.dtype.opmath) if is_factor and is_number else array
-        )
 
     def run(self) -> None:
         """Queue all launches."""
@@ -175,6 +166,8 @@ class _Call:
         if launch.product is None:
             return False
         arrays = [self.arrays[name] for name in launch.product.tensors]
+        if arrays[1].dtype is not arrays[2].dtype:
+            arrays[1:] = [converted(self.queue, each, each.dtype.opmath) for each in arrays[1:]]
         forms = [self.forms[name] for name in launch.product.tensors]
         pairs = list(zip(arrays, forms, strict=True))
         rows = [_batch_strides(array, form, self.batch) for array, form in pairs]
