@@ -133,13 +133,24 @@ def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Pr
 
 @operator_rule("E339")
 def index_programs_compute_in_floats(operator: Operator, context: Context) -> Iterator[Problem]:
-    """An index program computes in floats, but of sums and products alone, and moves."""
+    """An index program computes in floats; what kinds of others depends on what it does.
+
+    Sums and products alone serve integers, too, and what only compares truth values besides. Sums
+    of these have another dtype, which a shape function tells. Complex numbers have no order.
+    """
     if not isinstance(operator.kind, Index) or operator.kind.program.moves:
         return
-    if operator.kind.program.is_exact and "bool" not in operator.dtype_names:
-        return
-    others = [name for name in operator.dtype_names if not name.startswith(("float", "bfloat"))]
-    if isinstance(operator.kind, Index) and others:
+    program, has_meta = operator.kind.program, operator.kind.meta is not None
+    serves = {
+        "complex": program.serves_complex,
+        "bool": program.compares or (program.is_exact and has_meta),
+        "int": program.compares or program.is_exact,
+        "uint": program.compares or program.is_exact,
+    }
+    others = [
+        name for name in operator.dtype_names if not serves.get(name.rstrip("0123456789"), True)
+    ]
+    if others:
         message = f"{operator.name}: index programs compute in floats, not in {others[0]}"
         where = operator.places.value("dtypes")
         yield Problem(where, message, "dtypes: floating", width=len(operator.dtypes))

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 from ..index import device
 from ..index.python import launch_texts
+from ..index.scans import has_costly_steps, waits
 from ..index.sizes import Sizes, size_of
+from ..index.step_texts import scan_text
 from ..index.text import access_text
 from ..index.window_texts import window_text
-from ..index.writer import LaunchText, ProductText, WindowText, python_name
+from ..index.writer import LaunchText, ProductText, ScanText, WindowText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram
 from ..model.operator import OUTPUT_MASK, Operator
@@ -59,14 +61,16 @@ def program_text(
 ) -> ProgramText:
     """All that is emitted of one program. further: fields of the record, as text."""
     program = loops.program
-    exact = [n for n in operator.promoted if program.tensors[n].type == "number"]
-    exact = [] if program.divides else exact
+    is_wide = operator.has_tag("computes_in_double")
+    is_costly = any(has_costly_steps(nest) for phase in loops.phases for nest in phase.nests)
+    converts = operator.schema.argument("dtype") is not None or is_wide or program.divides
+    exact = [] if converts else _numbers(operator.promoted, program)
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
     own = tuple(
         _with_window(launch, loops, exact, has_mask)
         for launch in launch_texts(loops, name, exact, has_mask)
     )
-    devices = tuple(device.launch_texts(on_device, name, exact, has_mask)) if on_device else ()
+    devices = tuple(_on_device(on_device, name, exact, has_mask)) if on_device else ()
     launches = own + devices
     used = dict.fromkeys(_integers(launches))
     measures = [*program.extent, *(each for each in used if each != BATCH_SIZE)]
@@ -85,6 +89,9 @@ def program_text(
         ("measures", translate.names_tuple(measures)),
         *([("moves", "True")] if program.moves else []),
         *([("divides", "True")] if program.divides else []),
+        *([("compares", "True")] if program.compares else []),
+        *([("is_wide", "True")] if is_wide else []),
+        *([("costly", "True")] if is_costly and "single" in further else []),
         *further.items(),
     )
     functions = tuple(_functions(launches))
@@ -103,6 +110,17 @@ def _with_window(
         return found.launch if found else launch
     found = window_text(loops, launch.phase, f"{launch.name}_window", exact, has_mask)
     return replace(launch, window=found)
+
+
+def _on_device(
+    loops: LoopProgram, name: str, exact: Sequence[str], has_mask: bool
+) -> Iterator[LaunchText]:
+    for each in device.launch_texts(loops, name, exact, has_mask):
+        yield replace(each, scan=scan_text(loops, each.phase, each.name, exact, has_mask))
+
+
+def _numbers(names: Iterable[str], program: IndexProgram) -> list[str]:
+    return [name for name in names if program.tensors[name].type == "number"]
 
 
 def _forms(
@@ -132,6 +150,8 @@ def _integers(launches: Iterable[LaunchText]) -> Iterator[str]:
             yield from launch.window.launch.integers
         if launch.product is not None:
             yield from launch.product.integers
+        if launch.scan is not None:
+            yield from launch.scan.launch.integers
 
 
 def _functions(launches: Iterable[LaunchText]) -> Iterator[str]:
@@ -141,12 +161,24 @@ def _functions(launches: Iterable[LaunchText]) -> Iterator[str]:
             yield launch.window.launch.text
         if launch.product is not None:
             yield launch.product.text
+        if launch.scan is not None:
+            yield launch.scan.launch.text
+            yield launch.scan.joined_text
 
 
 def _window(window: WindowText) -> str:
     names = translate.names_tuple
     launch = ", ".join(f"{key}={value}" for key, value in _launch(window.launch))
     return f"Window(Launch({launch}), {names(window.folded)}, {names(window.literals)})"
+
+
+def _scan(scan: ScanText) -> str:
+    names = translate.names_tuple
+    launch = ", ".join(f"{key}={value}" for key, value in _device_launch(scan.launch))
+    flags = f'"{scan.index}", {scan.is_reversed}, {scan.is_dense}'
+    return (
+        f"Scan(Launch({launch}), {scan.joined}, {flags}, {names(scan.starts)}, {names(scan.types)})"
+    )
 
 
 def _product(product: ProductText) -> str:
@@ -179,6 +211,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         *([("tile", f'"{phase.tile}"')] if phase.tile else []),
         *([("product", _product(launch.product))] if launch.product else []),
         *([("window", _window(launch.window))] if launch.window else []),
+        *([("waits", "True")] if any(map(waits, phase.nests)) else []),
     )
 
 
@@ -194,6 +227,8 @@ def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     if launch.reach:
         products = [f"({factor}, {translate.names_tuple(names)})" for factor, names in launch.reach]
         fields = (*fields, ("reach", _tuple(products)))
+    if launch.scan is not None:
+        fields = (*fields, ("scan", _scan(launch.scan)))
     if launch.refused:
         fields = (*fields, ("refused", translate.names_tuple(launch.refused)))
     return fields

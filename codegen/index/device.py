@@ -19,6 +19,7 @@ from .fold_texts import is_argument
 from .product_texts import product_text
 from .python import NestWriter
 from .rewrite import map_places
+from .scans import Carried
 from .writer import LaunchText, Writer, own_places, python_name
 
 JOINED = {PROD: "product", MAX: "larger", MIN: "smaller", ANY: "any", ALL: "all"}
@@ -202,6 +203,10 @@ class DeviceNestWriter(NestWriter):
     def wide_blocks(self) -> dict[str, str]:
         """Blocks for what runs of sums have come to: there are no blocks."""
         return {}
+
+    def is_widened(self, each: Carried) -> bool:
+        """Whether a running sum or product is of the wider type: here sums are not."""
+        return False
 
     def join(self, statement: Statement, total: str) -> None:
         """Put together what the lanes have accumulated."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
 from ..formula.printer import Printer
 from ..formula.python import _KernelPrinter
 from ..formula.simplify import simplify
 from ..model import place as places
-from ..model.formula import Argument, Expression, Formula, Named, walk
-from ..model.index import Access, Source, Statement, Test
+from ..model.formula import Argument, Constant, Expression, Formula, Named, walk
+from ..model.index import Access, Source, Statement, Test, Type, selects_wholes
 from ..model.loops import Nest
 from ..model.place import Element, Function, Index, Place
 from .sizes import size_of
@@ -33,6 +34,8 @@ class Loads:
         """What holds of the statement that is printed."""
         self.certain: tuple[Test, ...] = ()
         """What holds of all of them."""
+        self.is_whole = False
+        """Whether it selects among whole numbers."""
 
     def put(self, line: str) -> None:
         self.writer.put(line)
@@ -51,6 +54,9 @@ class Loads:
         whole = [read.source for read in statement.reads if read.name == _named(outcome)]
         if statement.type == "int" and whole and isinstance(whole[0], Place):
             return self.writer.place(whole[0])
+        types = {name: each.type for name, each in self.writer.tensors.items()}
+        own = statement.reads, statement.target, types
+        self.is_whole = statement.type == "int" and selects_wholes(formula, *own)
         arguments: dict[str, str] = {}
         for read in statement.reads:
             arguments[read.name] = self.source(read.source, formula, read.name)
@@ -82,7 +88,8 @@ class Loads:
             case Test():
                 text, word = self.test(source), "test"
             case _:
-                text, word = f"T({writer.place(source)})", "place"
+                text = writer.place(source)
+                text, word = f"np.int64({text})" if self.is_whole else f"T({text})", "place"
         variable = writer.fresh(f"{word}_value")
         self.put(f"{variable} = {text}")
         self.values[source] = variable
@@ -107,14 +114,22 @@ class Loads:
         element = writer.element(replace(access, places=tuple(made)))
         is_made = access.tensor not in writer.inputs and kind == "number"
         is_exact = kind == "bool" or is_made or access.tensor in writer.exact
+        is_exact |= kind == "int" and self.is_whole
         text = self.loaded(element, kind) if is_exact else f"T({element})"
         if not conditions or access.outside is None:
             return text
         value = access.outside
         known = writer.fresh("is_inside")
         self.put(f"{known} = {' & '.join(conditions)}")
-        literal = f"T({value.name})" if isinstance(value, Named) else f"T({value.value!r})"
-        return f"{text} if {known} else {literal}"
+        return f"{text} if {known} else {self.literal(value, kind)}"
+
+    def literal(self, value: Constant | Named, kind: Type) -> str:
+        """A constant, as an element of a tensor of that type."""
+        function = {"number": "T", "int": "np.int64", "bool": "bool"}[kind]
+        ends = {Named("inf"): "HIGHEST", Constant(inf): "HIGHEST", Constant(-inf): "LOWEST"}
+        if self.writer.program.compares and value in ends:
+            return ends[value]
+        return f"{function}({value.name if isinstance(value, Named) else repr(value.value)})"
 
     def is_measured(self, place: Place) -> bool:
         """Whether a call has looked at the ends of a place, before all loops."""

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from ..model.loops import LoopProgram
 from .product_texts import product_text
-from .scatter_texts import ScatterWriter
+from .scan_texts import ScanWriter
+from .scans import scans_of
 from .writer import LaunchText, Writer
 
 
@@ -90,21 +91,26 @@ class HostWriter(Writer):
         return NestWriter
 
 
-class NestWriter(ScatterWriter):
+class NestWriter(ScanWriter):
     """One nest of a launch."""
 
     def write(self) -> None:
         writer, nest = self.writer, self.nest
         if writer.phase.runs_items:
             self.indent("for run in range(run_size):")
-        staged = self.in_blocks()
-        for number, loop in enumerate(nest.outer[: len(nest.outer) - staged]):
+        carried = scans_of(nest)
+        staged = self.in_blocks() and not carried
+        for number, loop in enumerate(
+            nest.outer[: len(nest.outer) - staged] if not carried else ()
+        ):
             if number == len(nest.outer) - 1 and not nest.is_fold:
                 self.load_places(loop)
             self.loop(loop)
         if staged:
             self.blocks(nest.outer[-1])
-        if nest.scattered is not None:
+        if carried:
+            self.scan(carried)
+        elif nest.scattered is not None:
             self.scatter()
         elif not nest.is_fold:
             self.guarded()

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ..formula.printer import LINE_LENGTH, parameter_name
 from ..model import place as places
-from ..model.index import DRAW_KEY, Access, Draw, IndexProgram, Statement
+from ..model.index import DRAW_KEY, Access, Draw, IndexProgram, Statement, Type
 from ..model.loops import LoopProgram, Nest, Phase
 from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
 from .rewrite import fresh
@@ -24,6 +24,8 @@ _RESERVED = frozenset(
         *("start", "stop", "item", "rest", "fine", "at", "before", "begin", "end", "row", "run"),
         *("batch", "dims", "batches", "batch_size", "run_size", "plan", "last", "row_start"),
         *("U", "T", "BLOCK", "TILE", "RUN", "WIDE", "kept", "tiles", "width"),
+        *("COLUMNS", "LOWEST", "HIGHEST"),
+        *("reads", "part0", "part1", "part2", "part3"),
         *("lesser", "greater", "clamped", "reflected", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
@@ -68,6 +70,27 @@ class LaunchText:
     """On a device, products of extents and whole numbers whose sum no place exceeds."""
     refused: tuple[str, ...] = ()
     """On a device, what must hold of the places that it looks at, by number."""
+    scan: ScanText | None = None
+    """On a device, the steps of a scan whose rows threads share."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanText:
+    """A scan as steps that may be grouped."""
+
+    launch: LaunchText
+    """One step: what an element alone comes to, or its value stored."""
+    joined: str
+    """What the function is called that puts two neighbours together."""
+    joined_text: str
+    index: str
+    is_reversed: bool
+    is_dense: bool
+    """Whether neighbours along the index lie side by side in most of what is read."""
+    starts: tuple[str, ...]
+    """What stands before the first element, as text."""
+    types: tuple[Type, ...]
+    """Of what is carried."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,8 @@ def _phase(group: _Group, program: IndexProgram) -> Phase:
     spread = None
     if not items and not group.has_batch and len(nests) == 1:
         nest = nests[0]
-        outer = nest.vector or (nest.outer[0] if nest.outer else None)
+        free = [loop for loop in nest.outer if not any(loop.index in s.steps for s in statements)]
+        outer = nest.vector or next(iter(free), None)
         spread = outer.index if outer and outer.index not in (nest.scattered or {}) else None
     goes_over_batch = [nest for nest in nests if group.has_batch or nest.over_batch]
     runs_batch = (

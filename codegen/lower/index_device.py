@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..index.contract import contraction_of
+from ..index.scans import carried_of
 from ..model.index import IndexProgram, Statement
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
 from .index import kept_within, prepared, product_of
@@ -48,7 +49,9 @@ def _is_elementwise_with(
         return False
     if (first.has_batch, first.indices) != (statement.has_batch, statement.indices):
         return False
-    if any(scattered_of(each) or each.reads_itself for each in (*group, statement)):
+    if any(scattered_of(each) or each.steps != first.steps for each in (*group, statement)):
+        return False
+    if any(each.reads_itself and carried_of(each) is None for each in (*group, statement)):
         return False
     made = {each.target for each in group}
     own = list(statement.indices)
@@ -72,6 +75,7 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
     lanes = next((each for each in shared if each), None)
     return Phase(
         *(first.has_batch, items, None, False, tuple(nests), numbers, (), lanes),
+        scans_along=best if best in first.steps else None,
         product=product_of(group, program),
     )
 

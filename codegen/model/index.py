@@ -8,7 +8,7 @@ statements, its own derivative is another: parsing is parse/index*, calculus and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal, TypeAlias
@@ -167,6 +167,36 @@ class Statement:
         return self.indices + (self.fold.indices if self.fold else ())
 
 
+def leaves(node: Expression) -> Iterator[Expression]:
+    """What an expression selects among."""
+    if isinstance(node, Select):
+        yield from leaves(node.then)
+        yield from leaves(node.otherwise)
+    else:
+        yield node
+
+
+def selects_wholes(
+    formula: Formula, reads: Iterable[Read], target: str, types: Mapping[str, Type]
+) -> bool:
+    """Whether a value is a place or a whole number that the text defines, perhaps one of several.
+
+    target: what it is the value of, and may read. types: what other statements define.
+    """
+    sources = {each.name: each.source for each in reads}
+    found = [sources.get(n.name) if isinstance(n, Argument) else None
+             for n in leaves(formula.outputs[0])]  # fmt: skip
+    others = [each for each in found if not (isinstance(each, Access) and each.tensor == target)]
+    return bool(others) and all(is_whole(each, types) for each in others)
+
+
+def is_whole(source: Source | None, types: Mapping[str, Type]) -> bool:
+    """Whether what is read is a place or a whole number."""
+    if isinstance(source, Access):
+        return types.get(source.tensor) == "int"
+    return source is not None and not isinstance(source, Test)
+
+
 EXACT = frozenset(("add", "sub", "mul", "neg", "logical_and", "logical_or", "logical_not"))
 """Primitives that are exact in every ring."""
 DIVISION = "div"
@@ -184,6 +214,44 @@ def _adds_and_multiplies(statement: Statement) -> bool:
             each.primitive.name in (*EXACT, DIVISION) for each in nodes if isinstance(each, Call)
         )
         and not any(isinstance(each, Named) for each in nodes)
+    )
+
+
+COMPARING = frozenset(
+    ("lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_not", "max", "min")
+)
+"""Primitives that are the same in every order of numbers."""
+
+
+def _compares(statement: Statement) -> bool:
+    """Whether a statement picks among elements: infinities are the ends of their order."""
+    nodes = walk(statement.formula.outputs)
+    return (
+        (statement.fold is None or statement.fold.kind in (MAX, MIN, ARGMAX, ARGMIN))
+        and all(each.primitive.name in COMPARING for each in nodes if isinstance(each, Call))
+        and not any(isinstance(each, Constant | Named) for each in nodes)
+    )
+
+
+REAL = frozenset(("real", "imag", "abs"))
+"""Primitives that give real numbers of complex ones."""
+ORDERING = frozenset(("lt", "le", "gt", "ge", "max", "min", "floor", "ceil", "trunc", "round"))
+"""Primitives that complex numbers have not."""
+
+
+def _orders_reals(statement: Statement) -> bool:
+    """Whether a statement makes sense for complex numbers: it compares parts of them at most."""
+    if statement.fold is not None and statement.fold.kind not in (SUM, PROD, MEAN):
+        return False
+    ordering = (
+        each
+        for each in walk(statement.formula.outputs)
+        if isinstance(each, Call) and each.primitive.name in ORDERING
+    )
+    return statement.type != "int" and all(
+        isinstance(each, Constant) or (isinstance(each, Call) and each.primitive.name in REAL)
+        for node in ordering
+        for each in node.operands
     )
 
 
@@ -273,6 +341,18 @@ class IndexProgram:
         formulas = [each.formula.outputs for each in self.statements]
         calls = [each for each in walk(tuple(chain(*formulas))) if isinstance(each, Call)]
         return self.is_exact and any(each.primitive.name == DIVISION for each in calls)
+
+    @property
+    def serves_complex(self) -> bool:
+        """Whether complex numbers may stand for its elements."""
+        return not self.draws and all(map(_orders_reals, self.statements))
+
+    @property
+    def compares(self) -> bool:
+        """Whether it only picks among elements: then whole numbers and truth values serve, too."""
+        return not (self.draws or self.moves) and all(
+            each.moves or _compares(each) for each in self.statements
+        )
 
     @property
     def drawn(self) -> dict[str, Draw]:

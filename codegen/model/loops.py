@@ -87,6 +87,8 @@ class Phase:
     """Tensors that are rows in a buffer within an item."""
     lanes: Lanes | None = None
     """On a device, what a warp shares."""
+    scans_along: str | None = None
+    """On a device, the index of a scan along which most of what is read lies side by side."""
 
     product: tuple[Access, Access] | None = None
     """The elements whose products the only statement sums, where libraries can do that."""

@@ -158,6 +158,8 @@ class _Reader(Values):
             type_ = self.type_of(value)
             formula = self.formula(self.expression(value, scope), scope)
             reads = self.reads_of(scope, formula)
+            if ir.selects_wholes(formula, reads, name, self.types):
+                type_ = "int"
             statement = ir.Statement(name, bool(batches), indices, None, formula, reads, type_)
         self.add(replace(statement, where=where))
         if statement.reads_itself:

@@ -111,7 +111,9 @@ def constructs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield made
 
 
-@pytest.mark.parametrize("name", ["truths", "extremes", "wavefront", "computed", "moments"])
+@pytest.mark.parametrize(
+    "name", ["truths", "extremes", "wavefront", "computed", "moments", "carried"]
+)
 def test_constructs_as_on_the_cpu(constructs: Any, name: str) -> None:
     """Results of each type, and gradients, in float64."""
     torch.manual_seed(0)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 
 import torchgen_out as torch
-from codegen.model.operator import Dispatch, Operator, Reduction
+from codegen.model.operator import Dispatch, Index, Operator, Reduction
 from tests import calls, harness
 from torchgen_out._runtime import dispatch
 
@@ -23,7 +23,7 @@ CASES = 3
 
 
 def families() -> dict[str, list[Operator]]:
-    """The operators with kernels on CUDA, by the package of their kernels."""
+    """The operators with kernels on CUDA, by the package of their kernels or of their geometry."""
     found: dict[str, list[Operator]] = {"pointwise": [], "reduction": []}
     for operator in harness.program().operators:
         if isinstance(operator.kind, Reduction):
@@ -34,6 +34,9 @@ def families() -> dict[str, list[Operator]]:
             kernel = dict(operator.kind.backends).get("CUDA")
             if kernel is not None:
                 found.setdefault(kernel.module.partition(".")[0], []).append(operator)
+        elif isinstance(operator.kind, Index) and operator.kind.geometry is not None:
+            family = operator.kind.geometry.module.partition(".")[0]
+            found.setdefault(family, []).append(operator)
     return found
 
 

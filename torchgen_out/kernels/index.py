@@ -16,9 +16,11 @@ from torchgen_out._runtime.kernels.common import conv as conv_geometry
 from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
 from torchgen_out._runtime.kernels.common import pooling as pooling_geometry
+from torchgen_out._runtime.kernels.common import scan as scan_geometry
 from torchgen_out._runtime.kernels.common.index import (
     IndexProgram,
     Launch,
+    Scan,
     TensorForm,
     Window,
     agree,
@@ -28,6 +30,9 @@ from torchgen_out._runtime.kernels.common.index import (
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum, note_outside, quotient
 from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
+    COLUMNS,
+    HIGHEST,
+    LOWEST,
     WIDE,
     U,
     end_inside,
@@ -37,7 +42,17 @@ from torchgen_out._runtime.kernels.common.places import (
     plus,
     row_start,
 )
-from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min, sqrt
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
+    T,
+    exp,
+    inf,
+    isinf,
+    log1p,
+    max,
+    min,
+    real,
+    sqrt,
+)
 
 
 def flip_0(
@@ -914,6 +929,1458 @@ embedding = IndexProgram(
             over_batch=False,
             work=((),),
             refused=("0 <= indices[...] < size(weight, -2)",),
+        ),
+    ),
+)
+
+
+def cumsum_single_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., j] = out[..., j - 1 else 0] + self[..., j]"""
+    for item in range(start, stop):
+        rest = item
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_so_far = WIDE(T(0))
+        for j in range(n_j):
+            self_value = T(self[U(self_p + j * self_s0)])
+            out_total = out_so_far + WIDE(self_value)
+            out_value = T(out_total)
+            out_so_far = out_total
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def cumsum_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    return (n_j,)
+
+
+cumsum_single = IndexProgram(
+    "cumsum_single",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cumsum_single_extents,
+    measures=("j",),
+    launches=(
+        Launch(
+            function=cumsum_single_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+        ),
+    ),
+    on_device=(),
+)
+
+
+def cumsum_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """out[..., j, i] = out[..., j - 1, i else 0] + self[..., j, i]"""
+    out_block = np.empty(COLUMNS, WIDE)
+    for item in range(start, stop):
+        rest = item
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        for begin in range(0, n_i, COLUMNS):
+            end = lesser(begin + COLUMNS, n_i)
+            for i in range(begin, end):
+                out_block[U(i - begin)] = WIDE(T(0))
+            for j in range(n_j):
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    out_so_far = out_block[at]
+                    self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                    out_total = out_so_far + WIDE(self_value)
+                    out_value = T(out_total)
+                    out_so_far = out_total
+                    out_block[at] = out_so_far
+                    out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+    return True
+
+
+def cumsum_device_0(
+    i,
+    rest,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., j, i] = out[..., j - 1, i else 0] + self[..., j, i]"""
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_so_far = T(0)
+    for j in range(n_j):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        out_value = out_so_far + self_value
+        out_so_far = out_value
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
+
+
+def cumsum_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+):
+    """out[..., j, i] = out[..., j - 1, i else 0] + self[..., j, i]"""
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        part0 = self_value
+    else:
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = part0
+    return part0
+
+
+def cumsum_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def cumsum_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    return n_j, n_i
+
+
+cumsum = IndexProgram(
+    "cumsum",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cumsum_extents,
+    measures=("j", "i"),
+    geometry=scan_geometry.cumulative,
+    single=cumsum_single,
+    launches=(
+        Launch(
+            function=cumsum_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j", "i"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=cumsum_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+            scan=Scan(
+                Launch(
+                    function=cumsum_device_0_step,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                    waits=True,
+                ),
+                cumsum_device_0_joined,
+                "j",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+            ),
+        ),
+    ),
+)
+
+
+def cumprod_single_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., j] = out[..., j - 1 else 1] * self[..., j]"""
+    for item in range(start, stop):
+        rest = item
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_so_far = WIDE(T(1))
+        for j in range(n_j):
+            self_value = T(self[U(self_p + j * self_s0)])
+            out_total = out_so_far * WIDE(self_value)
+            out_value = T(out_total)
+            out_so_far = out_total
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def cumprod_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    return (n_j,)
+
+
+cumprod_single = IndexProgram(
+    "cumprod_single",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cumprod_single_extents,
+    measures=("j",),
+    launches=(
+        Launch(
+            function=cumprod_single_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+        ),
+    ),
+    on_device=(),
+)
+
+
+def cumprod_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """out[..., j, i] = out[..., j - 1, i else 1] * self[..., j, i]"""
+    out_block = np.empty(COLUMNS, WIDE)
+    for item in range(start, stop):
+        rest = item
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        for begin in range(0, n_i, COLUMNS):
+            end = lesser(begin + COLUMNS, n_i)
+            for i in range(begin, end):
+                out_block[U(i - begin)] = WIDE(T(1))
+            for j in range(n_j):
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    out_so_far = out_block[at]
+                    self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                    out_total = out_so_far * WIDE(self_value)
+                    out_value = T(out_total)
+                    out_so_far = out_total
+                    out_block[at] = out_so_far
+                    out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+    return True
+
+
+def cumprod_device_0(
+    i,
+    rest,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., j, i] = out[..., j - 1, i else 1] * self[..., j, i]"""
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_so_far = T(1)
+    for j in range(n_j):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        out_value = out_so_far * self_value
+        out_so_far = out_value
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
+
+
+def cumprod_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+):
+    """out[..., j, i] = out[..., j - 1, i else 1] * self[..., j, i]"""
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        part0 = self_value
+    else:
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = part0
+    return part0
+
+
+def cumprod_device_0_joined(a0, b0):
+    return a0 * b0
+
+
+def cumprod_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    return n_j, n_i
+
+
+cumprod = IndexProgram(
+    "cumprod",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cumprod_extents,
+    measures=("j", "i"),
+    geometry=scan_geometry.cumulative,
+    single=cumprod_single,
+    launches=(
+        Launch(
+            function=cumprod_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j", "i"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=cumprod_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+            scan=Scan(
+                Launch(
+                    function=cumprod_device_0_step,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                    waits=True,
+                ),
+                cumprod_device_0_joined,
+                "j",
+                False,
+                False,
+                ("T(1)",),
+                ("number",),
+            ),
+        ),
+    ),
+)
+
+
+def logcumsumexp_single_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., j] = out[..., j - 1 else -inf] if out[..., j - 1 else -inf] == self[..., j] and
+    isinf(out[..., j - 1 else -inf]) else (out[..., j - 1 else -inf] if real(out[..., j - 1 else
+    -inf]) >= real(self[..., j]) else self[..., j]) + log1p(exp(self[..., j] - out[..., j - 1
+    else -inf] if real(out[..., j - 1 else -inf]) >= real(self[..., j]) else out[..., j - 1 else
+    -inf] - self[..., j]))
+    """
+    for item in range(start, stop):
+        rest = item
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_so_far = T(-inf)
+        for j in range(n_j):
+            self_value = T(self[U(self_p + j * self_s0)])
+            t0 = real(out_so_far) >= real(self_value)
+            t1 = self_value - out_so_far
+            t2 = t1 if t0 else out_so_far - self_value
+            t3 = exp(t2)
+            t4 = log1p(t3)
+            t5 = (out_so_far if t0 else self_value) + t4
+            t6 = out_so_far == self_value and isinf(out_so_far)
+            out_value = out_so_far if t6 else t5
+            out_so_far = out_value
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def logcumsumexp_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    return (n_j,)
+
+
+logcumsumexp_single = IndexProgram(
+    "logcumsumexp_single",
+    arguments=("self", "dim"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=logcumsumexp_single_extents,
+    measures=("j",),
+    is_wide=True,
+    launches=(
+        Launch(
+            function=logcumsumexp_single_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def logcumsumexp_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """out[..., j, i] = out[..., j - 1, i else -inf] if out[..., j - 1, i else -inf] == self[...,
+    j, i] and isinf(out[..., j - 1, i else -inf]) else (out[..., j - 1, i else -inf] if
+    real(out[..., j - 1, i else -inf]) >= real(self[..., j, i]) else self[..., j, i]) +
+    log1p(exp(self[..., j, i] - out[..., j - 1, i else -inf] if real(out[..., j - 1, i else
+    -inf]) >= real(self[..., j, i]) else out[..., j - 1, i else -inf] - self[..., j, i]))
+    """
+    self_column = np.empty(COLUMNS, T)
+    out_block = np.empty(COLUMNS, T)
+    for item in range(start, stop):
+        rest = item
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        for begin in range(0, n_i, COLUMNS):
+            end = lesser(begin + COLUMNS, n_i)
+            for i in range(begin, end):
+                out_block[U(i - begin)] = T(-inf)
+            for j in range(n_j):
+                for i in range(begin, end):
+                    self_column[U(i - begin)] = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    out_so_far = out_block[at]
+                    t0 = real(out_so_far) >= real(self_column[at])
+                    t1 = self_column[at] - out_so_far
+                    t2 = t1 if t0 else out_so_far - self_column[at]
+                    t3 = exp(t2)
+                    t4 = log1p(t3)
+                    t5 = (out_so_far if t0 else self_column[at]) + t4
+                    t6 = out_so_far == self_column[at]
+                    t7 = t6 and isinf(out_so_far)
+                    out_value = out_so_far if t7 else t5
+                    out_so_far = out_value
+                    out_block[at] = out_so_far
+                for i in range(begin, end):
+                    out[U(out_p + j * out_s0 + i * out_s1)] = out_block[U(i - begin)]
+    return True
+
+
+def logcumsumexp_device_0(
+    i,
+    rest,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., j, i] = out[..., j - 1, i else -inf] if out[..., j - 1, i else -inf] == self[...,
+    j, i] and isinf(out[..., j - 1, i else -inf]) else (out[..., j - 1, i else -inf] if
+    real(out[..., j - 1, i else -inf]) >= real(self[..., j, i]) else self[..., j, i]) +
+    log1p(exp(self[..., j, i] - out[..., j - 1, i else -inf] if real(out[..., j - 1, i else
+    -inf]) >= real(self[..., j, i]) else out[..., j - 1, i else -inf] - self[..., j, i]))
+    """
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_so_far = T(-inf)
+    for j in range(n_j):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        t0 = real(out_so_far) >= real(self_value)
+        t1 = self_value - out_so_far if t0 else out_so_far - self_value
+        t2 = exp(t1)
+        t3 = log1p(t2)
+        t4 = (out_so_far if t0 else self_value) + t3
+        t5 = out_so_far == self_value and isinf(out_so_far)
+        out_value = out_so_far if t5 else t4
+        out_so_far = out_value
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
+
+
+def logcumsumexp_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+):
+    """out[..., j, i] = out[..., j - 1, i else -inf] if out[..., j - 1, i else -inf] == self[...,
+    j, i] and isinf(out[..., j - 1, i else -inf]) else (out[..., j - 1, i else -inf] if
+    real(out[..., j - 1, i else -inf]) >= real(self[..., j, i]) else self[..., j, i]) +
+    log1p(exp(self[..., j, i] - out[..., j - 1, i else -inf] if real(out[..., j - 1, i else
+    -inf]) >= real(self[..., j, i]) else out[..., j - 1, i else -inf] - self[..., j, i]))
+    """
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        part0 = self_value
+    else:
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = part0
+    return part0
+
+
+def logcumsumexp_device_0_joined(a0, b0):
+    t0 = real(a0) >= real(b0)
+    t1 = (a0 if t0 else b0) + log1p(exp(b0 - a0 if t0 else a0 - b0))
+    return a0 if a0 == b0 and isinf(a0) else t1
+
+
+def logcumsumexp_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    return n_j, n_i
+
+
+logcumsumexp = IndexProgram(
+    "logcumsumexp",
+    arguments=("self", "dim"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=logcumsumexp_extents,
+    measures=("j", "i"),
+    is_wide=True,
+    costly=True,
+    geometry=scan_geometry.cumulative,
+    single=logcumsumexp_single,
+    launches=(
+        Launch(
+            function=logcumsumexp_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j", "i"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=logcumsumexp_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            scan=Scan(
+                Launch(
+                    function=logcumsumexp_device_0_step,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                logcumsumexp_device_0_joined,
+                "j",
+                False,
+                False,
+                ("T(-inf)",),
+                ("number",),
+            ),
+        ),
+    ),
+)
+
+
+def cummax_single_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    values_at,
+    values_row,
+    values_s0,
+    indices_at,
+    indices_row,
+    indices_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """values[..., j] = self[..., j] if self[..., j] >= values[..., j - 1 else -inf] or self[...,
+        j] != self[..., j] else values[..., j - 1 else -inf]
+    indices[..., j] = int(j if self[..., j] == values[..., j] or self[..., j] != self[..., j]
+        else indices[..., j - 1 else 0])
+    """
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        values_so_far = LOWEST
+        indices_so_far = np.int64(0)
+        for j in range(n_j):
+            self_value = self[U(self_p + j * self_s0)]
+            t0 = self_value >= values_so_far
+            t1 = t0 or self_value != self_value
+            values_value = self_value if t1 else values_so_far
+            place_value = np.int64(j)
+            t2 = self_value == values_value or self_value != self_value
+            indices_value = np.int64(place_value if t2 else indices_so_far)
+            values_so_far = values_value
+            indices_so_far = indices_value
+            values[U(values_p + j * values_s0)] = values_value
+            indices[U(indices_p + j * indices_s0)] = indices_value
+    return True
+
+
+def cummax_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    return (n_j,)
+
+
+cummax_single = IndexProgram(
+    "cummax_single",
+    arguments=("self", "dim"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"values": TensorForm(True, ("j",)), "indices": TensorForm(True, ("j",), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cummax_single_extents,
+    measures=("j",),
+    compares=True,
+    launches=(
+        Launch(
+            function=cummax_single_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+        ),
+    ),
+    on_device=(),
+)
+
+
+def cummax_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """values[..., j, i] = self[..., j, i] if self[..., j, i] >= values[..., j - 1, i else -inf] or
+        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else -inf]
+    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
+        self[..., j, i] else indices[..., j - 1, i else 0])
+    """
+    indices_block = np.empty(COLUMNS, np.int64)
+    values_block = np.empty(COLUMNS, T)
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        for begin in range(0, n_i, COLUMNS):
+            end = lesser(begin + COLUMNS, n_i)
+            for i in range(begin, end):
+                values_block[U(i - begin)] = LOWEST
+                indices_block[U(i - begin)] = np.int64(0)
+            for j in range(n_j):
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    values_so_far = values_block[at]
+                    indices_so_far = indices_block[at]
+                    self_value = self[U(self_p + j * self_s0 + i * self_s1)]
+                    t0 = self_value >= values_so_far
+                    t1 = t0 or self_value != self_value
+                    values_value = self_value if t1 else values_so_far
+                    place_value = np.int64(j)
+                    t2 = self_value == values_value
+                    t3 = t2 or self_value != self_value
+                    indices_value = np.int64(place_value if t3 else indices_so_far)
+                    values_so_far = values_value
+                    indices_so_far = indices_value
+                    values_block[at] = values_so_far
+                    indices_block[at] = indices_so_far
+                    values[U(values_p + j * values_s0 + i * values_s1)] = values_value
+                    indices[U(indices_p + j * indices_s0 + i * indices_s1)] = indices_value
+    return True
+
+
+def cummax_device_0(
+    i,
+    rest,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """values[..., j, i] = self[..., j, i] if self[..., j, i] >= values[..., j - 1, i else -inf] or
+        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else -inf]
+    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
+        self[..., j, i] else indices[..., j - 1, i else 0])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    values_so_far = LOWEST
+    indices_so_far = np.int64(0)
+    for j in range(n_j):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        t0 = self_value >= values_so_far or self_value != self_value
+        values_value = self_value if t0 else values_so_far
+        place_value = np.int64(j)
+        t1 = self_value == values_value or self_value != self_value
+        indices_value = np.int64(place_value if t1 else indices_so_far)
+        values_so_far = values_value
+        indices_so_far = indices_value
+        values[U(values_p + I(j * values_s0) + I(i * values_s1))] = values_value
+        indices[U(indices_p + I(j * indices_s0) + I(i * indices_s1))] = indices_value
+
+
+def cummax_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    part1,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+):
+    """values[..., j, i] = self[..., j, i] if self[..., j, i] >= values[..., j - 1, i else -inf] or
+        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else -inf]
+    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
+        self[..., j, i] else indices[..., j - 1, i else 0])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        part0 = self_value
+        part1 = j
+    else:
+        values[U(values_p + I(j * values_s0) + I(i * values_s1))] = part0
+        indices[U(indices_p + I(j * indices_s0) + I(i * indices_s1))] = part1
+    return part0, part1
+
+
+def cummax_device_0_joined(a0, a1, b0, b1):
+    t0 = b0 != b0
+    t1 = b0 if b0 >= a0 or t0 else a0
+    return t1, b1 if b0 == t1 or t0 else a1
+
+
+def cummax_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    return n_j, n_i
+
+
+cummax = IndexProgram(
+    "cummax",
+    arguments=("self", "dim"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={
+        "values": TensorForm(True, ("j", "i")),
+        "indices": TensorForm(True, ("j", "i"), "int"),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cummax_extents,
+    measures=("j", "i"),
+    compares=True,
+    geometry=scan_geometry.cummaxmin,
+    single=cummax_single,
+    launches=(
+        Launch(
+            function=cummax_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j", "i"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=cummax_device_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+            scan=Scan(
+                Launch(
+                    function=cummax_device_0_step,
+                    arrays=("self", "values", "indices"),
+                    writes=("values", "indices"),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                    waits=True,
+                ),
+                cummax_device_0_joined,
+                "j",
+                False,
+                False,
+                ("LOWEST", "np.int64(0)"),
+                ("number", "int"),
+            ),
+        ),
+    ),
+)
+
+
+def cummin_single_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    values_at,
+    values_row,
+    values_s0,
+    indices_at,
+    indices_row,
+    indices_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """values[..., j] = self[..., j] if self[..., j] <= values[..., j - 1 else inf] or self[..., j]
+        != self[..., j] else values[..., j - 1 else inf]
+    indices[..., j] = int(j if self[..., j] == values[..., j] or self[..., j] != self[..., j]
+        else indices[..., j - 1 else 0])
+    """
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        values_so_far = HIGHEST
+        indices_so_far = np.int64(0)
+        for j in range(n_j):
+            self_value = self[U(self_p + j * self_s0)]
+            t0 = self_value <= values_so_far
+            t1 = t0 or self_value != self_value
+            values_value = self_value if t1 else values_so_far
+            place_value = np.int64(j)
+            t2 = self_value == values_value or self_value != self_value
+            indices_value = np.int64(place_value if t2 else indices_so_far)
+            values_so_far = values_value
+            indices_so_far = indices_value
+            values[U(values_p + j * values_s0)] = values_value
+            indices[U(indices_p + j * indices_s0)] = indices_value
+    return True
+
+
+def cummin_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    return (n_j,)
+
+
+cummin_single = IndexProgram(
+    "cummin_single",
+    arguments=("self", "dim"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"values": TensorForm(True, ("j",)), "indices": TensorForm(True, ("j",), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cummin_single_extents,
+    measures=("j",),
+    compares=True,
+    launches=(
+        Launch(
+            function=cummin_single_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+        ),
+    ),
+    on_device=(),
+)
+
+
+def cummin_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """values[..., j, i] = self[..., j, i] if self[..., j, i] <= values[..., j - 1, i else inf] or
+        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else inf]
+    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
+        self[..., j, i] else indices[..., j - 1, i else 0])
+    """
+    indices_block = np.empty(COLUMNS, np.int64)
+    values_block = np.empty(COLUMNS, T)
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        for begin in range(0, n_i, COLUMNS):
+            end = lesser(begin + COLUMNS, n_i)
+            for i in range(begin, end):
+                values_block[U(i - begin)] = HIGHEST
+                indices_block[U(i - begin)] = np.int64(0)
+            for j in range(n_j):
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    values_so_far = values_block[at]
+                    indices_so_far = indices_block[at]
+                    self_value = self[U(self_p + j * self_s0 + i * self_s1)]
+                    t0 = self_value <= values_so_far
+                    t1 = t0 or self_value != self_value
+                    values_value = self_value if t1 else values_so_far
+                    place_value = np.int64(j)
+                    t2 = self_value == values_value
+                    t3 = t2 or self_value != self_value
+                    indices_value = np.int64(place_value if t3 else indices_so_far)
+                    values_so_far = values_value
+                    indices_so_far = indices_value
+                    values_block[at] = values_so_far
+                    indices_block[at] = indices_so_far
+                    values[U(values_p + j * values_s0 + i * values_s1)] = values_value
+                    indices[U(indices_p + j * indices_s0 + i * indices_s1)] = indices_value
+    return True
+
+
+def cummin_device_0(
+    i,
+    rest,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """values[..., j, i] = self[..., j, i] if self[..., j, i] <= values[..., j - 1, i else inf] or
+        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else inf]
+    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
+        self[..., j, i] else indices[..., j - 1, i else 0])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    values_so_far = HIGHEST
+    indices_so_far = np.int64(0)
+    for j in range(n_j):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        t0 = self_value <= values_so_far or self_value != self_value
+        values_value = self_value if t0 else values_so_far
+        place_value = np.int64(j)
+        t1 = self_value == values_value or self_value != self_value
+        indices_value = np.int64(place_value if t1 else indices_so_far)
+        values_so_far = values_value
+        indices_so_far = indices_value
+        values[U(values_p + I(j * values_s0) + I(i * values_s1))] = values_value
+        indices[U(indices_p + I(j * indices_s0) + I(i * indices_s1))] = indices_value
+
+
+def cummin_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    part1,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+):
+    """values[..., j, i] = self[..., j, i] if self[..., j, i] <= values[..., j - 1, i else inf] or
+        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else inf]
+    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
+        self[..., j, i] else indices[..., j - 1, i else 0])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        part0 = self_value
+        part1 = j
+    else:
+        values[U(values_p + I(j * values_s0) + I(i * values_s1))] = part0
+        indices[U(indices_p + I(j * indices_s0) + I(i * indices_s1))] = part1
+    return part0, part1
+
+
+def cummin_device_0_joined(a0, a1, b0, b1):
+    t0 = b0 != b0
+    t1 = b0 if b0 <= a0 or t0 else a0
+    return t1, b1 if b0 == t1 or t0 else a1
+
+
+def cummin_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    return n_j, n_i
+
+
+cummin = IndexProgram(
+    "cummin",
+    arguments=("self", "dim"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={
+        "values": TensorForm(True, ("j", "i")),
+        "indices": TensorForm(True, ("j", "i"), "int"),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=cummin_extents,
+    measures=("j", "i"),
+    compares=True,
+    geometry=scan_geometry.cummaxmin,
+    single=cummin_single,
+    launches=(
+        Launch(
+            function=cummin_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j", "i"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=cummin_device_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            waits=True,
+            scan=Scan(
+                Launch(
+                    function=cummin_device_0_step,
+                    arrays=("self", "values", "indices"),
+                    writes=("values", "indices"),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                    waits=True,
+                ),
+                cummin_device_0_joined,
+                "j",
+                False,
+                False,
+                ("HIGHEST", "np.int64(0)"),
+                ("number", "int"),
+            ),
         ),
     ),
 )

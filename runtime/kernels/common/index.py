@@ -16,6 +16,9 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
 Sizes = tuple[int, ...]
+MOST_COLUMNS = 64
+"""Rows that are computed side by side: a cache line of each is at hand."""
+
 BATCH_SIZE = "size(...)"
 """The number of all that `...` stands for, among the whole numbers that launches take."""
 
@@ -102,6 +105,25 @@ class Window(NamedTuple):
     literals: tuple[str, ...]
 
 
+class Scan(NamedTuple):
+    """A scan on a device as steps that may be grouped, so that threads share a row.
+
+    launch: one step, of an item's indices and the step's: if it `reads`, what the element alone
+    comes to; else the value is stored. joined: what two neighbours come to together, of the parts
+    of the one before and then of the one behind. index: along which it goes; is_dense: whether
+    neighbours there lie side by side. starts: what stands before the first element, as text.
+    types: of the parts, 'number' or 'int'.
+    """
+
+    launch: Launch
+    joined: Callable[..., Any]
+    index: str
+    is_reversed: bool
+    is_dense: bool
+    starts: tuple[str, ...]
+    types: tuple[str, ...]
+
+
 class Launch(NamedTuple):
     """One range of items that threads share.
 
@@ -111,12 +133,14 @@ class Launch(NamedTuple):
     index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop
     of the function.
     tile: the index of whose parts each is an item.
+    waits: whether each step of an item waits for the one before it, as in a running sum.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
     product: what it multiplies, if it is a contraction. window: the same for folds over few
     elements. On a device, where the function is of one item: lanes: an index whose loop a warp can
     share, and whether neighbours along it lie side by side. scatter: the tensor into which the
     values go, and how they are combined there. reach: products of extents and whole numbers, of
-    whose sum no place is further from 0. refused: what must hold of places that it looks at.
+    whose sum no place is further from 0. scan: its steps, if rows can be shared. refused: what must
+    hold of places that it looks at.
     """
 
     function: Callable[..., Any]
@@ -138,6 +162,8 @@ class Launch(NamedTuple):
     tile: str | None = None
     product: Product | None = None
     window: Window | None = None
+    waits: bool = False
+    scan: Scan | None = None
 
     def chosen(self, sizes: Mapping[str, int], rows: int) -> tuple[Launch, tuple[str, ...]]:
         """The launch for these extents and whole numbers, and which of these are part of its text.
@@ -170,10 +196,12 @@ class IndexProgram:
     whole numbers that loops need, which `measures` names. launches, temporaries: the CPU's;
     on_device, on_device_temporaries: those of devices. moves: whether nothing is computed, so that
     elements of any dtype are taken as words of their width. divides: whether whole numbers are
-    divided, which are computed in 64 bits then. geometry: from what a kernel is called
-    with to the views that the statements see, and whole numbers, by name; None where operands must
-    be contiguous for that. single: the program without its last index, for views whose last dim has
-    one element.
+    divided, which are computed in 64 bits then. compares: whether elements are only
+    picked by their order, so that truth values are taken as bytes. is_wide: whether the CPU
+    computes floats in float64. costly: whether steps of scans are worth vectors across rows.
+    geometry: from what a kernel is called with to the views that the statements see, and whole
+    numbers, by name; None where operands must be contiguous for that. single: the program without
+    its last index, for views whose last dim has one element.
     """
 
     name: str
@@ -189,6 +217,9 @@ class IndexProgram:
     on_device_temporaries: dict[str, TensorForm]
     moves: bool = False
     divides: bool = False
+    compares: bool = False
+    is_wide: bool = False
+    costly: bool = False
     geometry: Callable[..., Mapping[str, View | Refusal | int] | None] | None = None
     single: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
@@ -259,6 +290,21 @@ class IndexProgram:
                for name, each in views.items() if name in losing}  # fmt: skip
         return self.single, {**views, **cut}
 
+    def turned(self, views: dict[str, View]) -> dict[str, View]:
+        """Views of rows of costly steps as columns that are computed side by side.
+
+        The last index of all has one element; it takes some of the rows, if these are as many.
+        """
+        forms = {**self.inputs, **self.results}
+        if not self.costly or not all(form.has_batch for form in forms.values()):
+            return views
+        ends = {views[name].sizes[-3:] for name in forms}
+        rows, _, last = next(iter(ends)) if len(next(iter(ends))) == 3 else (0, 0, 0)
+        if len(ends) > 1 or last != 1:
+            return views
+        some = next((n for n in range(MOST_COLUMNS, 7, -1) if rows and rows % n == 0), 0)
+        return {**views, **{name: _turned(views[name], some) for name in forms}} if some else views
+
     def measured(
         self, sizes: dict[str, Sizes], given: dict[str, Any]
     ) -> tuple[dict[str, int], Sizes]:
@@ -298,6 +344,13 @@ class IndexProgram:
     def refused(self) -> IndexError:
         """The error for an element of an integer tensor that is no place in another."""
         return IndexError(f"{self.name}: index out of range in self")
+
+
+def _turned(view: View, some: int) -> View:
+    *batch, rows, count, _ = view.sizes
+    *steps, row, step, _ = view.strides
+    sizes = *batch, rows // some, count, some
+    return View(sizes, (*steps, some * row, step, row), view.offset)
 
 
 def agree(operator: str, index: str, extent: int, what: str, size: int) -> None:

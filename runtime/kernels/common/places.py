@@ -16,11 +16,24 @@ U = np.uint64
 T, IS_DOUBLE = np.float64, True
 """The compute type."""
 
+LOWEST, HIGHEST = T(-np.inf), T(np.inf)
+"""The ends of the order of T."""
+
+
+def ends(type_name: str) -> tuple[str, str]:
+    """The ends of the order of a type, as text: of whole numbers the least and the greatest."""
+    if np.dtype(type_name).kind in "iu":
+        return str(np.iinfo(type_name).min), str(np.iinfo(type_name).max)
+    return "-np.inf", "np.inf"
+
+
 BLOCK = 512
 """Elements of a fold along an index of the result that are kept together, in the cache."""
 TILE = 2048
 """Elements along the innermost index that make an item. A power of two of them and more are often
 in conflict in a cache, if they are cut to less."""
+COLUMNS = 2048
+"""Elements side by side that scans carry together: rows of memory are read in long pieces."""
 WIDE = np.float64
 """What runs of a sum are put together in."""
 

@@ -70,6 +70,18 @@ def _wavefront(x: Array) -> Array:
     return r
 
 
+def _carried(x: Array, a: Array) -> tuple[Array, ...]:
+    x, a = np.broadcast_arrays(x, a)
+    n, decayed, last = x.shape[-1], np.full(x.shape[:-1], 2.0), np.zeros(x.shape[:-1], np.int64)
+    total = x[..., ::-1].cumsum(-1)[..., ::-1]
+    rows, lasts = np.empty_like(x), np.empty(x.shape, np.int64)
+    top = np.maximum.accumulate(x, -1)
+    for t in range(n):
+        rows[..., t] = decayed = a[..., t] * decayed + x[..., t]
+        lasts[..., t] = last = np.where(x[..., t] == top[..., t], t, last)
+    return total, rows, np.logaddexp.accumulate(x, -1), lasts
+
+
 def _backwards(x: Array) -> Array:
     n = x.shape[-1]
     out = np.zeros_like(x)
@@ -141,6 +153,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "computed": _computed,
     "wavefront": _wavefront,
     "backwards": _backwards,
+    "carried": _carried,
     "broadcast": _broadcast,
     "scattered": _scattered,
     "conditions": _conditions,
@@ -175,6 +188,8 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
                  lambda: (_randn(0), _randn(3))],
     "wavefront": [lambda: (_strided(2, 4, 3),), lambda: (_randn(1, 5),), lambda: (_randn(0, 2),)],
     "backwards": [lambda: (_strided(3, 5),), lambda: (_randn(1),), lambda: (_randn(2, 0),)],
+    "carried": [lambda: (_strided(3, 70), _randn(70)), lambda: (_randn(4), _randn(4)),
+                lambda: (_randn(2, 0), _randn(0))],
     "broadcast": [lambda: (_randn(3, 1, 4), _strided(2, 3)), lambda: (_randn(2), _randn(4)),
                   lambda: (_randn(2, 3).expand(4, 2, 3), _randn(0))],
     "scattered": [lambda: (_strided(6), torch.tensor([0, 1, 1, 0, 3, 1]), 4),

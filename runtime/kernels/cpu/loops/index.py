@@ -23,7 +23,7 @@ from torchgen_out._runtime.kernels.common.index import (
 )
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
-from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text
+from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text, wide
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in, view_of
 from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
@@ -62,13 +62,13 @@ class IndexKernel(PlannedKernel):
             return NOTHING
         operands = {name: given[name] for name in program.inputs}
         own = operands
-        if program.moves:
+        if program.moves or _has_truth_values(program, operands):
             results, operands = (_as_words(program, each) for each in (results, operands))
         seen = program.seen(results, given)
         if seen is None:
             return self.plan_on_copies(*args)
         views, given = seen
-        program, views = program.narrowed(views)
+        program, views = program.narrowed(program.turned(views))
         results, operands = (_viewed(each, views) for each in (results, operands))
         starts = {name: view.offset for name, view in views.items()}
         sizes = {name: tuple(spec.sizes) for name, spec in operands.items()}
@@ -117,6 +117,11 @@ def _viewed(specs: dict[str, TensorSpec], views: dict[str, View]) -> dict[str, T
     }
 
 
+def _has_truth_values(program: IndexProgram, operands: dict[str, TensorSpec]) -> bool:
+    """Whether truth values are compared: they are in order as bytes."""
+    return program.compares and any(spec.dtype.kind == "b" for spec in operands.values())
+
+
 def _as_words(program: IndexProgram, specs: dict[str, TensorSpec]) -> dict[str, TensorSpec]:
     forms = {**program.inputs, **program.results}
     return {
@@ -148,7 +153,9 @@ def _compute_type(
     for specs, forms in ((results, program.results), (operands, program.inputs)):
         for name, spec in specs.items():
             if forms[name].kind == "number":
-                return INT64 if program.divides and spec.dtype.kind in "iu" else spec.dtype
+                if program.divides and spec.dtype.kind in "iu":
+                    return INT64
+                return wide(spec.dtype) if program.is_wide else spec.dtype
     return np.dtype(np.float32)
 
 
@@ -249,6 +256,7 @@ class _Call(NamedTuple):
             *(launch.function, self.compute.name, tuple(parts), len(numbers), launch.arrays),
             *(arrays, offsets, len(loops.sizes), self._short(launch)),
             launch.tile is not None and self.extents[launch.tile] <= places.TILE,
+            launch.waits,
         )
         signature = (
             *(int, int, *[bool if type(each) is bool else float for each in numbers]),

@@ -7,12 +7,14 @@ import inspect
 import re
 from functools import cache
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.cpu.loops import runs
+from torchgen_out._runtime.kernels.cpu.loops.side_by_side import side_by_side
 from torchgen_out._runtime.kernels.vecmath import compose
 
 STRICT = 'options["fastmath"] = {"contract"}\n' + build.DECORATORS
@@ -48,12 +50,14 @@ def launch_text(
     dims: int,
     short: tuple[str, ...] = (),
     is_one_tile: bool = False,
+    waits: bool = False,
 ) -> str:
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
     parts: what the parameters behind the function's own arrays are. numbers: how many it takes;
     arrays, offsets: what else, in this order. short: indices that go through one block at most;
-    is_one_tile: whether the index of tiles does.
+    is_one_tile: whether the index of tiles does. waits: whether steps of an item wait for each
+    other.
     """
     name = function.__name__
     parameters, body = _parts_of(function)
@@ -66,6 +70,7 @@ def launch_text(
     lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile)
+    body = side_by_side(body) if waits else body
     known_here = compose.definitions_in(_places()) | compose.definitions_in(ORDER)
     used = compose.compose_from(body, known_here)
     library = compose.compose(body, type_name)
@@ -77,19 +82,25 @@ def launch_text(
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
     sizes = places.BLOCK, places.RUN, places.TILE, places.FAR
     header += f"{runs.PLACES}BLOCK, RUN, TILE, FAR = {', '.join(map(str, sizes))}\n"
-    header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{_wide(type_name)}\n"
+    header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{wide(np.dtype(type_name))}\n"
     header += "NATURAL = np.int64(0x7FFFFFFFFFFFFFFF)  # tells LLVM that a size is not negative\n"
     bits = 8 * np.dtype(type_name).itemsize
     if bits <= 64:
         header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
+    if "COLUMNS" in body:
+        header += f"\nCOLUMNS = {places.COLUMNS}"
+    if "LOWEST" in body or "HIGHEST" in body:
+        header += "\nLOWEST, HIGHEST = " + ", ".join(
+            f"T({each})" for each in places.ends(type_name)
+        )
     texts = [header, _inlined(library), _inlined(used)]
     return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
 
 
-def _wide(type_name: str) -> str:
+def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """What runs of a sum are put together in."""
     kinds = {"i": "int64", "u": "uint64", "c": "complex128"}
-    return kinds.get(np.dtype(type_name).kind, "float64")
+    return np.dtype(kinds.get(dtype.kind, "float64"))
 
 
 MOST_SPELLED = 3

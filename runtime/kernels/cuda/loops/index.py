@@ -30,6 +30,7 @@ from torchgen_out._runtime.kernels.cuda.loops.contraction import contracted
 from torchgen_out._runtime.kernels.cuda.loops.index_text import (
     ROWS,
     Form,
+    Shared,
     index_kernel,
     is_read,
 )
@@ -41,6 +42,7 @@ from torchgen_out._runtime.kernels.cuda.queue import (
     walks_strides,
 )
 from torchgen_out._runtime.kernels.cuda.recorded import Recorded
+from torchgen_out._runtime.kernels.cuda.rows import THREADS, cut
 from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
 from torchgen_out._runtime.kernels.plan import collapse
 
@@ -98,6 +100,8 @@ class _Call:
         operands = {name: given[name] for name in program.inputs}
         if program.moves:
             results, operands = (self._moved(each) for each in (results, operands))
+        if program.compares:
+            results, operands = (_with_bytes(each) for each in (results, operands))
         self.results = results
         sizes = {name: views.get(name, array).sizes for name, array in operands.items()}
         self.extents, self.batch = program.measured(sizes, self.given)
@@ -151,6 +155,8 @@ class _Call:
             first = [values, self.queue.empty((count,), dtypes.int64)]
         if not count or self._contracted(launch):
             return
+        if self._scanned(launch, count):
+            return
         lanes = self._lanes(launch, count)
         source, values = self._bind(launch, count, lanes, first)
         threads = typed.THREADS
@@ -160,6 +166,27 @@ class _Call:
         self.queue.launch(source, blocks, (threads, 1), values)
         if launch.scatter is not None:
             self._combine(*launch.scatter, *first)
+
+    def _scanned(self, launch: Launch, count: int) -> bool:
+        """Whether threads share the rows of a scan, and do it."""
+        scan = launch.scan
+        if scan is None:
+            return False
+        length = self.extents[scan.index]
+        inner = 1 if scan.is_dense else prod(self.extents[name] for name in launch.items)
+        group, slices, chunk = cut(self.queue, Folded(count // max(inner, 1), length, inner))
+        if group == 1 or (length <= WARP and count >= self.queue.processors * THREADS):
+            return False
+        wanted = (self.compute if each == "number" else dtypes.int64 for each in scan.types)
+        totals = [self.queue.empty((count * slices,), each) for each in wanted if slices > 1]
+        ways = [Shared(scan, group, makes_totals, len(totals)) for makes_totals in (True, False)]
+        blocks = -(-count * slices * group // typed.THREADS)
+        for shared in ways[not totals :]:
+            extra = (length, slices, chunk)
+            source, values = self._bind(scan.launch, count, 1, totals, shared, extra)
+            grid = min(blocks, self.queue.processors * typed.BLOCKS_PER_PROCESSOR)
+            self.queue.launch(source, grid, (typed.THREADS, 1), values)
+        return True
 
     def _contracted(self, launch: Launch) -> bool:
         """Whether a library has multiplied what the launch does."""
@@ -196,19 +223,26 @@ class _Call:
         return WARP if is_long and (is_dense or count < FEW) else 1
 
     def _bind(
-        self, launch: Launch, count: int, lanes: int, first: Sequence[Array]
+        self,
+        launch: Launch,
+        count: int,
+        lanes: int,
+        first: Sequence[Array],
+        shared: Shared | None = None,
+        extra: Sequence[int] = (),
     ) -> tuple[Source, list[Any]]:
-        """The kernel for these geometries, and all that it takes."""
+        """The kernel for these geometries, and all that it takes. extra: further whole numbers."""
         wholes: list[int] = []
         loops = self._loops(launch)
         order = self._order(launch, loops)
         parts = tuple(self._parts(launch, loops, max(len(order) - 1, 0), wholes))
+        wholes += extra
         arrays = [*first, *(self.arrays[name] for name in launch.arrays)]
         wide = self._is_wide(launch, [count, *wholes], arrays)
         kinds = tuple([each.dtype for each in arrays])
         numbers = [float(self.given[name]) for name in launch.numbers]
         numbered = len(wholes), len(loops.sizes), len(numbers)
-        form = Form(launch, order, self.compute, lanes, wide, kinds, parts, *numbered)
+        form = Form(launch, order, self.compute, lanes, wide, kinds, parts, *numbered, shared)
         sizes = [self._extent(name) for name in order[:-1]] + loops.sizes
         addresses = [each.address - _before(each) * each.dtype.itemsize for each in arrays]
         values = [*addresses, self.queue.faults.address, first_number(launch.refused), count]
@@ -290,6 +324,14 @@ class _Call:
         )
         further = (_reach(each) for each in arrays)
         return max(map(abs, (reach, *numbers, *further))) > typed.NARROW
+
+
+def _with_bytes(arrays: dict[str, Array]) -> dict[str, Array]:
+    """Truth values as bytes, which are in the same order."""
+    return {
+        name: each._replace(dtype=dtypes.uint8) if each.dtype is dtypes.bool else each
+        for name, each in arrays.items()
+    }
 
 
 def _in_opmath(program: IndexProgram) -> set[str]:

@@ -17,7 +17,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import build, narrow
 from torchgen_out._runtime.kernels.common import places
-from torchgen_out._runtime.kernels.common.index import Launch
+from torchgen_out._runtime.kernels.common.index import Launch, Scan
 from torchgen_out._runtime.kernels.cuda.compiling import typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.faults import note
@@ -30,6 +30,7 @@ from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
     storage_type,
     store,
 )
+from torchgen_out._runtime.kernels.cuda.loops.scan_text import shared_rows
 
 PLACES = '''\
 def quotient(place, size):
@@ -124,6 +125,19 @@ def joined_first(v, best, at):
 '''
 
 
+class Shared(NamedTuple):
+    """A scan whose rows, or slices of rows, groups of threads share.
+
+    makes_totals: whether slices' totals are all that is made. totals: arrays of these, which the
+    kernel takes before all others, if rows are cut.
+    """
+
+    scan: Scan
+    group: int
+    makes_totals: bool
+    totals: int
+
+
 class Form(NamedTuple):
     """What a launch is compiled for.
 
@@ -132,6 +146,7 @@ class Form(NamedTuple):
     dtypes: of its arrays, as they are stored, those of a scatter first. parts: what its function
     takes behind the arrays, as text over the numbers that the kernel takes. wholes, numbers: how
     many of these there are. dims: loops over what `...` stands for.
+    shared: how threads share the rows of a scan, of which the launch is a step.
     """
 
     launch: Launch
@@ -144,6 +159,7 @@ class Form(NamedTuple):
     wholes: int
     dims: int
     numbers: int
+    shared: Shared | None = None
 
     @property
     def divisors(self) -> int:
@@ -175,9 +191,10 @@ def index_kernel(form: Form) -> Source:
 def _kernel(form: Form) -> list[str]:
     """The lines of the kernel: a thread, or a warp, takes items at the distance of the grid."""
     launch = form.launch
-    arrays = [f"array{i}" for i in range(len(form.dtypes))]
+    arrays = [f"array{i}" for i in range(len(form.dtypes) - _totals(form))]
     divisors = [f"{part}{i}" for i in range(form.divisors) for part in DIVISOR]
     parameters = [
+        *(f"total{i}" for i in range(_totals(form))),
         *(*arrays, "faults", "first_check", "count"),
         *(f"whole{i}" for i in range(form.wholes)),
         *(*divisors, *(f"number{i}" for i in range(form.numbers))),
@@ -187,6 +204,16 @@ def _kernel(form: Form) -> list[str]:
     called += ["lane"] if launch.lanes is not None else []
     called += ["faults", "first_check"] if launch.refused else []
     called += ["item"] if launch.scatter is not None else []
+    if form.shared is not None:
+        scan, group, makes_totals, totals = form.shared
+        wholes = ("length", "slices", "chunk")
+        named = [f"{name} = whole{form.wholes - 3 + i}" for i, name in enumerate(wholes)]
+        parts = (_decoded(form), called, [*arrays, *form.parts])
+        body = shared_rows(scan, group, makes_totals, totals > 0, *parts)
+        return [
+            f"def kernel({', '.join(parameters)}):",
+            *(f"    {line}" for line in (*named, *body)),
+        ]
     shift = form.lanes.bit_length() - 1
     return [
         f"def kernel({', '.join(parameters)}):",
@@ -221,7 +248,7 @@ def _decoded(form: Form) -> list[str]:
 def _functions(form: Form) -> str:
     """What the kernel calls."""
     launch = form.launch
-    stored = dict(zip(array_names(launch), form.dtypes, strict=True))
+    stored = dict(zip(array_names(launch), form.dtypes[_totals(form) :], strict=True))
     kept = {name: each for name, each in stored.items() if _is_converted(each)}
     own = build.plain_source(launch.function)
     if kept:
@@ -234,7 +261,16 @@ def _functions(form: Form) -> str:
     ]
     divide = (DIVIDE_WIDE if form.wide else DIVIDE).replace("INDEX", "I")
     joins = f"LANES = I({form.lanes})\n\n\n" + (JOINS if launch.lanes is not None else "")
-    return "\n\n".join([divide, joins, inlined("\n\n".join(parts))])
+    if form.shared is not None:
+        parts.append(build.plain_source(form.shared.scan.joined))
+    ends = f"LOWEST, HIGHEST = {', '.join(f'T({each})' for each in places.ends(form.compute.name))}"
+    compared = [ends] if re.search(r"\b(LOWEST|HIGHEST)\b", own) or form.shared else []
+    return "\n\n".join([divide, joins, *compared, inlined("\n\n".join(parts))])
+
+
+def _totals(form: Form) -> int:
+    """How many arrays of slices' totals a kernel takes first."""
+    return 0 if form.shared is None else form.shared.totals
 
 
 @cache

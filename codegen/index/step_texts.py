@@ -1,0 +1,95 @@
+"""Prints the steps of a scan that many threads of a device share, one element at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ..formula.python import python_function
+from ..model.formula import Argument, walk
+from ..model.index import Statement
+from ..model.loops import Loop, LoopProgram, Phase
+from .associative import Associative, Part, associative_of
+from .device import DeviceNestWriter, DeviceWriter
+from .writer import ScanText, python_name
+
+
+def scan_text(
+    loops: LoopProgram, phase: Phase, name: str, exact: Collection[str], has_mask: bool
+) -> ScanText | None:
+    """A launch as steps; None if no threads may share its rows."""
+    (nest, *others) = phase.nests
+    found = associative_of(nest) if not others else None
+    if found is None:
+        return None
+    writer = StepWriter(loops, phase, f"{name}_step", exact, has_mask)
+    writer.associative, writer.along = found, nest.outer[0]
+    (step,) = nest.outer
+    joined = f"{name}_joined"
+    return ScanText(
+        writer.launch(),
+        joined,
+        python_function(found.joined, joined),
+        step.index,
+        step.is_reversed,
+        phase.scans_along == step.index,
+        tuple(writer.start(part) for part in found.parts),
+        tuple(part.statement.type for part in found.parts),
+    )
+
+
+class StepWriter(DeviceWriter):
+    """The function of one element: what it alone comes to, or where its value is stored."""
+
+    associative: Associative
+    along: Loop
+
+    @property
+    def nest_writer(self) -> type[DeviceNestWriter]:
+        """What prints a nest."""
+        return StepNestWriter
+
+    @property
+    def part_names(self) -> list[str]:
+        """What the parts are called."""
+        return [f"part{number}" for number in range(len(self.associative.parts))]
+
+    @property
+    def first_parameters(self) -> tuple[str, ...]:
+        """The item's indices, the step, and what it has come to; `reads`: whether it is asked."""
+        return (*super().first_parameters, python_name(self.along.index), "reads", *self.part_names)
+
+    def closing(self) -> list[str]:
+        """What the element comes to."""
+        return [f"    return {', '.join(self.part_names)}"]
+
+    def start(self, part: Part) -> str:
+        """What stands before the first element."""
+        return DeviceNestWriter(self, self.phase.nests[0]).literal(part.start, part.statement.type)
+
+
+class StepNestWriter(DeviceNestWriter):
+    """The only nest, without its loop."""
+
+    def write(self) -> None:
+        writer = self.writer
+        assert isinstance(writer, StepWriter)
+        pairs = list(zip(writer.associative.parts, writer.part_names, strict=True))
+        depth = writer.depth
+        self.indent("if reads:")
+        for part, name in pairs:
+            self.put(f"{name} = {self.value(_alone(part))}")
+        writer.depth = depth
+        self.indent("else:")
+        for part, name in pairs:
+            if part.is_value:
+                self.store(part.statement, name)
+        writer.depth = depth
+
+
+def _alone(part: Part) -> Statement:
+    """A statement whose value is what one element alone comes to."""
+    formula = replace(part.statement.formula, outputs=(part.element,))
+    used = {each.name for each in walk(formula.outputs) if isinstance(each, Argument)}
+    reads = tuple(each for each in part.statement.reads if each.name in used)
+    return replace(part.statement, formula=formula, reads=reads)
