@@ -137,4 +137,16 @@ COMPOSITES = [
     statement("x * y + b", x=SQUARE, y=SQUARE, b=normal(1024), train="x y b"),
 ]
 
-CASES = [*_by_size(), *HUGE, *LAYOUTS, *DTYPES, *COMPOSITES]
+SPECIAL = [
+    *(
+        statement(f"torch.special.{name}(x)", x=uniform(0.1, 0.9, M))
+        for name in ("i0", "i1e", "bessel_j0", "bessel_y1", "airy_ai", "erfcx", "log_ndtr", "ndtri")
+    ),
+    statement("torch.special.modified_bessel_k0(x)", x=uniform(0.1, 9, M)),
+    statement("torch.special.gammainc(x, y)", x=uniform(0.5, 4, M), y=uniform(0.5, 4, M)),
+    statement("torch.special.zeta(x, y)", x=uniform(1.1, 9, 64 * 1024), y=_positive(64 * 1024)),
+    statement("torch.special.hermite_polynomial_h(x, 5)", x=normal(64 * 1024)),
+    statement("torch.gcd(x, y)", x=integers(9999, M), y=integers(9999, M)),
+]
+
+CASES = [*_by_size(), *HUGE, *LAYOUTS, *DTYPES, *COMPOSITES, *SPECIAL]

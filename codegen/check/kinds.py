@@ -117,14 +117,15 @@ def pointwise_returns_a_tensor(operator: Operator, context: Context) -> Iterator
 
 @operator_rule("E325")
 def bits_belong_to_integers(operator: Operator, context: Context) -> Iterator[Problem]:
-    """A formula for floats has no bit operations: `^` is no power."""
+    """A formula for floats has no operations on integers: `^` is no power."""
     kind = operator.kind
     if not isinstance(kind, Pointwise) or operator.dtypes in _WITH_BITS:
         return
     for node in walk(kind.formula.outputs):
         if isinstance(node, Call) and node.primitive.name in INTEGER_OPERATIONS:
             where = operator.places.value("pointwise")
-            message = f"{operator.name}: bit operations need integers, dtypes is {operator.dtypes}"
+            called = node.primitive.symbol or node.primitive.name
+            message = f"{operator.name}: {called} needs integers, dtypes is {operator.dtypes}"
             is_power = node.primitive.symbol == "^"
             hint = "a power is x ** y" if is_power else "dtypes: integral"
             yield Problem(where, message, hint)

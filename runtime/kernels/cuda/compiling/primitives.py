@@ -16,17 +16,20 @@ from torchgen_out._runtime.kernels.vecmath.compose import Definition
 _UNARY = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc",
     "erfcx", "erfinv", "exp", "exp2", "expm1", "floor", "lgamma", "log", "log10", "log1p", "log2",
-    "normcdfinv", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+    "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 )  # fmt: skip
 _BINARY = ("atan2", "copysign", "fmod", "nextafter", "pow")
 _RENAMED = {
     "abs": "fabs", "round": "rint", "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0",
-    "bessel_y1": "y1",
+    "bessel_y1": "y1", "ndtri": "normcdfinv",
 }  # fmt: skip
 
 COMPUTE_IN_DOUBLE = ("digamma", "trigamma")
 """Primitives that compute in double also for float32: the CPU's, which libdevice lacks."""
-NEED_STACK = ("sin", "cos", "tan", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1")
+NEED_STACK = (
+    "sin", "cos", "tan", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1",
+    "three_term_recurrence",
+)  # fmt: skip
 """Primitives whose reduction of large arguments keeps a small table on the stack."""
 
 _REAL = """\

@@ -16,12 +16,10 @@ from torchgen_out._runtime.kernels.vecmath.float64.special import erfc
 
 T = np.float64
 
-# What stands for 0 where a continued fraction divides.
-TINY = 1e-300
 # How small a term is, beside the sum so far, when a series ends.
 NEGLIGIBLE = 1e-17
 # Far more steps than a fraction takes; of numbers that never settle.
-MOST_STEPS = 2000
+MOST_STEPS = 2000.0
 
 
 def igamma(a, x):
@@ -67,23 +65,33 @@ def lower_series(a, x):
 
 
 def upper_fraction(a, x):
-    """1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ...))): Lentz's method."""
+    """1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ...))), by the numerators
+    and denominators of its convergents: no step divides. They are scaled down where they grow."""
     b = x + 1.0 - a
-    numerators = 1.0 / TINY
-    denominators = 1.0 / b
-    total = denominators
-    for i in range(1, MOST_STEPS):
-        step = i * (a - i)
+    above_before = 1.0
+    above = b
+    below_before = 0.0
+    below = 1.0
+    k = 1.0
+    while k < MOST_STEPS:
         b = b + 2.0
-        below = step * denominators + b
-        above = b + step / numerators
-        numerators = above if abs(above) > TINY else TINY
-        denominators = 1.0 / (below if abs(below) > TINY else TINY)
-        factor = numerators * denominators
-        total = total * factor
-        if abs(factor - 1.0) < 1e-16:
+        step = k * (a - k)
+        following = b * above + step * above_before
+        above_before = above
+        above = following
+        following = b * below + step * below_before
+        below_before = below
+        below = following
+        known = above * below_before
+        if math.fabs(known - above_before * below) <= 2e-16 * math.fabs(known):
             break
-    return total
+        if math.fabs(above) > 1e140:
+            above = above * 1e-140
+            above_before = above_before * 1e-140
+            below = below * 1e-140
+            below_before = below_before * 1e-140
+        k = k + 1.0
+    return below / above
 
 
 def gamma_weight(a, x):
