@@ -9,6 +9,7 @@ from ..index.scans import carried_of
 from ..model.index import IndexProgram, Statement
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
 from .index import kept_within, prepared, product_of
+from .index_gathers import gathered
 from .index_nests import is_target, nests_of, scattered_of, vector_of
 
 
@@ -19,7 +20,7 @@ def device_plan(program: IndexProgram) -> LoopProgram:
     scatter is cut in two: its items tell where each value goes, and the runtime combines the values
     of each place in their order.
     """
-    program = prepared(program)
+    program = gathered(prepared(program))
     phases = tuple(_device_phase(group, program) for group in _device_groups(program))
     local = {name for phase in phases for name in phase.numbers}
     kept = tuple(

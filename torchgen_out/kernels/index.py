@@ -27,7 +27,14 @@ from torchgen_out._runtime.kernels.common.index import (
     nonzero,
     within,
 )
-from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum, note_outside, quotient
+from torchgen_out._runtime.kernels.common.lanes import (
+    LANES,
+    I,
+    joined_sum,
+    modulus,
+    note_outside,
+    quotient,
+)
 from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
     COLUMNS,
@@ -2669,6 +2676,279 @@ im2col = IndexProgram(
 )
 
 
+def col2im_0(
+    start,
+    stop,
+    out,
+    self,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    self_s3,
+    self_s4,
+    batch,
+    dims,
+    batches,
+    n_c,
+    n_h,
+    n_w,
+    n_i,
+    n_j,
+    n_y,
+    n_x,
+    stride_h,
+    stride_w,
+    dilation_h,
+    padding_h,
+    dilation_w,
+    padding_w,
+):
+    """out[..., c, h, w] = sum(i, j, y, x where stride_h >= 1 and i * dilation_h + y * stride_h ==
+    h + padding_h and stride_w >= 1 and j * dilation_w + x * stride_w == w + padding_w:
+    self[..., c, i, j, y, x])
+    """
+    c = start % n_c
+    rest = start // n_c
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for h in range(n_h):
+            for w in range(n_w):
+                out[U(out_p + c * out_s0 + h * out_s1 + w * out_s2)] = T(0)
+        if stride_h - 1 >= 0 and stride_w - 1 >= 0:
+            for i in range(n_i):
+                for j in range(n_j):
+                    for y in range(n_y):
+                        for x in range(n_x):
+                            to_h_place = i * dilation_h + y * stride_h - padding_h
+                            if (to_h_place >= 0) & (to_h_place < n_h):
+                                to_w_place = j * dilation_w + x * stride_w - padding_w
+                                if (to_w_place >= 0) & (to_w_place < n_w):
+                                    self_value = self[
+                                        U(
+                                            self_p
+                                            + c * self_s0
+                                            + i * self_s1
+                                            + j * self_s2
+                                            + y * self_s3
+                                            + x * self_s4
+                                        )
+                                    ]
+                                    out_item = self_value
+                                    at = U(
+                                        out_p
+                                        + c * out_s0
+                                        + to_h_place * out_s1
+                                        + to_w_place * out_s2
+                                    )
+                                    before = out[at]
+                                    out[at] = before + out_item
+        c += 1
+        if c == n_c:
+            c = 0
+            rest += 1
+    return True
+
+
+def col2im_device_0(
+    c,
+    h,
+    w,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    self_s3,
+    self_s4,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    out_s2,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_y,
+    n_j,
+    n_x,
+    stride_h,
+    stride_w,
+    padding_h,
+    dilation_h,
+    padding_w,
+    dilation_w,
+):
+    """out[..., c, h, w] = sum(i, j where stride_h >= 1 and stride_w >= 1 and ((h + padding_h - i *
+    dilation_h) // stride_h) >= 0 and size(self, -2) >= ((h + padding_h - i * dilation_h) //
+    stride_h) + 1 and ((h + padding_h - i * dilation_h) % stride_h) == 0 and ((w + padding_w - j
+    * dilation_w) // stride_w) >= 0 and size(self, -1) >= ((w + padding_w - j * dilation_w) //
+    stride_w) + 1 and ((w + padding_w - j * dilation_w) % stride_w) == 0: self[..., c, i, j, ((h
+    + padding_h - i * dilation_h) // stride_h), ((w + padding_w - j * dilation_w) // stride_w)])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    out_total = T(0)
+    if I(stride_h - 1) >= 0 and I(stride_w - 1) >= 0:
+        for i in range(n_i):
+            if (
+                I(quotient(I(h + padding_h - i * dilation_h), stride_h)) >= 0
+                and I(n_y - quotient(I(h + padding_h - i * dilation_h), stride_h) - 1) >= 0
+                and I(modulus(I(h + padding_h - i * dilation_h), stride_h)) == 0
+            ):
+                for j in range(lane, n_j, LANES):
+                    if (
+                        I(quotient(I(w + padding_w - j * dilation_w), stride_w)) >= 0
+                        and I(n_x - quotient(I(w + padding_w - j * dilation_w), stride_w) - 1) >= 0
+                        and I(modulus(I(w + padding_w - j * dilation_w), stride_w)) == 0
+                    ):
+                        self_value = self[
+                            U(
+                                self_p
+                                + I(c * self_s0)
+                                + I(i * self_s1)
+                                + I(j * self_s2)
+                                + I(
+                                    I(quotient(I(h + padding_h - i * dilation_h), stride_h))
+                                    * self_s3
+                                )
+                                + I(
+                                    I(quotient(I(w + padding_w - j * dilation_w), stride_w))
+                                    * self_s4
+                                )
+                            )
+                        ]
+                        out_item = self_value
+                        out_total = plus(out_total, out_item)
+    out_total = joined_sum(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(c * out_s0) + I(h * out_s1) + I(w * out_s2))] = out_here
+
+
+def col2im_extents(
+    self, height, width_, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w
+):
+    """The extents of h, w, c, i, j, y, x; sizes must agree."""
+    n_h = height
+    n_w = width_
+    n_c = self[-5]
+    n_i = self[-4]
+    n_j = self[-3]
+    n_y = self[-2]
+    n_x = self[-1]
+    return (
+        n_h,
+        n_w,
+        n_c,
+        n_i,
+        n_j,
+        n_y,
+        n_x,
+        stride_h,
+        stride_w,
+        dilation_h,
+        padding_h,
+        dilation_w,
+        padding_w,
+    )
+
+
+col2im = IndexProgram(
+    "col2im",
+    arguments=("self", "output_size", "kernel_size", "dilation", "padding", "stride"),
+    inputs={"self": TensorForm(True, ("", "", "", "", ""))},
+    results={"out": TensorForm(True, ("c", "h", "w"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(
+        "height",
+        "width",
+        "stride_h",
+        "stride_w",
+        "padding_h",
+        "padding_w",
+        "dilation_h",
+        "dilation_w",
+    ),
+    measure=col2im_extents,
+    measures=(
+        "h",
+        "w",
+        "c",
+        "i",
+        "j",
+        "y",
+        "x",
+        "stride_h",
+        "stride_w",
+        "dilation_h",
+        "padding_h",
+        "dilation_w",
+        "padding_w",
+    ),
+    geometry=conv_geometry.col2im,
+    launches=(
+        Launch(
+            function=col2im_0,
+            arrays=("out", "self"),
+            writes=("out",),
+            extents=("c", "h", "w", "i", "j", "y", "x"),
+            integers=("stride_h", "stride_w", "dilation_h", "padding_h", "dilation_w", "padding_w"),
+            numbers=(),
+            has_batch=True,
+            items=("c",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("h", "w", "i", "j", "y", "x"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=col2im_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "y", "j", "x"),
+            integers=("stride_h", "stride_w", "padding_h", "dilation_h", "padding_w", "dilation_w"),
+            numbers=(),
+            has_batch=True,
+            items=("c", "h", "w"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"),),
+            lanes=("j", False),
+            reach=(
+                (1, ()),
+                (2, ("stride_h",)),
+                (2, ("stride_w",)),
+                (1, ("h",)),
+                (1, ("i", "dilation_h")),
+                (1, ("padding_h",)),
+                (1, ("y",)),
+                (1, ("j", "dilation_w")),
+                (1, ("w",)),
+                (1, ("padding_w",)),
+                (1, ("x",)),
+            ),
+        ),
+    ),
+)
+
+
 def avg_pool2d_0(
     start,
     stop,
@@ -3809,6 +4089,620 @@ avg_pool3d = IndexProgram(
                 (1, ("border_d",)),
                 (1, ("border_h",)),
                 (1, ("border_w",)),
+            ),
+        ),
+    ),
+)
+
+
+def _avg_pool_backward_0(
+    start,
+    stop,
+    grad_output,
+    share,
+    grad_output_at,
+    grad_output_s0,
+    grad_output_s1,
+    grad_output_s2,
+    grad_output_s3,
+    share_at,
+    share_s0,
+    share_s1,
+    share_s2,
+    share_s3,
+    n_x,
+    n_y,
+    n_z,
+    n_k,
+    n_d,
+    n_i,
+    n_h,
+    n_j,
+    n_w,
+    padding_d,
+    stride_d,
+    border_d,
+    padding_h,
+    stride_h,
+    border_h,
+    padding_w,
+    stride_w,
+    border_w,
+    divisor,
+):
+    """elements[p, z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+        border_d + depth + padding_d >= k + z * stride_d + 1 and i + y * stride_h + border_h >=
+        padding_h and border_h + height + padding_h >= i + y * stride_h + 1 and j + x * stride_w
+        + border_w >= padding_w and border_w + padding_w + width >= j + x * stride_w + 1: 1)
+    share[p, z, y, x] = grad_output[p, z, y, x] / (divisor if divisor != 0 else elements[p, z,
+        y, x])
+    """
+    elements = np.empty(n_x, T)
+    y = start % n_y
+    rest = start // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    p = rest
+    for _ in range(start, stop):
+        for x in range(n_x):
+            elements[U(x)] = T(
+                greater(
+                    lesser(n_k, border_d + n_d + padding_d - z * stride_d)
+                    - greater(0, padding_d - z * stride_d - border_d),
+                    0,
+                )
+                * greater(
+                    lesser(n_i, border_h + n_h + padding_h - y * stride_h)
+                    - greater(0, padding_h - y * stride_h - border_h),
+                    0,
+                )
+                * greater(
+                    lesser(n_j, border_w + padding_w + n_w - x * stride_w)
+                    - greater(0, padding_w - x * stride_w - border_w),
+                    0,
+                )
+            )
+        for x in range(n_x):
+            grad_output_value = T(
+                grad_output[
+                    U(
+                        grad_output_at
+                        + p * grad_output_s0
+                        + z * grad_output_s1
+                        + y * grad_output_s2
+                        + x * grad_output_s3
+                    )
+                ]
+            )
+            test_value = divisor != 0
+            elements_value = elements[U(x)]
+            place_value = T(divisor)
+            t0 = place_value if test_value else elements_value
+            share_value = grad_output_value / t0
+            share[U(share_at + p * share_s0 + z * share_s1 + y * share_s2 + x * share_s3)] = (
+                share_value
+            )
+        y += 1
+        if y == n_y:
+            y = 0
+            z += 1
+            if z == n_z:
+                z = 0
+                p += 1
+    return True
+
+
+def _avg_pool_backward_1(
+    start,
+    stop,
+    out,
+    share,
+    out_at,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    share_at,
+    share_s0,
+    share_s1,
+    share_s2,
+    share_s3,
+    n_d,
+    n_h,
+    n_w,
+    n_k,
+    n_i,
+    n_j,
+    n_z,
+    n_y,
+    n_x,
+    stride_d,
+    stride_h,
+    stride_w,
+    dilation_d,
+    padding_d,
+    dilation_h,
+    padding_h,
+    dilation_w,
+    padding_w,
+):
+    """out[p, d, h, w] = sum(k, i, j, z, y, x where stride_d >= 1 and k * dilation_d + z * stride_d
+    == d + padding_d and stride_h >= 1 and i * dilation_h + y * stride_h == h + padding_h and
+    stride_w >= 1 and j * dilation_w + x * stride_w == w + padding_w: share[p, z, y, x])
+    """
+    for item in range(start, stop):
+        p = item
+        for d in range(n_d):
+            for h in range(n_h):
+                for w in range(n_w):
+                    out[U(out_at + p * out_s0 + d * out_s1 + h * out_s2 + w * out_s3)] = T(0)
+        if stride_d - 1 >= 0 and stride_h - 1 >= 0 and stride_w - 1 >= 0:
+            for k in range(n_k):
+                for i in range(n_i):
+                    for j in range(n_j):
+                        for z in range(n_z):
+                            for y in range(n_y):
+                                for x in range(n_x):
+                                    to_d_place = k * dilation_d + z * stride_d - padding_d
+                                    if (to_d_place >= 0) & (to_d_place < n_d):
+                                        to_h_place = i * dilation_h + y * stride_h - padding_h
+                                        if (to_h_place >= 0) & (to_h_place < n_h):
+                                            to_w_place = j * dilation_w + x * stride_w - padding_w
+                                            if (to_w_place >= 0) & (to_w_place < n_w):
+                                                share_value = share[
+                                                    U(
+                                                        share_at
+                                                        + p * share_s0
+                                                        + z * share_s1
+                                                        + y * share_s2
+                                                        + x * share_s3
+                                                    )
+                                                ]
+                                                out_item = share_value
+                                                at = U(
+                                                    out_at
+                                                    + p * out_s0
+                                                    + to_d_place * out_s1
+                                                    + to_h_place * out_s2
+                                                    + to_w_place * out_s3
+                                                )
+                                                before = out[at]
+                                                out[at] = before + out_item
+    return True
+
+
+def _avg_pool_backward_device_0(
+    p,
+    z,
+    y,
+    x,
+    lane,
+    grad_output,
+    share,
+    grad_output_at,
+    grad_output_s0,
+    grad_output_s1,
+    grad_output_s2,
+    grad_output_s3,
+    share_at,
+    share_s0,
+    share_s1,
+    share_s2,
+    share_s3,
+    n_k,
+    n_d,
+    n_i,
+    n_h,
+    n_j,
+    n_w,
+    padding_d,
+    stride_d,
+    border_d,
+    padding_h,
+    stride_h,
+    border_h,
+    padding_w,
+    stride_w,
+    border_w,
+    divisor,
+):
+    """elements[p, z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+        border_d + depth + padding_d >= k + z * stride_d + 1 and i + y * stride_h + border_h >=
+        padding_h and border_h + height + padding_h >= i + y * stride_h + 1 and j + x * stride_w
+        + border_w >= padding_w and border_w + padding_w + width >= j + x * stride_w + 1: 1)
+    share[p, z, y, x] = grad_output[p, z, y, x] / (divisor if divisor != 0 else elements[p, z,
+        y, x])
+    """
+    elements = T(
+        greater(
+            lesser(n_k, I(border_d + n_d + padding_d - z * stride_d))
+            - greater(0, I(padding_d - z * stride_d - border_d)),
+            0,
+        )
+        * greater(
+            lesser(n_i, I(border_h + n_h + padding_h - y * stride_h))
+            - greater(0, I(padding_h - y * stride_h - border_h)),
+            0,
+        )
+        * greater(
+            lesser(n_j, I(border_w + padding_w + n_w - x * stride_w))
+            - greater(0, I(padding_w - x * stride_w - border_w)),
+            0,
+        )
+    )
+    grad_output_value = T(
+        grad_output[
+            U(
+                grad_output_at
+                + I(p * grad_output_s0)
+                + I(z * grad_output_s1)
+                + I(y * grad_output_s2)
+                + I(x * grad_output_s3)
+            )
+        ]
+    )
+    test_value = divisor != 0
+    place_value = T(divisor)
+    share_here = grad_output_value / (place_value if test_value else elements)
+    if lane == 0:
+        share[
+            U(share_at + I(p * share_s0) + I(z * share_s1) + I(y * share_s2) + I(x * share_s3))
+        ] = share_here
+
+
+def _avg_pool_backward_device_1(
+    p,
+    d,
+    h,
+    w,
+    lane,
+    share,
+    out,
+    share_at,
+    share_s0,
+    share_s1,
+    share_s2,
+    share_s3,
+    out_at,
+    out_s0,
+    out_s1,
+    out_s2,
+    out_s3,
+    n_k,
+    n_z,
+    n_i,
+    n_y,
+    n_j,
+    n_x,
+    stride_d,
+    stride_h,
+    stride_w,
+    padding_d,
+    dilation_d,
+    padding_h,
+    dilation_h,
+    padding_w,
+    dilation_w,
+):
+    """out[p, d, h, w] = sum(k, i, j where stride_d >= 1 and stride_h >= 1 and stride_w >= 1 and
+    ((d + padding_d - k * dilation_d) // stride_d) >= 0 and size(grad_output, -3) >= ((d +
+    padding_d - k * dilation_d) // stride_d) + 1 and ((d + padding_d - k * dilation_d) %
+    stride_d) == 0 and ((h + padding_h - i * dilation_h) // stride_h) >= 0 and size(grad_output,
+    -2) >= ((h + padding_h - i * dilation_h) // stride_h) + 1 and ((h + padding_h - i *
+    dilation_h) % stride_h) == 0 and ((w + padding_w - j * dilation_w) // stride_w) >= 0 and
+    size(grad_output, -1) >= ((w + padding_w - j * dilation_w) // stride_w) + 1 and ((w +
+    padding_w - j * dilation_w) % stride_w) == 0: share[p, ((d + padding_d - k * dilation_d) //
+    stride_d), ((h + padding_h - i * dilation_h) // stride_h), ((w + padding_w - j * dilation_w)
+    // stride_w)])
+    """
+    out_total = T(0)
+    if I(stride_d - 1) >= 0 and I(stride_h - 1) >= 0 and I(stride_w - 1) >= 0:
+        for k in range(n_k):
+            if (
+                I(quotient(I(d + padding_d - k * dilation_d), stride_d)) >= 0
+                and I(n_z - quotient(I(d + padding_d - k * dilation_d), stride_d) - 1) >= 0
+                and I(modulus(I(d + padding_d - k * dilation_d), stride_d)) == 0
+            ):
+                for i in range(n_i):
+                    if (
+                        I(quotient(I(h + padding_h - i * dilation_h), stride_h)) >= 0
+                        and I(n_y - quotient(I(h + padding_h - i * dilation_h), stride_h) - 1) >= 0
+                        and I(modulus(I(h + padding_h - i * dilation_h), stride_h)) == 0
+                    ):
+                        for j in range(lane, n_j, LANES):
+                            if (
+                                I(quotient(I(w + padding_w - j * dilation_w), stride_w)) >= 0
+                                and I(
+                                    n_x - quotient(I(w + padding_w - j * dilation_w), stride_w) - 1
+                                )
+                                >= 0
+                                and I(modulus(I(w + padding_w - j * dilation_w), stride_w)) == 0
+                            ):
+                                share_value = share[
+                                    U(
+                                        share_at
+                                        + I(p * share_s0)
+                                        + I(
+                                            I(quotient(I(d + padding_d - k * dilation_d), stride_d))
+                                            * share_s1
+                                        )
+                                        + I(
+                                            I(quotient(I(h + padding_h - i * dilation_h), stride_h))
+                                            * share_s2
+                                        )
+                                        + I(
+                                            I(quotient(I(w + padding_w - j * dilation_w), stride_w))
+                                            * share_s3
+                                        )
+                                    )
+                                ]
+                                out_item = share_value
+                                out_total = plus(out_total, out_item)
+    out_total = joined_sum(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_at + I(p * out_s0) + I(d * out_s1) + I(h * out_s2) + I(w * out_s3))] = out_here
+
+
+def _avg_pool_backward_extents(
+    grad_output,
+    depth,
+    height,
+    width_,
+    kernel_d,
+    kernel_h,
+    kernel_w,
+    stride_d,
+    stride_h,
+    stride_w,
+    padding_d,
+    padding_h,
+    padding_w,
+    dilation_d,
+    dilation_h,
+    dilation_w,
+    border_d,
+    border_h,
+    border_w,
+    divisor,
+):
+    """The extents of k, i, j, p, z, y, x, d, h, w; sizes must agree."""
+    n_k = kernel_d
+    n_i = kernel_h
+    n_j = kernel_w
+    n_p = grad_output[-4]
+    n_z = grad_output[-3]
+    n_y = grad_output[-2]
+    n_x = grad_output[-1]
+    n_d = depth
+    n_h = height
+    n_w = width_
+    return (
+        n_k,
+        n_i,
+        n_j,
+        n_p,
+        n_z,
+        n_y,
+        n_x,
+        n_d,
+        n_h,
+        n_w,
+        padding_d,
+        stride_d,
+        border_d,
+        padding_h,
+        stride_h,
+        border_h,
+        padding_w,
+        stride_w,
+        border_w,
+        divisor,
+        dilation_d,
+        dilation_h,
+        dilation_w,
+    )
+
+
+_avg_pool_backward = IndexProgram(
+    "_avg_pool_backward",
+    arguments=(
+        "grad_output",
+        "sizes",
+        "kernel_size",
+        "stride",
+        "padding",
+        "ceil_mode",
+        "count_include_pad",
+        "divisor_override",
+        "count",
+    ),
+    inputs={"grad_output": TensorForm(False, ("", "", "", ""))},
+    results={"out": TensorForm(False, ("p", "d", "h", "w"))},
+    temporaries={"share": TensorForm(False, ("p", "z", "y", "x"))},
+    on_device_temporaries={"share": TensorForm(False, ("p", "z", "y", "x"))},
+    integers=(
+        "depth",
+        "height",
+        "width",
+        "kernel_d",
+        "kernel_h",
+        "kernel_w",
+        "stride_d",
+        "stride_h",
+        "stride_w",
+        "padding_d",
+        "padding_h",
+        "padding_w",
+        "dilation_d",
+        "dilation_h",
+        "dilation_w",
+        "border_d",
+        "border_h",
+        "border_w",
+        "divisor",
+    ),
+    measure=_avg_pool_backward_extents,
+    measures=(
+        "k",
+        "i",
+        "j",
+        "p",
+        "z",
+        "y",
+        "x",
+        "d",
+        "h",
+        "w",
+        "padding_d",
+        "stride_d",
+        "border_d",
+        "padding_h",
+        "stride_h",
+        "border_h",
+        "padding_w",
+        "stride_w",
+        "border_w",
+        "divisor",
+        "dilation_d",
+        "dilation_h",
+        "dilation_w",
+    ),
+    divides=True,
+    geometry=pooling_geometry.average_backward,
+    launches=(
+        Launch(
+            function=_avg_pool_backward_0,
+            arrays=("grad_output", "share"),
+            writes=("share",),
+            extents=("x", "y", "z", "k", "d", "i", "h", "j", "w"),
+            integers=(
+                "padding_d",
+                "stride_d",
+                "border_d",
+                "padding_h",
+                "stride_h",
+                "border_h",
+                "padding_w",
+                "stride_w",
+                "border_w",
+                "divisor",
+            ),
+            numbers=(),
+            has_batch=False,
+            items=("p", "z", "y"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "k", "i", "j"), ("x",)),
+        ),
+        Launch(
+            function=_avg_pool_backward_1,
+            arrays=("out", "share"),
+            writes=("out",),
+            extents=("d", "h", "w", "k", "i", "j", "z", "y", "x"),
+            integers=(
+                "stride_d",
+                "stride_h",
+                "stride_w",
+                "dilation_d",
+                "padding_d",
+                "dilation_h",
+                "padding_h",
+                "dilation_w",
+                "padding_w",
+            ),
+            numbers=(),
+            has_batch=False,
+            items=("p",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("d", "h", "w", "k", "i", "j", "z", "y", "x"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_avg_pool_backward_device_0,
+            arrays=("grad_output", "share"),
+            writes=("share",),
+            extents=("k", "d", "i", "h", "j", "w"),
+            integers=(
+                "padding_d",
+                "stride_d",
+                "border_d",
+                "padding_h",
+                "stride_h",
+                "border_h",
+                "padding_w",
+                "stride_w",
+                "border_w",
+                "divisor",
+            ),
+            numbers=(),
+            has_batch=False,
+            items=("p", "z", "y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "i", "j"), ()),
+            lanes=("j", False),
+            reach=(
+                (1, ("z", "stride_d")),
+                (1, ("border_d",)),
+                (1, ("padding_d",)),
+                (1, ("d",)),
+                (1, ("y", "stride_h")),
+                (1, ("border_h",)),
+                (1, ("padding_h",)),
+                (1, ("h",)),
+                (1, ("x", "stride_w")),
+                (1, ("border_w",)),
+                (1, ("padding_w",)),
+                (1, ("w",)),
+            ),
+        ),
+        Launch(
+            function=_avg_pool_backward_device_1,
+            arrays=("share", "out"),
+            writes=("out",),
+            extents=("k", "z", "i", "y", "j", "x"),
+            integers=(
+                "stride_d",
+                "stride_h",
+                "stride_w",
+                "padding_d",
+                "dilation_d",
+                "padding_h",
+                "dilation_h",
+                "padding_w",
+                "dilation_w",
+            ),
+            numbers=(),
+            has_batch=False,
+            items=("p", "d", "h", "w"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "i", "j"),),
+            lanes=("j", False),
+            reach=(
+                (1, ()),
+                (2, ("stride_d",)),
+                (2, ("stride_h",)),
+                (2, ("stride_w",)),
+                (1, ("d",)),
+                (1, ("k", "dilation_d")),
+                (1, ("padding_d",)),
+                (1, ("z",)),
+                (1, ("h",)),
+                (1, ("i", "dilation_h")),
+                (1, ("padding_h",)),
+                (1, ("y",)),
+                (1, ("j", "dilation_w")),
+                (1, ("w",)),
+                (1, ("padding_w",)),
+                (1, ("x",)),
             ),
         ),
     ),

@@ -63,11 +63,34 @@ def im2col(
     """The result by channel, place in the kernel and place of the window; the latter's numbers."""
     kernel = pair(kernel_size)
     counts = block_counts(self.sizes[-2:], kernel_size, dilation, padding, stride)
-    pairs = {"kernel": kernel, "stride": pair(stride), "padding": pair(padding)}
-    numbers = {
-        f"{name}_{side}": number
-        for name, both in {**pairs, "dilation": pair(dilation)}.items()
-        for side, number in zip("hw", both, strict=True)
-    }
+    numbers = _by_side(kernel=kernel, stride=stride, padding=padding, dilation=dilation)
     made = dense(*self.sizes[:-2], *kernel, *counts)
     return {"out": made, "rows": counts[0], "columns": counts[1], **numbers}
+
+
+def col2im(
+    out: Any,
+    self: Any,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any,
+    padding: Any,
+    stride: Any,
+) -> dict[str, View | int] | None:
+    """The operand by channel, place in the kernel and place of the window; the latter's numbers."""
+    if not self.is_contiguous:
+        return None
+    height, width = pair(output_size)
+    counts = block_counts((height, width), kernel_size, dilation, padding, stride)
+    seen = dense(*out.sizes[:-2], *pair(kernel_size), *counts)
+    numbers = _by_side(stride=stride, padding=padding, dilation=dilation)
+    return {"self": seen, "height": height, "width": width, **numbers}
+
+
+def _by_side(**pairs: Any) -> dict[str, int]:
+    """The numbers of two dims by name: `stride_h`, `stride_w`."""
+    return {
+        f"{name}_{side}": number
+        for name, both in pairs.items()
+        for side, number in zip("hw", pair(both), strict=True)
+    }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
+
+from torchgen_out._runtime.kernels.common.index import View, dense
 
 Triple = tuple[int, int, int]
 
@@ -50,6 +53,36 @@ def greatest2d(
 ) -> dict[str, int]:
     """The numbers of a maximum over windows of planes."""
     return _numbers("hw", out.sizes, kernel_size, stride, padding, dilation)
+
+
+def average_backward(
+    out: Any,
+    grad_output: Any,
+    sizes: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    count: int,
+) -> dict[str, View | int] | None:
+    """Both as volumes, and the numbers of the mean."""
+    if not grad_output.is_contiguous:
+        return None
+    views = {"out": _volumes(out.sizes, count), "grad_output": _volumes(grad_output.sizes, count)}
+    numbers = _numbers("dhw"[3 - count :], grad_output.sizes, kernel_size, stride, padding, 1)
+    alone = {"windows_d": 1, "kernel_d": 1, "stride_d": 1, "padding_d": 0, "dilation_d": 1}
+    numbers = {**alone, **numbers}
+    lengths = dict(zip(("depth", "height", "width"), views["out"].sizes[1:], strict=True))
+    counting = _counting("dhw", numbers, count_include_pad, divisor_override)
+    return {**views, **numbers, **counting, **lengths}
+
+
+def _volumes(sizes: Any, count: int) -> View:
+    """Contiguous planes or volumes as volumes."""
+    split = len(sizes) - count
+    return dense(prod(sizes[:split]), *(1,) * (3 - count), *sizes[split:])
 
 
 def adaptive(out: Any, self: Any, output_size: Any) -> dict[str, int]:

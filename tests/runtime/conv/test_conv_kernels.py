@@ -12,7 +12,7 @@ import torchgen_out as torch
 from tests.guarded_memory import guarded, guarded_copy
 from torchgen_out._runtime.kernels import scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv import columns as column_convolution
-from torchgen_out._runtime.kernels.cpu.conv import convolution, im2col, planes
+from torchgen_out._runtime.kernels.cpu.conv import convolution, planes
 from torchgen_out._runtime.kernels.cpu.conv import direct as direct_convolution
 from torchgen_out._runtime.kernels.cpu.conv import flat as flat_convolution
 from torchgen_out._runtime.kernels.cpu.conv import implicit as implicit_convolution
@@ -277,7 +277,8 @@ def test_unfold_and_fold() -> None:
     patch = padded[1, :, 2:5, 1:3].reshape(-1)
     np.testing.assert_array_equal(columns[1, :, 5], patch)
     back = np.empty_like(x)
-    im2col.col2im(back, columns, (6, 5), *numbers)
+    fold = programs.col2im.kernel_for("torchgen_out._runtime.kernels.cpu")
+    fold(back, columns, (6, 5), *numbers)
     np.testing.assert_allclose((back * x).sum(), (columns * columns).sum())
 
 

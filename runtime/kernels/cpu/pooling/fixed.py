@@ -30,7 +30,6 @@ from torchgen_out._runtime.kernels.cpu.pooling.pooling_loops import (
     greatest_windows,
     max_windows,
     scatter_windows,
-    spread_windows,
 )
 from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import empty_windows, plane_sizes
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -132,43 +131,3 @@ def max_pool_backward(
         np.ascontiguousarray(indices).reshape(shape),
     )
     threads.run_rows(scatter_windows, arrays, work=2)
-
-
-# Mean.
-
-
-def avg_pool_backward(
-    out: Array,
-    grad_output: Array,
-    sizes: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-    count: int,
-) -> None:
-    """Add to every element of a window its part of the window's gradient."""
-    size, step, pad = windows_of(count, kernel_size, stride, padding)
-    fill(out, 0)
-    arrays = (planes(out, count), planes(grad_output, count))
-    lengths = (arrays[1].shape[1:], arrays[0].shape[1:])
-    counts = window_sizes(*lengths, size, step, pad, count_include_pad)
-    numbers = *map(as_array, (size, step, pad)), *counts, divisor_override or 0
-    threads.run_rows(spread_windows, arrays, *numbers, work=2)
-
-
-@lru_cache(maxsize=1024)
-def window_sizes(
-    places: Triple, lengths: Triple, size: Triple, step: Triple, pad: Triple, include_pad: bool
-) -> tuple[Array, ...]:
-    """Per dim, how many places of each window lie inside the (padded) plane."""
-    counts = []
-    for count, length, k, s, p in zip(places, lengths, size, step, pad, strict=True):
-        start = np.arange(count) * s - p
-        end = np.minimum(start + k, length + p)
-        if not include_pad:
-            start, end = np.maximum(start, 0), np.minimum(end, length)
-        counts.append((end - start).astype(np.float64))
-    return tuple(counts)

@@ -11,7 +11,6 @@ from typing import Any
 
 from torchgen_out._runtime.kernels.common.pooling import Triple, triple, windows_of
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
-    device_function,
     device_kernel,
     run_elements,
 )
@@ -208,64 +207,17 @@ def gather_chosen(
 # -- mean ---------------------------------------------------------------------------------------
 
 
-def avg_pool_backward(
-    queue: Queue,
-    out: Array,
-    grad_output: Array,
-    sizes: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-    count: int,
-) -> None:
-    """Write for every element the sum of its parts of its windows' gradients."""
-    windows = windows_of(count, kernel_size, stride, padding)
-    flags = (count_include_pad, divisor_override)
-    _mean(queue, gather_windows, out, grad_output, count, windows, *flags)
-
-
 def adaptive_avg_pool_backward(
     queue: Queue, out: Array, grad_output: Array, sizes: Any, count: int
 ) -> None:
     """Write for every element the sum of its parts of its windows' gradients."""
-    _mean(queue, gather_windows, out, grad_output, count, None)
-
-
-def _mean(
-    queue: Queue,
-    kernel: Any,
-    out: Array,
-    x: Array,
-    count: int,
-    windows: tuple[Triple, ...] | None,
-    include_pad: bool = False,
-    divisor: int | None = None,
-) -> None:
-    """Launch a kernel whose threads each make an element of `out`. windows: None if adaptive."""
-    flags = {"ADAPTIVE": windows is None, "INCLUDE_PAD": bool(include_pad)}
-    numbers = [number for each in windows or [(1, 1, 1)] * 3 for number in each]
-    lengths, counts = spatial(x.sizes, count), spatial(out.sizes, count)
+    lengths, counts = spatial(grad_output.sizes, count), spatial(out.sizes, count)
     sizes = (out.numel, *lengths, *counts)
-    run_elements(queue, kernel, out.numel, out, x, *sizes, *numbers, divisor or 0, **flags)
+    run_elements(queue, gather_windows, out.numel, out, grad_output, *sizes, ADAPTIVE=True)
 
 
-@device_function
-def mean_of_window(total, size, divisor):
-    """The sum over the number; integers are divided towards zero."""
-    count = np.int64(divisor) if divisor != 0 else np.int64(size)
-    if IS_INTEGER:
-        return T(np.int64(np.float64(total) / np.float64(count)))
-    return T(total / T(count))
-
-
-@device_kernel("X* X*", "I" + " I" * 16)
-def gather_windows(
-    out, grad, n, out_d, out_h, out_w, depth, height, width,
-    size_d, size_h, size_w, step_d, step_h, step_w, pad_d, pad_h, pad_w, divisor,
-):  # fmt: skip
+@device_kernel("X* X*", "I" + " I" * 6)
+def gather_windows(out, grad, n, out_d, out_h, out_w, depth, height, width):
     """A thread owns elements at the distance of the grid, and sums over the windows that saw it."""
     i = I(cuda.grid(1))
     while i < n:
@@ -276,18 +228,17 @@ def gather_windows(
         p = divided(plane, depth)
         d = I(plane - p * depth)
         total = T(0)
-        od = first_window(d, out_d, depth, size_d, step_d, pad_d)
-        while od < last_window(d, out_d, depth, step_d, pad_d):
-            deep = window_size(od, out_d, depth, size_d, step_d, pad_d)
-            oh = first_window(h, out_h, height, size_h, step_h, pad_h)
-            while oh < last_window(h, out_h, height, step_h, pad_h):
-                high = window_size(oh, out_h, height, size_h, step_h, pad_h)
-                ow = first_window(w, out_w, width, size_w, step_w, pad_w)
-                while ow < last_window(w, out_w, width, step_w, pad_w):
-                    wide = window_size(ow, out_w, width, size_w, step_w, pad_w)
+        od = first_window(d, out_d, depth, 1, 1, 0)
+        while od < last_window(d, out_d, depth, 1, 0):
+            deep = window_size(od, out_d, depth)
+            oh = first_window(h, out_h, height, 1, 1, 0)
+            while oh < last_window(h, out_h, height, 1, 0):
+                high = window_size(oh, out_h, height)
+                ow = first_window(w, out_w, width, 1, 1, 0)
+                while ow < last_window(w, out_w, width, 1, 0):
+                    wide = window_size(ow, out_w, width)
                     upstream = load_X(grad[((p * out_d + od) * out_h + oh) * out_w + ow])
-                    part = mean_of_window(upstream, I(deep * high * wide), divisor)
-                    total = T(total + part)
+                    total = T(total + upstream / T(deep * high * wide))
                     ow = I(ow + 1)
                 oh = I(oh + 1)
             od = I(od + 1)

@@ -1,6 +1,6 @@
 """Windows of pooling: which places one sees, and which of them see a place.
 
-Kernels name these functions; ADAPTIVE and INCLUDE_PAD are constants of theirs.
+Kernels name these functions; ADAPTIVE is a constant of theirs.
 """
 
 from __future__ import annotations
@@ -50,11 +50,7 @@ def last_window(at, count, length, step, pad):
 
 
 @device_function
-def window_size(i, count, length, size, step, pad):
-    """How many places of window i are inside the plane; with INCLUDE_PAD, or in its padding."""
-    start = window_start(i, count, length, step, pad)
-    end = window_end(i, count, length, size, step, pad, 1)
-    if ADAPTIVE:
-        return I(end - start)
-    end = I(min(end, length + pad))
-    return I(end - start) if INCLUDE_PAD else I(min(end, length) - max(start, 0))
+def window_size(i, count, length):
+    """How many places adaptive window i has."""
+    start = window_start(i, count, length, 1, 0)
+    return I(window_end(i, count, length, 1, 1, 0, 1) - start)
