@@ -41,7 +41,7 @@ class Pattern:
     @property
     def known(self) -> dict[str, Any]:
         """What was found out; empty after a write to the indices."""
-        version = self.indices._version
+        version = self.indices._storage.version
         if version != self._version:
             self._known, self._version = {}, version
         return self._known
@@ -64,7 +64,7 @@ class CompressedPattern:
     block; None where entries are numbers.
     """
 
-    __slots__ = ("_known", "_versions", "blocksize", "compressed", "layout", "plain")
+    __slots__ = ("_known", "_version", "blocksize", "compressed", "layout", "plain")
     is_coalesced = True
 
     def __init__(
@@ -79,7 +79,7 @@ class CompressedPattern:
         self.compressed = compressed
         self.plain = plain
         self._known: dict[str, Any] = {}
-        self._versions = compressed._version, plain._version
+        self._version = compressed._version + plain._version
 
     def __reduce__(self) -> Any:
         return CompressedPattern, (self.layout, self.compressed, self.plain, self.blocksize)
@@ -87,9 +87,9 @@ class CompressedPattern:
     @property
     def known(self) -> dict[str, Any]:
         """What was found out; empty after a write to the indices."""
-        versions = self.compressed._version, self.plain._version
-        if versions != self._versions:
-            self._known, self._versions = {}, versions
+        version = self.compressed._storage.version + self.plain._storage.version
+        if version != self._version:
+            self._known, self._version = {}, version
         return self._known
 
     @property

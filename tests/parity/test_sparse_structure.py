@@ -167,12 +167,16 @@ def test_entries_are_merged_and_turned_beside_guard_pages(count: int) -> None:
         order = np.argsort(lines, kind="stable")
         offsets = np.searchsorted(lines[order], np.arange(size + 1))
         shapes = (across + 1, count, count)
-        begins, rows, turned = (guarded((n,), np.int64, at_end) for n in shapes)
+        types = np.int64, np.int64, np.int32
+        begins, rows, turned = (
+            guarded((n,), each, at_end) for n, each in zip(shapes, types, strict=True)
+        )
         columns = others[order]
-        by_rows = guarded_copy(offsets, at_end), guarded_copy(columns, at_end)
+        parts = offsets, columns, np.arange(count, dtype=np.int32) - 5
+        by_rows = [guarded_copy(each, at_end) for each in parts]
         grouping.turn(begins, rows, turned, *by_rows, across)
         by_columns = np.argsort(columns, kind="stable")
-        assert turned.tolist() == by_columns.tolist()
+        assert (turned + 5).tolist() == by_columns.tolist()
         assert rows.tolist() == lines[order][by_columns].tolist()
         expected = np.searchsorted(columns[by_columns], np.arange(across + 1))
         assert begins.tolist() == expected.tolist()

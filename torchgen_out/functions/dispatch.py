@@ -742,19 +742,22 @@ def _group(keys: Tensor, count: int) -> tuple[Tensor, Tensor]:
 __turn = operators._turn.calls
 
 
-def _turn(offsets: Tensor, others: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
-    """_turn(Tensor offsets, Tensor others, SymInt count) -> (Tensor, Tensor, Tensor)
+def _turn(
+    offsets: Tensor, others: Tensor, carried: Tensor, count: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_turn(Tensor offsets, Tensor others, Tensor carried, SymInt count) -> (Tensor, Tensor,
+    Tensor)
 
     Brings entries by rows in the order of columns: where each column begins, each entry's row, and
-    which entry it was.
+    the int32 that it carries.
     """
     if count.__class__ is not int:
-        count = as_int(count, "_turn", "count", 3)
+        count = as_int(count, "_turn", "count", 4)
     try:
-        call = __turn[offsets._key, others._key]
+        call = __turn[offsets._key, others._key, carried._key]
     except AttributeError:
-        return __turn.miss(offsets, others, count)
-    return call(offsets, others, count)
+        return __turn.miss(offsets, others, carried, count)
+    return call(offsets, others, carried, count)
 
 
 __merge = operators._merge.calls

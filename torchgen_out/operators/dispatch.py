@@ -550,11 +550,12 @@ _group = Dispatch(
 
 _turn = Dispatch(
     "_turn",
-    "_turn(Tensor offsets, Tensor others, SymInt count) -> (Tensor, Tensor, Tensor)",
-    {"offsets": "tensor", "others": "tensor"},
-    arguments={"offsets": "operand", "others": "operand", "count": "raw"},
+    "_turn(Tensor offsets, Tensor others, Tensor carried, SymInt count) -> (Tensor, Tensor, "
+    "Tensor)",
+    {"offsets": "tensor", "others": "tensor", "carried": "tensor"},
+    arguments={"offsets": "operand", "others": "operand", "carried": "operand", "count": "raw"},
     promotion="none",
-    promoted=("offsets", "others"),
+    promoted=("offsets", "others", "carried"),
     dtypes=dtype_sets.INTEGRAL,
     kernel_names={"CPU": "sparse.grouping.turn", "CUDA": "sparse.grouping.turn"},
     meta=sparse_shapes.turn,

@@ -56,51 +56,65 @@ def count_and_place(offsets, order, begins, keys):
 def turn(
     begins: TensorSpec,
     rows: TensorSpec,
-    order: TensorSpec,
+    turned: TensorSpec,
     offsets: TensorSpec,
     others: TensorSpec,
+    carried: TensorSpec,
     count: int,
 ) -> LaunchPlan:
-    """Plan entries by rows brought in the order of columns: as `group` of `others`, with the row
-    of each entry in that order."""
+    """Plan entries by rows brought in the order of columns: where each column begins, and the row
+    and what is carried with it, 32 bits, of each entry in that order."""
     lines, entries = offsets.numel - 1, others.numel
     plan = plan_loop(
-        turn_over, [begins, rows, order], [offsets, others],
+        turn_over, [begins, rows, turned], [offsets, others, carried],
         out(0, count + 1), out(1, entries), out(2, entries),
-        operand(0, lines + 1), operand(1, entries),
+        operand(0, lines + 1), operand(1, entries), operand(2, entries),
     )  # fmt: skip
     return refusing(plan, lambda *args: RuntimeError(f"_turn: a column is not in [0, {count})"))
 
 
 @kernel
-def turn_over(begins, rows, order, offsets, others):
-    """False, and nothing placed, if a column is outside, or rows are no parts of the entries."""
-    count, before = np.uint64(begins.size - 1), 0
+def turn_over(begins, rows, turned, offsets, others, carried):
+    """False, and nothing placed, if a column is outside, or rows are no parts of the entries.
+
+    What takes time is writing to places that are not in the cache: one word of both for each entry.
+    """
+    count, before, is_outside = begins.size - 1, 0, False
     for i in range(offsets.size):
         if offsets[i] < before or offsets[i] > others.size:
             return False
         before = offsets[i]
     if offsets[0] != 0 or before != others.size:
         return False
-    for k in range(begins.size):
-        begins[k] = 0
     for i in range(others.size):
-        column = np.uint64(others[i])
-        if column >= count:
-            return False
-        begins[column + np.uint64(1)] += 1
-    for k in range(begins.size - 1):
-        begins[k + 1] += begins[k]
+        is_outside |= (others[i] < 0) | (others[i] >= count)
+    if is_outside:
+        return False
+    places = np.zeros(count, np.uint32)
+    count_lines(begins, places, others)
     for row in range(offsets.size - 1):
-        for i in range(offsets[row], offsets[row + 1]):
+        for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
             column = np.uint64(others[i])
-            place = np.uint64(begins[column])
-            rows[place], order[place] = row, i
-            begins[column] += 1
-    for k in range(begins.size - 1, 0, -1):
-        begins[k] = begins[k - 1]
-    begins[0] = 0
+            place = places[column]
+            word = np.uint64(row) << np.uint64(32) | np.uint64(np.uint32(carried[i]))
+            rows[np.uint64(place)] = word
+            places[column] = place + np.uint32(1)
+    for i in range(others.size):
+        word = np.uint64(rows[i])
+        rows[i] = word >> np.uint64(32)
+        turned[i] = np.int32(np.uint32(word))
     return True
+
+
+@kernel
+def count_lines(begins, places, lines):
+    """Where the entries of each line begin; places: zeros, then the same without the end."""
+    for i in range(lines.size):
+        places[np.uint64(lines[i])] += np.uint32(1)
+    begins[0] = 0
+    for k in range(places.size):
+        begins[k + 1] = begins[k] + np.int64(places[k])
+        places[k] = np.uint32(begins[k])
 
 
 @planned(results=4)
@@ -131,33 +145,101 @@ def merge(
 @kernel
 def merge_entries(indices, one_of_each, sources, kept, lines, others, count, across):
     """False, and nothing written, if an index is outside."""
-    is_outside, is_sorted = False, True
+    is_outside, is_sorted, apart = False, True, 0
     for i in range(lines.size):
         is_outside |= (lines[i] < 0) | (lines[i] >= count) | (others[i] < 0) | (others[i] >= across)
         is_sorted &= others[i] >= others[max(i - 1, 0)]
     if is_outside:
         return False
-    bits = bucket_bits_of(lines.size, count, across)
-    shift, entry, place = bits_of(count) - bits, bits_of(lines.size), bits_of(across)
-    low, high = entry + place if is_sorted else entry, entry + place + shift
-    words, ends = np.empty(lines.size, np.int64), np.zeros(1 << bits, np.int64)
-    first = words if digits_of(low, high) % 2 == 0 else sources
-    throw_words(first, ends, lines, others, np.uint64(shift), np.uint64(entry), np.uint64(place))
-    number, start = -1, 0
-    for bucket in range(ends.size):
-        stop = ends[bucket]
-        sort_words(words, sources, start, stop, low, high)
-        base = np.uint64(bucket) << np.uint64(shift)
-        places = indices, one_of_each, np.uint64(entry), np.uint64(place)
-        number = write_places(words, start, stop, base, number, *places)
-        start = stop
-    kept[0] = number + 1
-    for i in range(number + 1, lines.size):
+    for i in range(ROW, lines.size):
+        apart += abs(lines[i] - lines[i - ROW])
+    is_near = lines.size <= FEW or apart // lines.size <= count // NEAR
+    words, results = np.empty(lines.size, np.int64), (indices, one_of_each)
+    if is_sorted and is_near and lines.size >= ROW:
+        last = merge_by_lines(words, *results, lines, others, count)
+    else:
+        sizes = count, across, is_sorted
+        last = merge_in_buckets(words, sources, *results, lines, others, *sizes)
+    kept[0] = last + 1
+    for i in range(last + 1, lines.size):
         indices[0, i] = indices[1, i] = one_of_each[i] = 0
-    if number + 1 < lines.size:
+    if last + 1 < lines.size:
         for i in range(lines.size):
             sources[words[i] & 0xFFFFFFFF] = words[i] >> 32
     return True
+
+
+FEW = 1 << 16
+"""Entries up to which all that they are written to is in the cache."""
+NEAR = 64
+"""Lines of a matrix for each by which entries, `ROW` of them apart, lie from each other where they
+are written near each other."""
+ROW = 8
+"""Entries of a line that get its number by one store; more of them take a loop."""
+
+
+@kernel
+def merge_by_lines(words, indices, one_of_each, lines, others, count):
+    """The number of the last new entry, of entries that are in the order of columns.
+
+    words: in their place which entry joins which new one.
+    """
+    begins, places = np.empty(count + 1, np.int64), np.zeros(count, np.uint32)
+    count_lines(begins, places, lines)
+    for i in range(lines.size):
+        line = np.uint64(lines[i])
+        place = places[line]
+        words[np.uint64(place)] = np.uint64(others[i]) << np.uint64(32) | np.uint64(i)
+        places[line] = place + np.uint32(1)
+    spread_lines(indices.reshape(2 * lines.size), begins)  # the second row is written afterwards
+    line_before, before, new, first = np.int64(-1), np.uint64(0), ~np.uint64(0), np.uint64(0)
+    for i in range(lines.size):
+        word, line = np.uint64(words[i]), indices[0, i]
+        other, own = word >> np.uint64(32), word & np.uint64(0xFFFFFFFF)
+        is_new = (line != line_before) | (other != before)
+        new += np.uint64(is_new)
+        first = own if is_new else first
+        line_before, before = line, other
+        indices[0, new], indices[1, new], one_of_each[new] = line, other, first
+        words[i] = new << np.uint64(32) | own
+    return np.int64(new)
+
+
+@kernel
+def spread_lines(own, begins):
+    """The line of each entry, behind which there is room for `ROW` more.
+
+    A loop over the entries of lines of different lengths would mispredict the end of each.
+    """
+    for line in range(begins.size - 1):
+        begin, stop = np.uint64(begins[line]), np.uint64(begins[line + 1])
+        for i in range(np.uint64(ROW)):
+            own[begin + i] = line
+        for i in range(begin + np.uint64(ROW), stop):
+            own[i] = line
+
+
+@kernel
+def merge_in_buckets(words, room, indices, one_of_each, lines, others, count, across, is_sorted):
+    """The number of the last new entry. words: as `merge_by_lines` leaves them.
+
+    is_sorted: whether entries are in the order of columns, which sorting by lines keeps.
+    """
+    bits = bucket_bits_of(lines.size, count, across)
+    shift, entry, place = bits_of(count) - bits, bits_of(lines.size), bits_of(across)
+    low, high = entry + place if is_sorted else entry, entry + place + shift
+    digits, ends = digits_of(low, high), np.zeros(1 << bits, np.int64)
+    first = words if digits % 2 == 0 else room
+    throw_words(first, ends, lines, others, np.uint64(shift), np.uint64(entry), np.uint64(place))
+    last, start = -1, 0
+    for bucket in range(ends.size):
+        stop = ends[bucket]
+        sort_words(words, room, start, stop, low, high, digits)
+        base = np.uint64(bucket) << np.uint64(shift)
+        places = indices, one_of_each, np.uint64(entry), np.uint64(place)
+        last = write_places(words, start, stop, base, last, *places)
+        start = stop
+    return last
 
 
 @kernel

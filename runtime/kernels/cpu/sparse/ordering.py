@@ -38,12 +38,11 @@ def bucket_bits_of(entries, lines, places):
 
 
 @kernel
-def sort_words(words, room, start, stop, low, high):
-    """words[start:stop] ascending by their bits from low to high.
+def sort_words(words, room, start, stop, low, high, digits):
+    """words[start:stop] ascending by their bits from low to high, some digits one after the other.
 
     room: as large; for an odd number of digits the words come from there.
     """
-    digits = digits_of(low, high)
     if digits == 0:
         return
     bits = np.uint64((high - low + digits - 1) // digits)

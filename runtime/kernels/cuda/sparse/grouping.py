@@ -42,18 +42,21 @@ def turn(
     queue: Queue,
     begins: Array,
     rows: Array,
-    order: Array,
+    turned: Array,
     offsets: Array,
     others: Array,
+    carried: Array,
     count: int,
 ) -> None:
-    """Entries by rows brought in the order of columns: as `group` of `others`, with the row of
-    each entry in that order."""
+    """Entries by rows brought in the order of columns: where each column begins, and the row and
+    what is carried with it of each entry in that order."""
+    order = queue.empty((rows.numel,), dtypes.int64)
     group(queue, begins, order, others, count)
     given = contiguous(queue, offsets)
     numbers = (rows.numel, offsets.numel)
     if rows.numel:
         run_elements(queue, find_rows, rows.numel, rows, given, order, *numbers)
+        read_slices(queue, turned, contiguous(queue, carried), order, Folded(1, rows.numel, 1))
 
 
 @device_kernel("int64* int64* int64*", "I I")

@@ -7,8 +7,10 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.autograd.sparse import compressed, entries, structure
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import sparse
 from torchgen_out._runtime.core.sparse import CompressedPattern, Pattern
@@ -57,9 +59,25 @@ def _turned(self: Tensor, layout: layouts.layout) -> Tensor:
     pattern, given = structure.compressed_pattern(self), structure.values(self)
     count = self._sizes[1 if pattern.is_by_rows else 0]
     offsets, others = (part.to(dtypes.int64) for part in pattern.parts)
-    begins, plain, order = ops._turn(offsets, others, count)
+    is_recorded = given._key & keys.GRAD and grad_mode.state.enabled
+    if given.ndim == 1 and given.dtype in CARRIED and not is_recorded:
+        carried = ops.view(ops.detach(given), dtypes.int32)
+        begins, plain, turned = ops._turn(offsets, others, carried, count)
+        values = ops.view(turned, given.dtype)
+    else:
+        begins, plain, order = ops._turn(offsets, others, numbers_of(others), count)
+        values = given.index_select(0, order)
     made = CompressedPattern(layout, begins, plain)
-    return structure.with_pattern(self._sizes, made, given.index_select(0, order))
+    return structure.with_pattern(self._sizes, made, values)
+
+
+CARRIED = (dtypes.float32, dtypes.int32)
+"""Values that entries carry with them; others are read in the order of the entries."""
+
+
+def numbers_of(entries: Tensor) -> Tensor:
+    """The numbers of entries, which carried with them become their order."""
+    return ops.arange(entries._sizes[0], dtype=dtypes.int32, device=entries.device)
 
 
 def _checked_blocks(layout: layouts.layout, blocksize: Any) -> tuple[int, int] | None:

@@ -16,7 +16,7 @@ from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
-from torchgen_out._runtime.core.sparse import CompressedPattern, Pattern
+from torchgen_out._runtime.core.sparse import LAYOUTS, CompressedPattern, Pattern, storage_of
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.sparse import compressed, factors
@@ -67,7 +67,7 @@ class Matrix:
 
     def side(self, is_transposed: bool) -> Side:
         """Entries by rows, or of the transposed matrix by its rows."""
-        known = self.pattern.known
+        known = self.known
         name = "by columns" if is_transposed else "by rows"
         found = known.get(name)
         if found is None or found[0] != self.sizes:
@@ -138,30 +138,15 @@ class CompressedMatrix(Matrix):
             patterns.check_indices(self.compressed, self._across_size)
             known["inside"] = True
 
-    def side(self, is_transposed: bool) -> Side:
-        """Entries by rows, or of the transposed matrix by its rows."""
-        if self.compressed.is_by_rows is is_transposed:
-            return self._across()
-        found = self.compressed.known.get("side")
-        if found is None:
-            self.check()
-            offsets, others = self.compressed.parts
-            found = _narrow(offsets, others, None, self._across_size)
-            self.compressed.known["side"] = found
-        side: Side = found
-        return side
-
-    def _across(self) -> Side:
-        """Entries by their plain indices."""
-        known = self.compressed.known
-        if "across" not in known:
-            parts = [each.to(dtypes.int64) for each in self.compressed.parts]
-            begins, lines, order = ops._turn(*parts, self._across_size)
-            known["across"] = _narrow(
-                begins, lines, order, self.sizes[not self.compressed.is_by_rows]
-            )
-        side: Side = known["across"]
-        return side
+    def _grouped(self, is_transposed: bool) -> Side:
+        """As they are, or by their plain indices."""
+        offsets, others = self.compressed.parts
+        if self.compressed.is_by_rows is not is_transposed:
+            return _narrow(offsets, others, None, self._across_size)
+        numbers = compressed.numbers_of(others)
+        offsets, others = (each.to(dtypes.int64) for each in (offsets, others))
+        begins, lines, order = ops._turn(offsets, others, numbers, self._across_size)
+        return _narrow(begins, lines, order, self.sizes[not self.compressed.is_by_rows])
 
 
 class MatrixProduct(Function):
@@ -261,6 +246,25 @@ def product_of(given: Tensor, mat: Tensor, matrix: Matrix, is_transposed: bool) 
     return made
 
 
+def _known_product(self: Tensor, mat2: Tensor) -> Tensor | None:
+    """An unrecorded product of a sparse matrix whose rows are known, and a dense one.
+
+    None for all others: small products take as long as what is asked about them.
+    """
+    key, other = self._key, mat2._key
+    if not key & LAYOUTS or other & LAYOUTS or (key ^ other) & keys.DTYPE_MASK:
+        return None
+    if (key | other) & keys.GRAD and grad_mode.state.enabled:
+        return None
+    storage, wide = storage_of(self), mat2._sizes
+    found = storage.pattern.known.get("by rows")
+    if found is None or found[0] != self._sizes or len(wide) != 2 or found[0][1] != wide[0]:
+        return None
+    side: Side = found[1]
+    made: Tensor = ops._spmm(side.offsets, side.others, storage.values, mat2, side.order)
+    return made
+
+
 def matrix_of(tensor: Tensor) -> tuple[Matrix, Tensor]:
     """A sparse matrix' entries, and their values, recorded."""
     known = structure.pattern_of(tensor).known.get("matrix")
@@ -296,6 +300,9 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
 
     Raises: RuntimeError for other dims, sizes that do not fit, or different dtypes.
     """
+    known = _known_product(self, mat2)
+    if known is not None:
+        return known
     shapes.mm(self, mat2)
     if structure.is_dense(mat2):
         matrix, given = matrix_of(self)
