@@ -7,6 +7,36 @@ from torchgen_out._runtime.autograd import number_functions as math
 from torchgen_out._runtime.dispatch import ops
 
 
+def _polar_real_backward_abs_angle(grad, abs_, angle):
+    """d/dabs, d/dangle: abs * cos(angle)"""
+    return grad * angle.cos(), -(grad * (abs_ * angle.sin()))
+
+
+def _polar_real_backward_abs(grad, angle):
+    """d/dabs: abs * cos(angle)"""
+    return grad * angle.cos()
+
+
+def _polar_real_backward_angle(grad, abs_, angle):
+    """d/dangle: abs * cos(angle)"""
+    return -(grad * (abs_ * angle.sin()))
+
+
+def _polar_imag_backward_abs_angle(grad, abs_, angle):
+    """d/dabs, d/dangle: abs * sin(angle)"""
+    return grad * angle.sin(), grad * (abs_ * angle.cos())
+
+
+def _polar_imag_backward_abs(grad, angle):
+    """d/dabs: abs * sin(angle)"""
+    return grad * angle.sin()
+
+
+def _polar_imag_backward_angle(grad, abs_, angle):
+    """d/dangle: abs * sin(angle)"""
+    return grad * (abs_ * angle.cos())
+
+
 def addcdiv_backward_self_tensor1_tensor2(grad, tensor1, tensor2, value):
     """d/dself, d/dtensor1, d/dtensor2: self + value * tensor1 / tensor2"""
     return (

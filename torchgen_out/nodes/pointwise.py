@@ -27,6 +27,40 @@ from torchgen_out._runtime.dispatch import ops
 from torchgen_out.operators import backward
 
 
+class PolarRealBackward0(FusedNode):
+    """_polar_real
+    abs: grad * angle.cos() (auto)
+    angle: -(grad * (abs_ * angle.sin())) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("abs", "angle")
+    inputs = ("abs", "angle")
+    cases: ClassVar = {
+        (True, True): backward._polar_real_backward_abs_angle,
+        (True, False): backward._polar_real_backward_abs,
+        (False, True): backward._polar_real_backward_angle,
+    }
+
+
+class PolarImagBackward0(FusedNode):
+    """_polar_imag
+    abs: grad * angle.sin() (auto)
+    angle: grad * (abs_ * angle.cos()) (auto)
+    """
+
+    __slots__ = ()
+
+    arguments = ("abs", "angle")
+    inputs = ("abs", "angle")
+    cases: ClassVar = {
+        (True, True): backward._polar_imag_backward_abs_angle,
+        (True, False): backward._polar_imag_backward_abs,
+        (False, True): backward._polar_imag_backward_angle,
+    }
+
+
 class AddBackward0(Node):
     """add.Tensor
     self: grad

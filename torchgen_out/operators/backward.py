@@ -7,6 +7,48 @@ from torchgen_out import gradients
 from torchgen_out._runtime.autograd.fused import BackwardKernel
 from torchgen_out.kernels import pointwise as kernels
 
+_polar_real_backward_abs_angle = BackwardKernel(
+    kernels._polar_real_backward_abs_angle,
+    gradients._polar_real_backward_abs_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
+    ("abs", "angle"),
+)
+
+_polar_real_backward_abs = BackwardKernel(
+    kernels._polar_real_backward_abs,
+    gradients._polar_real_backward_abs,
+    {"grad": "tensor", "angle": "tensor"},
+    ("abs",),
+)
+
+_polar_real_backward_angle = BackwardKernel(
+    kernels._polar_real_backward_angle,
+    gradients._polar_real_backward_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
+    ("angle",),
+)
+
+_polar_imag_backward_abs_angle = BackwardKernel(
+    kernels._polar_imag_backward_abs_angle,
+    gradients._polar_imag_backward_abs_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
+    ("abs", "angle"),
+)
+
+_polar_imag_backward_abs = BackwardKernel(
+    kernels._polar_imag_backward_abs,
+    gradients._polar_imag_backward_abs,
+    {"grad": "tensor", "angle": "tensor"},
+    ("abs",),
+)
+
+_polar_imag_backward_angle = BackwardKernel(
+    kernels._polar_imag_backward_angle,
+    gradients._polar_imag_backward_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
+    ("angle",),
+)
+
 addcdiv_backward_self_tensor1_tensor2 = BackwardKernel(
     kernels.addcdiv_backward_self_tensor1_tensor2,
     gradients.addcdiv_backward_self_tensor1_tensor2,

@@ -10,6 +10,8 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.shape import normalize_dims
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.ops.composite.copy.stacking import diff
+from torchgen_out._runtime.ops.composite.view.reshaping import reshape
 
 
 def gradient(self: Any, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> list[Any]:
@@ -54,7 +56,8 @@ def _spacings(self: Any, spacing: Any, dims: tuple[int, ...], is_chosen: bool) -
 
 def _piece(self: Any, dim: int, start: int, length: int) -> Any:
     """`length` samples along `dim`, from `start`, which may count from the end."""
-    start = start if start >= 0 else list(self._sizes)[dim] + start
+    if start < 0:
+        start += list(self._sizes)[dim]
     return operators["narrow"].calls[self._key](self, dim, start, length)
 
 
@@ -75,17 +78,18 @@ def _even(self: Any, dim: int, step: Any, edge_order: int) -> Any:
 
 def _uneven(self: Any, dim: int, coordinates: Any, edge_order: int) -> Any:
     """Derivatives of samples at given places: of the parabola through three neighbours."""
-    inner = self.size(dim) - 2
-    shape = [1] * self.ndim
-    shape[dim] = -1
+    shape = [1] * len(self._sizes)
+    shape[dim], inner = -1, list(self._sizes)[dim] - 2
     if coordinates.dtype is dtypes.bool:
         ops.neg(coordinates)  # raises: distances have signs
-    steps = coordinates.diff().reshape(shape)
+    steps = diff(coordinates)
+    steps = reshape(steps, shape) if len(shape) > 1 else steps
     before, after = _piece(steps, dim, 0, inner), _piece(steps, dim, 1, inner)
     samples = [_piece(self, dim, i, inner) for i in range(3)]
     middle = ops._parabola_slope(*samples, before, after)
     edges = [_edge(self, steps, dim, sign, edge_order) for sign in (1, -1)]
-    return ops.cat([edges[0], middle, edges[1]], dim)
+    parts = [edges[0], middle, edges[1]]
+    return operators["cat"].calls[tuple([part._key for part in parts])](parts, dim)
 
 
 def _edge(self: Any, steps: Any, dim: int, sign: int, edge_order: int) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch.operator import operators
 
 
 def imag(self: Any) -> Any:
@@ -13,6 +14,14 @@ def imag(self: Any) -> Any:
     if not self.dtype.is_complex:
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return ops.select(ops.view_as_real(self), -1, 1)
+
+
+def polar(abs: Any, angle: Any) -> Any:
+    """abs * exp(1j * angle)."""
+    keys = abs._key, angle._key
+    real = operators["_polar_real"].calls[keys](abs, angle)
+    imag = operators["_polar_imag"].calls[keys](abs, angle)
+    return operators["complex"].calls[real._key, imag._key](real, imag)
 
 
 def adjoint(self: Any) -> Any:
