@@ -183,9 +183,9 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
 
     Drawn in the dtype of `out`, if there is one.
     """
-    if out is None and std.__class__ is float and std >= 0 and not mean._key & keys.NOT_HERE:
+    if out is None and std.__class__ in (float, int) and std >= 0 and _is_here(mean):
         own = dtypes.BY_INDEX[mean._key & keys.DTYPE_MASK]
-        made = _draw("normal_", (0.0, std), mean._sizes, generator, own, None, devices.cpu)
+        made = _draw("normal_", (0.0, float(std)), mean._sizes, generator, own, None, devices.cpu)
         return made.add_(mean)
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     _check_std(std)
@@ -203,6 +203,10 @@ def normal(mean: Any, std: Any, generator: Generator | None = None, out: Any = N
         made = ready_out("normal", out, sizes, mean, std)
         ops.normal_(made, 0.0, scale, generator=generator)
     return (made.mul_(std) if is_scaled else made).add_(mean)
+
+
+def _is_here(mean: Any) -> bool:
+    return isinstance(mean, Tensor) and not mean._key & keys.NOT_HERE
 
 
 def _check_std(std: Any) -> None:

@@ -15,6 +15,8 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.tensor import from_array
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.factories import creation
 
 Points = Any
@@ -128,7 +130,9 @@ def kaiser(M: int, beta: float, *options: Any) -> Any:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
 
     def formula(n: Points, last: int) -> Points:
-        inside = np.maximum(1 - (2 * n / last - 1) ** 2, 0)
-        return np.i0(beta * np.sqrt(inside)) / np.i0(beta)
+        values = np.empty(n.size + 1)
+        values[:-1], values[-1] = np.sqrt(np.maximum(1 - (2 * n / last - 1) ** 2, 0)), 1
+        heights = ops.i0(from_array(beta * values))._dense()
+        return heights[:-1] / heights[-1]
 
     return _window("kaiser", formula, M, *options)

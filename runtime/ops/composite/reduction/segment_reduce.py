@@ -6,6 +6,7 @@ from math import inf, prod
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
@@ -45,8 +46,10 @@ def segment_reduce(
     if not unsafe and (places._sizes != (rows * count,) or rows > 1):
         _check_lengths(lengths, count)
     flat = reshape(data, (rows * count, *rest)) if batch else data
-    first = OF_NOTHING[reduce] if initial is None else float(initial)
-    result = creation.full((rows * segments, *rest), first, data.dtype, None, data.device)
+    first, own = OF_NOTHING[reduce] if initial is None else float(initial), data.dtype
+    number.check_fits(first, own)
+    shape = rows * segments, *rest
+    result = creation.empty(shape, own, None, data.device, None, None, first)
     if rest:
         places = places.reshape((-1, *[1] * len(rest))).expand(flat._sizes)
     call = operators["scatter_reduce.two"].calls[result._key, places._key, flat._key]

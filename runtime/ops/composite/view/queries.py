@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.factories import creation_like
 
 
 def is_floating_point(self: Tensor) -> bool:
@@ -19,7 +19,9 @@ def is_complex(self: Tensor) -> bool:
 
 def isreal(self: Tensor) -> Tensor:
     """Which elements have no imaginary part."""
-    return self.imag == 0 if self.is_complex() else ops.ones_like(self, dtype=dtypes.bool)
+    if self.dtype.is_complex:
+        return self.imag == 0
+    return creation_like.ones_like(self, dtypes.bool)
 
 
 def is_signed(self: Tensor) -> bool:
