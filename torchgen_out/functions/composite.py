@@ -148,10 +148,8 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
             return _answer
         check_tensors("polar", ("abs", 0, "tensor", abs), ("angle", 1, "tensor", angle))
     if out is not None:
-        return store_out(
-            "polar", out, ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin())), "exact"
-        )
-    return ops.complex(abs.mul(angle.cos()), abs.mul(angle.sin()))
+        return store_out("polar", out, complex_parts_bodies.polar(abs, angle), "exact")
+    return complex_parts_bodies.polar(abs, angle)
 
 
 def is_floating_point(input: Tensor) -> bool:

@@ -18,6 +18,36 @@ from torchgen_out.synonyms import Input, InputOther, Unpack
 Number = bool | int | float | complex
 
 
+__polar_real = operators._polar_real.calls
+
+
+def _polar_real(abs: Tensor, angle: Tensor) -> Tensor:
+    """_polar_real(Tensor abs, Tensor angle) -> Tensor
+
+    The real part of a complex number of this magnitude and angle.
+    """
+    try:
+        call = __polar_real[abs._key, angle._key]
+    except AttributeError:
+        return __polar_real.miss(abs, angle)
+    return call(abs, angle)
+
+
+__polar_imag = operators._polar_imag.calls
+
+
+def _polar_imag(abs: Tensor, angle: Tensor) -> Tensor:
+    """_polar_imag(Tensor abs, Tensor angle) -> Tensor
+
+    Its imaginary part.
+    """
+    try:
+        call = __polar_imag[abs._key, angle._key]
+    except AttributeError:
+        return __polar_imag.miss(abs, angle)
+    return call(abs, angle)
+
+
 _add_Tensor = operators.add_Tensor.calls
 _add_Tensor_inplace = operators.add_Tensor.inplace_calls
 _add_Tensor_out = operators.add_Tensor.out_calls

@@ -90,6 +90,46 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
 )
 
 
+def _polar_real(abs_, angle):
+    """abs * cos(angle)"""
+    return abs_ * cos(angle)
+
+
+def _polar_real_backward_abs_angle(grad, abs_, angle):
+    """d/dabs, d/dangle: abs * cos(angle)"""
+    return grad * cos(angle), -(grad * (abs_ * sin(angle)))
+
+
+def _polar_real_backward_abs(grad, angle):
+    """d/dabs: abs * cos(angle)"""
+    return grad * cos(angle)
+
+
+def _polar_real_backward_angle(grad, abs_, angle):
+    """d/dangle: abs * cos(angle)"""
+    return -(grad * (abs_ * sin(angle)))
+
+
+def _polar_imag(abs_, angle):
+    """abs * sin(angle)"""
+    return abs_ * sin(angle)
+
+
+def _polar_imag_backward_abs_angle(grad, abs_, angle):
+    """d/dabs, d/dangle: abs * sin(angle)"""
+    return grad * sin(angle), grad * (abs_ * cos(angle))
+
+
+def _polar_imag_backward_abs(grad, angle):
+    """d/dabs: abs * sin(angle)"""
+    return grad * sin(angle)
+
+
+def _polar_imag_backward_angle(grad, abs_, angle):
+    """d/dangle: abs * sin(angle)"""
+    return grad * (abs_ * cos(angle))
+
+
 def add_Tensor(self, other, alpha):
     """self + alpha * other"""
     return self + alpha * other

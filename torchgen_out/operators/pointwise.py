@@ -9,6 +9,36 @@ from torchgen_out._runtime.ops.shapes import activation as activation_shapes
 from torchgen_out.kernels import pointwise as kernels
 from torchgen_out.nodes import pointwise as nodes
 
+_polar_real = Pointwise(
+    "_polar_real",
+    "_polar_real(Tensor abs, Tensor angle) -> Tensor",
+    {"abs": "tensor", "angle": "tensor"},
+    arguments={"abs": "operand", "angle": "operand"},
+    promotion="default",
+    promoted=("abs", "angle"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._polar_real},
+    vanishes_with=(("abs",),),
+    linear_in=("abs",),
+    differentiable=("abs", "angle"),
+    record=nodes.PolarRealBackward0.recording,
+)
+
+_polar_imag = Pointwise(
+    "_polar_imag",
+    "_polar_imag(Tensor abs, Tensor angle) -> Tensor",
+    {"abs": "tensor", "angle": "tensor"},
+    arguments={"abs": "operand", "angle": "operand"},
+    promotion="default",
+    promoted=("abs", "angle"),
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._polar_imag},
+    vanishes_with=(("abs",), ("angle",)),
+    linear_in=("abs",),
+    differentiable=("abs", "angle"),
+    record=nodes.PolarImagBackward0.recording,
+)
+
 add_Tensor = Pointwise(
     "add.Tensor",
     "add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",

@@ -264,12 +264,15 @@ def on_elements(kernel: Filling) -> PlannedKernel:
     """A kernel that sets elements, of any geometry, to what follows them."""
 
     def elements(out: TensorSpec) -> LaunchPlan:
-        view = viewer(out)
+        view, few, count = viewer(out), kernel.few, out.numel
 
         def run(flat: Any, params: None, *values: Any) -> None:
             kernel(view(flat, 0), *values)
 
-        return LaunchPlan(run, None)
+        def run_few(flat: Any, params: None, *values: Any) -> None:
+            few(flat if flat.size == count else flat[:count], *values)
+
+        return LaunchPlan(run_few if out.is_contiguous and count < FEW else run, None)
 
     return PlannedKernel(elements, any_order=True)
 

@@ -251,6 +251,59 @@ def to_trials(out, waits):
         out[i] = math.ceil(waits[i])
 
 
+NO_WEIGHT, ALL_ZERO = 1, 2
+"""What may be wrong with weights: one is negative or not finite; a row's are all zero."""
+
+
+@kernel
+def check_weights(weights, at, rows, length):
+    """What is wrong with the first row of which something is; 0 for nothing."""
+    for row in range(rows):
+        greatest = 0.0
+        for i in range(at + row * length, at + (row + 1) * length):
+            weight = np.float64(weights[i])
+            if not 0.0 <= weight < np.inf:
+                return NO_WEIGHT
+            greatest = max(greatest, weight)
+        if greatest == 0.0:
+            return ALL_ZERO
+    return 0
+
+
+@kernel
+def pick_each(out, weights, drawn, cumulative, at, rows, length):
+    """Where each number drawn, from [0, 1), falls among the sums of a row's weights.
+
+    A search by halves; it ends before trailing weights that are zero.
+    """
+    count = out.size // rows
+    for row in range(rows):
+        total, last = 0.0, 0
+        for i in range(length):
+            weight = np.float64(weights[at + row * length + i])
+            total += weight
+            cumulative[i] = total
+            if weight > 0.0:
+                last = i
+        for j in range(row * count, (row + 1) * count):
+            low, high, wanted = 0, last, drawn[j] * total
+            while low < high:
+                middle = (low + high) // 2
+                if cumulative[middle] > wanted:
+                    high = middle
+                else:
+                    low = middle + 1
+            out[j] = low
+
+
+@kernel
+def slow_down(clocks, weights, at):
+    """Each waiting time over its weight; of none it has no end."""
+    for i in range(clocks.size):
+        weight = np.float64(weights[at + i])
+        clocks[i] = clocks[i] / weight if weight > 0.0 else np.inf
+
+
 @typed
 def to_exp(out):
     """The exponential of each number."""

@@ -16,7 +16,7 @@ from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, planned, view_of
 from torchgen_out._runtime.kernels.cpu.random import distributions
 from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of, draw_words
-from torchgen_out._runtime.kernels.cpu.small import BOOL, SMALL
+from torchgen_out._runtime.kernels.cpu.small import BOOL, INT64, SMALL
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import TypedKernel
 
@@ -310,47 +310,65 @@ def _keep_all(out: Array, mask: Array, x: Array, at: int, params: Any) -> None:
     out[:], mask[:] = x[at : at + out.size], True
 
 
+@planned()
 def multinomial(
-    out: Array, self: Array, num_samples: int, replacement: bool, generator: Any
-) -> None:
+    result: TensorSpec, self: TensorSpec, num_samples: int, replacement: bool, generator: Any
+) -> LaunchPlan:
     """Write indices drawn with the weights of each row.
 
     Raises: RuntimeError for weights that are negative, not finite, or all zero.
     """
-    if not self.size:
-        return
-    weights = np.ascontiguousarray(self, np.float64).reshape(-1, self.shape[-1])
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    totals = weights.sum(axis=1)
-    if not (totals > 0).all():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    draw = _with_replacement if replacement else _without_replacement
-    out[...] = draw(weights, totals, num_samples, generator).reshape(out.shape)
+    if not self.numel:
+        return NOTHING
+    length = self.sizes[-1]
+    rows = self.numel // length
+    check = distributions.check_weights.entry_point((self.dtype, int, int, int))
+    plan = _plan_with_replacement if replacement else _plan_without_replacement
+    draw = plan(self, rows, length, num_samples)
+
+    def run(out: Array, weights: Array, at: int, params: Any, generator: Any) -> None:
+        fault = check(weights, at, rows, length)
+        if fault == distributions.NO_WEIGHT:
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if fault == distributions.ALL_ZERO:
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        draw(out, weights, at, generator)
+
+    return LaunchPlan(run, None)
 
 
-def _with_replacement(weights: Array, totals: Array, count: int, generator: Any) -> Array:
-    """Invert the cumulative distribution; the search ends before trailing zero weights."""
-    found = np.empty((len(weights), count), np.int64)
-    drawn = np.empty(found.shape)
-    uniform_(drawn, 0.0, 1.0, generator)
-    drawn *= totals[:, None]
-    for row, target in enumerate(found):
-        cumulative = np.cumsum(weights[row])
-        last = np.flatnonzero(weights[row])[-1]
-        target[...] = np.minimum(np.searchsorted(cumulative, drawn[row], "right"), last)
-    return found
+def _plan_with_replacement(
+    self: TensorSpec, rows: int, length: int, count: int
+) -> Callable[..., None]:
+    """Invert the cumulative distribution."""
+    uniform = _plan_fill(distributions.UNIFORM, FLOAT64, rows * count, 0.0, 1.0)
+    kinds = self.dtype, FLOAT64, FLOAT64, int, int, int
+    pick = distributions.pick_each.entry_point((INT64, *kinds))
+
+    def draw(out: Array, weights: Array, at: int, generator: Any) -> None:
+        drawn = np.empty(rows * count)
+        uniform.run(drawn, uniform.params, generator)
+        pick(out, weights, drawn, np.empty(length), at, rows, length)
+
+    return draw
 
 
-def _without_replacement(weights: Array, totals: Array, count: int, generator: Any) -> Array:
+def _plan_without_replacement(
+    self: TensorSpec, rows: int, length: int, count: int
+) -> Callable[..., None]:
     """Exponential clocks of these rates: the first `count` to ring."""
-    clocks = np.empty_like(weights)
-    exponential_(clocks, 1.0, generator)
-    with np.errstate(divide="ignore"):
-        np.divide(clocks, weights, out=clocks)
-    if count == 1:
-        return clocks.argmin(axis=1)
-    return np.argsort(clocks, axis=1)[:, :count]
+    waits = _plan_fill(distributions.EXPONENTIAL, FLOAT64, rows * length, 1.0)
+    slow = distributions.slow_down.entry_point((FLOAT64, self.dtype, int))
+
+    def draw(out: Array, weights: Array, at: int, generator: Any) -> None:
+        clocks = np.empty(rows * length)
+        waits.run(clocks, waits.params, generator)
+        slow(clocks, weights, at)
+        clocks = clocks.reshape(rows, length)
+        first = clocks.argmin(1) if count == 1 else clocks.argsort(1)[:, :count].reshape(-1)
+        out[:] = first
+
+    return draw
 
 
 _FILLING: dict[str, PlannedKernel] = {
