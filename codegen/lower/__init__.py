@@ -12,13 +12,15 @@ from ..index.single import without_last
 from ..model.operator import Dispatch, FunctionReference, Index, Operator, Pointwise
 from ..model.plan import LoweredProgram, NodePlan
 from ..model.program import Program
-from . import index, index_device, nodes, pointwise
+from . import index, index_device, nodes, pointwise, reduction
 
 
 def lower(program: Program) -> LoweredProgram:
     """Return the program with a plan of each node, and of each pointwise formula."""
     given = {each.name: getattr(program, each.name) for each in fields(Program) if each.init}
-    given["operators"] = tuple(_dispatched(each, program.package) for each in program.operators)
+    given["operators"] = tuple(
+        reduction.without_branches(_dispatched(each, program.package)) for each in program.operators
+    )
     return LoweredProgram(
         **given,
         pointwise={

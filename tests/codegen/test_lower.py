@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from codegen.check import read_program
-from codegen.lower import lower
+from codegen.formula import parse_formula
+from codegen.lower import lower, reduction
 from codegen.model.expression import Save, SavedValue
+from codegen.model.formula import Argument
 from codegen.model.plan import Form, Keep, LoweredProgram, NodePlan, Slot, Writes
 from codegen.model.roles import Role
 from codegen.parse import Inputs
@@ -35,6 +37,22 @@ def test_roles_of_arguments(program: LoweredProgram) -> None:
     assert list(roles(program, "add.Tensor").values()) == [Role.TENSOR, Role.NUMBER, Role.SCALAR]
     assert roles(program, "mean.dim")["dim"] is Role.RAW
     assert roles(program, "linalg_multi_dot") == {"tensors": Role.TENSORS}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("acc if isnan(x) else acc + x", "acc + (0 if isnan(x) else x)"),
+        ("x * acc if x > 0 else acc", "acc * (x if x > 0 else 1)"),
+        ("acc if acc > x else acc + x", "acc if acc > x else acc + x"),
+        ("acc if x > 0 else max(acc, x)", "acc if x > 0 else max(acc, x)"),
+        ("acc if x > 0 else acc + x * acc", "acc if x > 0 else acc + x * acc"),
+    ],
+)
+def test_a_fold_always_adds_and_decides_what(given: str, expected: str) -> None:
+    arguments = [Argument("acc"), Argument("x")]
+    read, wanted = (parse_formula(text, arguments=arguments) for text in (given, expected))
+    assert reduction.joined(read).outputs == wanted.outputs
 
 
 def test_what_a_formula_reads_is_kept_for_those_who_need_it(program: LoweredProgram) -> None:

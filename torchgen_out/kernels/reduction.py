@@ -160,7 +160,7 @@ def _nansum_identity():
 
 def _nansum_reduce(acc, self):
     """acc if isnan(self) else acc + self"""
-    return acc if isnan(self) else acc + self
+    return acc + (T(0) if isnan(self) else self)
 
 
 def _nansum_combine(acc, other):
@@ -214,7 +214,7 @@ def _count_nonzero_identity():
 
 def _count_nonzero_reduce(acc, self):
     """acc + 1 if self != 0 else acc"""
-    return acc + T(1) if self != T(0) else acc
+    return acc + (T(1) if self != T(0) else T(0))
 
 
 def _count_nonzero_combine(acc, other):
