@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+import torchgen_out as torch
 from torchgen_out._runtime.kernels.cpu.reduction import histogram, selection
 
 RNG = np.random.default_rng(6)
@@ -80,3 +82,15 @@ def test_histc(bounds: tuple[float, float]) -> None:
     np.testing.assert_array_equal(out, np.histogram(x, 7, span)[0])
     with pytest.raises(RuntimeError, match="is not finite"):
         histogram.histc(out, np.array([1, np.nan]), 7)
+
+
+@pytest.mark.parametrize(
+    "edges", [np.linspace(-2, 2, 9), [-2, -1, -1, 0.5, 3, 3], [-3, 1e-9, 2], [0, 1, np.inf]]
+)
+def test_bins_between_any_edges(edges: Sequence[float]) -> None:
+    """Of one width, where a bin is guessed, or not; equal edges; points that are edges."""
+    points = np.concatenate([np.random.default_rng(0).normal(0, 2, 500), edges, [np.nan]])
+    found, _ = torch.histogram(torch.from_numpy(points), torch.tensor(edges, dtype=torch.float64))
+    inside = points[(points >= edges[0]) & (points <= edges[-1])]
+    bins = np.minimum(np.searchsorted(edges, inside, "right") - 1, len(edges) - 2)
+    np.testing.assert_array_equal(found.numpy(), np.bincount(bins, minlength=len(edges) - 1))

@@ -199,37 +199,51 @@ def plan_unique_consecutive(
 ) -> LaunchPlan | None:
     """Plan `unique_consecutive` of all elements."""
     count = prod(self.sizes)
-    if self.dtype not in DTYPES or not self.is_contiguous or not 0 < count <= SMALL:
-        return None
-    if dim is not None:
+    if self.dtype not in DTYPES or not self.is_contiguous or not count or dim is not None:
         return None
     list_runs = list_runs_of_equals.entry_point((self.dtype, INT64, INT64, self.dtype))
 
     def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
-        values = np.empty(count, a.dtype)
-        inverse, lengths = np.empty(count, np.int64), np.empty(count, np.int64)
-        found = list_runs(values, inverse, lengths, a[at : at + count])
+        values = np.empty(count + 1, a.dtype)
+        inverse = np.empty(count if return_inverse else 0, np.int64)
+        starts = np.empty(count + 1 if return_counts else 0, np.int64)
+        found = list_runs(values, inverse, starts, a[at : at + count])
+        counts = np.diff(starts[: found + 1]) if return_counts else NONE
         return [
             (values[:found].copy(), (found,)),
-            (inverse, sizes),
-            (lengths[:found].copy(), (found,)),
+            (inverse, sizes if return_inverse else (0,)),
+            (counts, counts.shape),
         ]
 
     return LaunchPlan(run, self.sizes)
 
 
 @kernel
-def list_runs_of_equals(values, inverse, lengths, self):
-    """The first of each run, the run of each element, the lengths; returns how many runs."""
-    found = 0
-    for i in range(self.size):
-        if i == 0 or self[i] != self[i - 1]:
-            values[found] = self[i]
-            lengths[found] = 0
-            found += 1
-        lengths[found - 1] += 1
-        inverse[i] = found - 1
-    return found
+def list_runs_of_equals(values, inverse, starts, self):
+    """The first of each run, the run of each element, where runs begin; returns how many runs.
+
+    Each element is written as if it began a run, and counts only if it does: nothing branches.
+    values and starts have room for one more than there are; inverse and starts may be empty.
+    """
+    size, found = self.size, 0
+    values[0] = self[0]
+    for i in range(1, size):
+        values[found + 1] = self[i]
+        found += self[i] != self[i - 1]
+    if inverse.size:
+        run = 0
+        inverse[0] = 0
+        for i in range(1, size):
+            run += self[i] != self[i - 1]
+            inverse[i] = run
+    if starts.size:
+        run = 0
+        starts[0] = 0
+        for i in range(1, size):
+            starts[run + 1] = i
+            run += self[i] != self[i - 1]
+        starts[run + 1] = size
+    return found + 1
 
 
 def plan_bincount(

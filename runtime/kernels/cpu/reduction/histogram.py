@@ -103,13 +103,29 @@ def sum_bins(out, points, edges, weights, bins):
         for dim in range(bins.size):
             value, count = points[n, dim], bins[dim]
             last = first + count
-            is_inside = is_inside and value >= edges[first] and value <= edges[last]
-            base, left = first, count
-            while left > 1:
-                half = left // 2
-                base += half if edges[np.uint64(base + half)] <= value else 0
-                left -= half
-            place = place * count + base - first
+            if not (value >= edges[first] and value <= edges[last]):
+                is_inside = False
+                break
+            place = place * count + bin_of(value, edges, first, count)
             first = last + 1
         if is_inside:
             out[place] += weights[n] if weights.size else one
+
+
+@kernel
+def bin_of(value, edges, first, count):
+    """The bin of a value that is in one: where it is if all are of one width, or by bisection."""
+    last = first + count
+    width = np.float64(edges[last]) - np.float64(edges[first])
+    guess = (np.float64(value) - np.float64(edges[first])) * (count / width)
+    if guess >= 0 and guess <= count:  # neither where edges are equal, or infinite
+        base = first + min(np.int64(guess), count - 1)
+        is_last = base == last - 1
+        if edges[np.uint64(base)] <= value and (is_last or value < edges[np.uint64(base + 1)]):
+            return base - first
+    base, left = first, count
+    while left > 1:
+        half = left // 2
+        base += half if edges[np.uint64(base + half)] <= value else 0
+        left -= half
+    return base - first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -119,12 +118,24 @@ def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
         return self.new_empty((0,))
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     count = math.comb(max(self.shape[0] + r - 1, 0) if with_replacement else self.shape[0], r)
     self.new_empty((count, r))  # as large as the result: what is too much is refused at once
-    rows = [each for row in choose(range(self.shape[0]), r) for each in row]
-    places = self.new_empty((0,), dtype=dtypes.int64).new_tensor(rows)
-    return self.index_select(0, places).reshape((-1, r))
+    return self.index_select(0, _chosen(self, r, with_replacement).reshape(-1)).reshape((-1, r))
+
+
+def _chosen(self: Any, r: int, again: bool) -> Any:
+    """The places of all combinations, as rows in their order: each row of one place fewer is
+    followed by all places behind its last one. again: by that, too."""
+    size, skipped = self.shape[0], int(not again)
+    rows = ops.arange(size, device=self.device).reshape((-1, 1))
+    for _ in range(r - 1):
+        behind = size - skipped - rows.select(1, -1)
+        rows = rows.repeat_interleave(behind, 0)
+        begins = (behind.cumsum(0) - behind).repeat_interleave(behind)
+        places = ops.arange(rows.shape[0], device=self.device) - begins
+        places = places + rows.select(1, -1) + skipped
+        rows = ops.cat((rows, places.reshape((-1, 1))), 1)
+    return rows
 
 
 # -- sums and differences along a dim ----------------------------------------------------------
@@ -161,19 +172,38 @@ def trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
     """The integral over sample points."""
     dim = _place(y, dim)
     if not y.size(dim):
-        return y.sum(dim)
+        return _no_points(y, dim)
+    _refuse_bools("trapezoid", y, x)
     first, second = _neighbours(y, dim)
     return ((first + second) * _steps("trapezoid", y, x, dim)).sum(dim) / 2.0
 
 
 def trapezoid_dx(y: Any, dx: Any = 1, dim: int = -1) -> Any:
-    """The integral over points at one distance."""
-    first, second = _neighbours(y, dim)
-    return (first + second).sum(dim) * (dx / 2.0)
+    """The integral over points at one distance: the ends count half."""
+    if not y.size(dim):
+        return _no_points(y, dim)
+    _refuse_bools("trapezoid", y)
+    ends = y.select(dim, 0) + y.select(dim, -1)
+    return (y.sum(dim) - ends * 0.5) * dx
+
+
+def _refuse_bools(name: str, y: Any, x: Any = None) -> None:
+    """Raises: RuntimeError for points or places that are bools."""
+    if y.dtype is dtypes.bool or (x is not None and x.dtype is dtypes.bool):
+        named = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {named}, but bool is not supported")
+
+
+def _no_points(y: Any, dim: int) -> Any:
+    """The integral over no points."""
+    sizes = list(y._sizes)
+    del sizes[_place(y, dim)]
+    return y.new_zeros(sizes)
 
 
 def cumulative_trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
     """The integrals up to each sample point but the first."""
+    _refuse_bools("cumulative_trapezoid", y, x)
     dim = _place(y, dim)
     first, second = _neighbours(y, dim)
     return ((first + second) * _steps("cumulative_trapezoid", y, x, dim)).cumsum(dim) / 2.0
@@ -181,6 +211,7 @@ def cumulative_trapezoid_x(y: Any, x: Any, dim: int = -1) -> Any:
 
 def cumulative_trapezoid_dx(y: Any, dx: Any = 1, dim: int = -1) -> Any:
     """The integrals over points at one distance."""
+    _refuse_bools("cumulative_trapezoid", y)
     first, second = _neighbours(y, dim)
     return (first + second).cumsum(dim) * (dx / 2.0)
 
