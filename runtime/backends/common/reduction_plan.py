@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
@@ -106,6 +107,51 @@ def plan_memory(sizes: Size, strides: tuple[int, ...], dim: Any) -> DimPlan | No
     kept = [d for d in order if d not in reduced]
     found = plan_dims(dense_sizes, tuple([order.index(d) for d in reduced]), False)
     return found if found.width and kept == sorted(kept) else None
+
+
+class Strided(NamedTuple):
+    """Runs of memory to fold, where a tensor is not dense: rows, or columns.
+
+    (n) rows of `width` elements lie `step` apart, one such matrix for each of `count`, `outer`
+    apart. over_rows: whether the rows are folded, into `width` results of each matrix; else each
+    row is folded to one number.
+    """
+
+    over_rows: bool
+    n: int
+    width: int
+    step: int
+    outer: int
+
+
+@lru_cache(maxsize=1024)
+def plan_strided(sizes: Size, strides: tuple[int, ...], reduced: tuple[int, ...]) -> Strided | None:
+    """How to fold memory that is dense along one dim at least; None if it lies otherwise."""
+    kept = _runs(sizes, strides, [dim for dim in range(len(sizes)) if dim not in reduced])
+    folded = _runs(sizes, strides, reduced)
+    if len(folded) != 1 or not 0 < len(kept) <= 2:
+        return None
+    (_, outer), (last, gap) = ((1, 0), *kept)[-2:]
+    n, step = folded[0]
+    if gap == 1:
+        return Strided(True, n, last, step, outer)
+    return Strided(False, last, n, gap, outer) if step == 1 else None
+
+
+def _runs(
+    sizes: Sequence[int], strides: Sequence[int], dims: Iterable[int]
+) -> list[tuple[int, int]]:
+    """(size, stride) of dims in turn, as few as possible."""
+    found: list[tuple[int, int]] = []
+    for dim in dims:
+        size, stride = sizes[dim], strides[dim]
+        if size == 1:
+            continue
+        if found and found[-1][1] == size * stride:
+            found[-1] = found[-1][0] * size, stride
+        else:
+            found.append((size, stride))
+    return found
 
 
 def reduction_types(

@@ -12,6 +12,7 @@ from torchgen_out._runtime.backends.common.reduction_plan import (
     DimPlan,
     plan_dims,
     plan_memory,
+    plan_strided,
     reduction_spec,
     reduction_types,
 )
@@ -39,6 +40,7 @@ from torchgen_out._runtime.kernels.cpu.loops.reduction import (
     partial_kernel,
     rows_kernel,
     rows_module,
+    strided_kernel,
 )
 
 NO_SIZES = Size(())
@@ -188,12 +190,17 @@ class Fold:
     ) -> None:
         """Fold what is large, scattered, or not dense. flat, plan: as `dense_memory` gives them."""
         if (flat is None or not plan.width) and 0 < plan.work < threads.GRAIN:
-            gathered = self._gather(x, plan)
+            gathered = self._gather(x, plan.order)
             if gathered is not None:
                 self.kernel(buffer, gathered, plan.count, *scalars)
                 return
-        if flat is None and self._fold_permuted(buffer, x, plan, scalars):
+        if flat is None and (
+            self._fold_permuted(buffer, x, plan, scalars)
+            or self._fold_strided(buffer, x, plan, scalars)
+        ):
             return
+        if flat is None and plan.width:
+            flat = self._gather(x, tuple(range(len(x._sizes))))
         if flat is not None and plan.width > 1 and plan.count:
             self._fold_columns(buffer, flat, plan, scalars)
             return
@@ -209,21 +216,21 @@ class Fold:
             arrays = (buffer, flat)
             threads.run_items(self.kernel, arrays, plan.numel, plan.count, *scalars, work=work)
 
-    def _gather(self, x: Tensor, plan: DimPlan) -> Any:
-        """The elements of a small tensor, those of each result one after the other."""
-        geometry = (x._sizes, x._strides, plan.order)
+    def _gather(self, x: Tensor, order: tuple[int, ...]) -> Any:
+        """The elements with the dims in an order; None if that is left to NumPy."""
+        geometry = (x._sizes, x._strides, order)
         try:
             copier = self.copiers[geometry]
         except KeyError:
-            sizes = tuple([x._sizes[dim] for dim in plan.order])
-            ordered = sizes, tuple([x._strides[dim] for dim in plan.order])
+            sizes = tuple([x._sizes[dim] for dim in order])
+            ordered = sizes, tuple([x._strides[dim] for dim in order])
             dense = sizes, shapes.contiguous_strides(sizes)
             copier = casting.find_copier(x.dtype, x.dtype, ordered, dense)
             if len(self.copiers) < LAUNCHES_KEPT:
                 self.copiers[geometry] = copier
         if copier is None:
             return None
-        gathered = _empty(plan.work, x.dtype.numpy)
+        gathered = _empty(x.numel(), x.dtype.numpy)
         (run, numel), (flat, at) = copier, memory_of(x, False)
         run(0, at, gathered, flat) if numel is None else run(gathered, flat[at:])
         return gathered
@@ -234,7 +241,7 @@ class Fold:
         Of a mean, too: all parts are of one size.
         """
         last = [plan.reduced[-1]]
-        while last[0] - 1 in plan.reduced:
+        while last[0] - 1 in plan.reduced and len(last) + 1 < len(plan.reduced):
             last.insert(0, last[0] - 1)
         partial = self.run(x, tuple(last), True, ())
         others = tuple([dim for dim in plan.reduced if dim not in last])
@@ -276,6 +283,23 @@ class Fold:
         kept = [dim for dim in order if dim not in plan.reduced]
         shape = [x._sizes[dim] for dim in sorted(kept)]
         buffer.reshape(shape)[...] = folded.reshape(inner.sizes).transpose(np.argsort(kept))
+        return True
+
+    def _fold_strided(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
+        """Fold memory that is dense along a dim, without a copy; else False."""
+        walk = plan_strided(x._sizes, x._strides, plan.reduced)
+        if walk is None:
+            last = plan.reduced[-1:]
+            if not self.folds_in_steps or last == plan.reduced:
+                return False
+            if plan_strided(x._sizes, x._strides, last) is None:
+                return False
+            self._fold_in_steps(buffer, x, plan)
+            return True
+        kernel = strided_kernel(self.spec, walk.over_rows)
+        memory = typed_buffer(x)[x._offset :]
+        work, numbers = plan.effort // READING, walk[1:]
+        threads.run_ranges(kernel, plan.numel, work, buffer, memory, *numbers, *scalars)
         return True
 
     def _fold_parallel(self, buffer: Any, flat: Any, scalars: Sequence[Any]) -> None:

@@ -70,21 +70,33 @@ def fold_rows(total, block, x, base, n, width, count{scalars}):
                 total[i] = combine(total[i], {total_type}(block[i]))
 
 
+@inner
+def columns(start, stop, out, x, n, width, step, outer{scalars}):
+    """out[o, i] = the fold of x[o * outer + k * step + i] for k < n."""
+    total = np.empty(width, {total_type})
+    block = np.empty(width, {acc_type})
+    for o in range(start // width, (stop + width - 1) // width):
+        begin = greater(start - o * width, 0)
+        count = lesser(stop - o * width, width) - begin
+        fold_rows(total, block, x, o * outer + begin, n, step, count{scalars})
+        for i in range(count):
+            acc = total[i]
+            out[o * width + begin + i] = {project}
+
+
+@entry
+def strided(start, stop, out, x, n, width, step, outer{scalars}):
+    """The same, of rows that lie `step` apart, matrices that lie `outer` apart."""
+    columns(start, stop, out, x, n, width, step, outer{scalars})
+
+
 @entry
 def kernel(start, stop, out, x, n, width{scalars}):
     """out[o, i] = the fold of x[o, :, i], in blocks of rows, which are `width` elements long.
 
     start, stop: which results, counted through.
     """
-    total = np.empty(width, {total_type})
-    block = np.empty(width, {acc_type})
-    for o in range(start // width, (stop + width - 1) // width):
-        begin = greater(start - o * width, 0)
-        count = lesser(stop - o * width, width) - begin
-        fold_rows(total, block, x, o * n * width + begin, n, width, count{scalars})
-        for i in range(count):
-            acc = total[i]
-            out[o * width + begin + i] = {project}
+    columns(start, stop, out, x, n, width, width, n * width{scalars})
 
 
 @entry
@@ -144,6 +156,17 @@ def columns_kernel(spec: ReductionSpec) -> Any:
     if spec.scalars:
         return build.compile_text(name, text)
     return build.entry_point(name, text, (int, int, spec.output.numpy, spec.input.numpy, int, int))
+
+
+@cache
+def strided_kernel(spec: ReductionSpec, over_rows: bool) -> Any:
+    """strided(start, stop, out, x, n, width, step, outer), over the rows or along each."""
+    name = "columns" if over_rows else "rows"
+    text = (columns_text if over_rows else rows_text)(spec)
+    if spec.scalars:
+        return build.load_text(f"{spec.name}_{name}", text).strided
+    arguments = (int, int, spec.output.numpy, spec.input.numpy, *(int,) * 4)
+    return build.entry_point(f"{spec.name}_{name}", text, arguments, "strided")
 
 
 @cache

@@ -137,6 +137,24 @@ def kernel(out, x, n{scalars}):
 
 
 @entry
+def strided(start, stop, out, x, rows, n, step, outer{scalars}):
+    """out[i, k] = the fold of n elements from x[i * outer + k * step], k < rows.
+
+    start, stop: which results, counted through.
+    """
+{setup}    k = start % rows
+    begin = start // rows * outer + k * step
+    for row in range(start, stop):
+        acc = fold(x, begin, begin + n{passed}{scalars})
+        out[row] = {project}
+        k += 1
+        begin += step
+        if k == rows:
+            k = 0
+            begin += outer - rows * step
+
+
+@entry
 def partial(part, start, stop, parts, x{scalars}):
     """One thread's share of a full reduction."""
 {setup}    parts[part] = fold(x, start, stop{passed}{scalars})

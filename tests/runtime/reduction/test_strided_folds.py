@@ -1,0 +1,61 @@
+"""Reductions of tensors that are not dense: rows and columns that lie apart, and what is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from torchgen_out._runtime.backends.common.reduction_plan import Strided, plan_strided
+from torchgen_out._runtime.kernels import threads
+
+DATA = np.random.default_rng(3).standard_normal((5, 4, 40, 72)).astype(np.float32)
+
+VIEWS = {
+    "columns": np.s_[0, 0, :, :70],
+    "rows": np.s_[0, 0, ::3],
+    "channels": np.s_[:, 1:],
+    "border": np.s_[:, :, 1:-1, 1:-1],
+    "gaps": np.s_[0, :, :, ::2],
+    "one": np.s_[:, :1, :, :7],
+}
+
+
+@pytest.fixture(params=[1, 2])
+def threading(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """On one thread, and on two that share the smallest work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    monkeypatch.setattr(threads, "GRAIN", 64)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("threading")
+@pytest.mark.parametrize("name", ["sum", "mean", "amax", "prod", "count_nonzero"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_parts_of_tensors(view: str, name: str) -> None:
+    x = DATA[VIEWS[view]]
+    own = torch.from_numpy(DATA)[VIEWS[view]]
+    theirs: Any = np.max if name == "amax" else getattr(np, name)
+    last = x.ndim - 1
+    turned = [(x, own), (x.swapaxes(0, last), own.transpose(0, last))]
+    for dims in {(0,), (last,), (last - 1, last), (0, last), tuple(range(x.ndim))}:
+        for values, tensor in turned:
+            wide = values if name in ("amax", "count_nonzero") else values.astype(np.float64)
+            dim = dims[0] if name == "prod" else dims
+            found = getattr(tensor, name)(dim).numpy()
+            np.testing.assert_allclose(found, theirs(wide, dim), rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_folded_where_it_lies() -> None:
+    sizes, strides = torch.Size((6, 30, 50)), (4000, 100, 1)
+    assert plan_strided(sizes, strides, (2,)) == Strided(False, 30, 50, 100, 4000)
+    assert plan_strided(sizes, strides, (1,)) == Strided(True, 30, 50, 100, 4000)
+    assert plan_strided(sizes, strides, (0,)) == Strided(True, 6, 50, 4000, 100)
+    assert plan_strided(sizes, (4000, 100, 2), (2,)) is None
+    assert plan_strided(sizes, strides, (0, 1, 2)) is None
+    assert plan_strided(torch.Size((6, 30)), (0, 1), (1,)) == Strided(False, 6, 30, 0, 0)
