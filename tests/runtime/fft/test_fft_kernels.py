@@ -41,6 +41,17 @@ def test_transforms(shape: tuple[int, ...], dim: tuple[int, ...], character: str
             close(result.numpy(), getattr(np.fft, name)(wide, axes=dim, norm=norm), character)
 
 
+@pytest.mark.parametrize("character", "FD")
+@pytest.mark.parametrize("shape", [(300, 129), (3, 32, 65), (64, 33), (9, 2049), (300, 17)])
+def test_transforms_to_real_numbers(shape: tuple[int, ...], character: str) -> None:
+    """What the first and the last number have beside their real parts counts for nothing."""
+    x = draw(shape, character)
+    for dim in [(-1,), (-2, -1)]:
+        for norm in (None, "ortho", "forward"):
+            result = torch.fft.irfftn(torch.from_numpy(x), dim=dim, norm=norm)
+            close(result.numpy(), np.fft.irfftn(x.astype("D"), axes=dim, norm=norm), character)
+
+
 @pytest.mark.parametrize("character", "fd")
 @pytest.mark.parametrize("rows", [1, 7, 8, 16, 17, 31, 32, 33, 63])
 def test_blocks_that_are_not_full(rows: int, character: str) -> None:

@@ -44,6 +44,24 @@ def transform_real_rows(out: Array, x: Array, scale: float) -> None:
     _run("real_rows", -(-rows // _lanes(x.dtype)), out, x, numbers, scale)
 
 
+def transform_to_real_rows(out: Array, x: Array, scale: float) -> None:
+    """out = scale * the real rows whose transforms have the first halves x; scale is that of rows.
+
+    Even and odd numbers are the parts of a complex row of half the size, made in out's memory.
+    """
+    rows, size = out.shape
+    halves = out.view(x.dtype)
+    numbers = halves.view(out.dtype), np.ascontiguousarray(x).view(out.dtype)
+    threads.run_ranges(join_halves, rows, out.size, *numbers, _half_roots(out.dtype, size // 2))
+    transform_rows(halves, halves, scale, False)
+
+
+@cache
+def _half_roots(dtype: Any, half: int) -> Array:
+    """exp(i pi k / half) for k < half: real and imaginary parts."""
+    return np.exp(1j * np.pi * np.arange(half) / half).view(np.float64).astype(dtype)
+
+
 def transform_rows(out: Array, x: Array, scale: float, forward: bool) -> None:
     """out = scale * the transforms of the rows of x, or those with the opposite sign."""
     rows, size = x.shape
@@ -120,6 +138,30 @@ def _entry(dtype: Any, name: str) -> Any:
     ]
     arguments = (int, int, dtype, np.dtype(np.int64), np.dtype(np.int64), float)
     return build.entry_point(f"fourier_{dtype.name}", "\n\n".join(parts), arguments, name)
+
+
+@build.kernel
+def join_halves(start, stop, out, x, roots):
+    """From the first halves of transforms of real rows those of complex rows, even + i odd.
+
+    Z[k] = s + i t of s = X[k] + Y[k] and t = w^k (X[k] - Y[k]), Y[k] the conjugate of X[half - k];
+    Z[half - k] = conj(s) + i conj(t). The first number and the last one of X count as real.
+    """
+    half = roots.size // 2
+    for r in range(start, stop):
+        row, line = x[r], out[r]
+        line[0] = row[0] + row[2 * half]
+        line[1] = row[0] - row[2 * half]
+        for k in range(1, half // 2 + 1):
+            i, j = np.uint64(2 * k), np.uint64(2 * (half - k))
+            odd = np.uint64(1)
+            a, b, c, d = row[i], row[i + odd], row[j], row[j + odd]
+            real, imaginary = a - c, b + d
+            s, t = a + c, b - d
+            u = roots[i] * real - roots[i + odd] * imaginary
+            v = roots[i] * imaginary + roots[i + odd] * real
+            line[i], line[i + odd] = s - v, t + u
+            line[j], line[j + odd] = s + v, u - t
 
 
 # Compiled. Addresses are int64.

@@ -73,6 +73,29 @@ def _fits_lanes(out: Array, self: Array, dim: Sequence[int]) -> bool:
     )
 
 
+def _fits_real_lanes(out: Array, self: Array, dim: Sequence[int]) -> bool:
+    """Whether a transform to real numbers goes over the last dim, or the one before, too."""
+    last = out.ndim - 1
+    return (
+        tuple(dim) in ((last,), (last - 1, last))
+        and self.flags.c_contiguous
+        and self.shape[last] == out.shape[last] // 2 + 1
+        and out.shape[last] > lane_transforms.SMALLEST
+        and lane_transforms.suits(out, out.shape[last])
+        and all(lane_transforms.suits(self, self.shape[d]) for d in dim[:-1])
+    )
+
+
+def _c2r_in_lanes(out: Array, self: Array, dim: Sequence[int], scale: float) -> None:
+    """The dim before the last first."""
+    if len(dim) > 1:
+        given, self = self, np.empty_like(self)
+        for matrix, result in zip(_matrices(given), _matrices(self), strict=True):
+            lane_transforms.transform_columns(result, matrix, 1.0, False)
+    rows = out.reshape(-1, out.shape[-1])
+    lane_transforms.transform_to_real_rows(rows, self.reshape(len(rows), -1), scale)
+
+
 def _scale(self: Array, dim: Sequence[int], normalization: int) -> float:
     """The factor of a normalisation."""
     count = prod(self.shape[d] for d in dim)
@@ -160,7 +183,9 @@ def _fft_c2r(
 ) -> None:
     """Write the real numbers whose transform has this first half."""
     library = transforms()
-    if library is None:
+    if _fits_real_lanes(out, self, dim):
+        _c2r_in_lanes(out, self, dim, _scale(out, dim, normalization))
+    elif library is None:
         sizes = [self.shape[d] for d in dim[:-1]] + [last_dim_size]
         _by_public_function("irfftn", out, self, dim, BACKWARD[normalization], s=sizes)
     else:
