@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, ClassVar
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import saved
 from torchgen_out._runtime.autograd.grad_mode import state
 from torchgen_out._runtime.autograd.graph import (
@@ -153,7 +154,9 @@ def _case_of(node: type[FusedNode], needs: Needs) -> Any:
     """The node's class for one set of needs, or for all inputs that are there."""
     if needs not in node.cases:
         needs = tuple([None if each is None else True for each in needs])
-    kernel = node.cases[needs]
+    kernel = node.cases.get(needs)
+    if kernel is None:
+        return _unwritten(node)
     names = {
         "as_tensor_of": as_tensor_of,
         "Tensor": Tensor,
@@ -172,8 +175,25 @@ def _case_of(node: type[FusedNode], needs: Needs) -> Any:
     return type(node.__name__, (node,), {"__slots__": slots, **about, **functions})
 
 
+class _NoKernel:
+    """In place of a kernel where one of the derivatives is not implemented: it reads nothing."""
+
+    reads: ClassVar[dict[str, str]] = {}
+
+
+def _unwritten(node: type[FusedNode]) -> Any:
+    """The node's class where an input needs a gradient that nobody has written."""
+
+    def apply(node: FusedNode, *grads: Any) -> Any:
+        return errors.raise_not_differentiable(node.__class__.__name__)
+
+    members = {"apply": apply, "release": lambda node: None, "kernel": _NoKernel}
+    about = {"__doc__": node.__doc__, "__module__": node.__module__}
+    return type(node.__name__, (node,), {"__slots__": (), **about, **members})
+
+
 def _recording_lines(
-    node: type[FusedNode], kernel: BackwardKernel, needs: Needs, inplace: bool
+    node: type[FusedNode], kernel: BackwardKernel | type[_NoKernel], needs: Needs, inplace: bool
 ) -> Iterator[str]:
     """Check, make the node, save, run below, attach. Arguments `x` are called `x_` here."""
     first = f"{node.arguments[0]}_"
