@@ -168,14 +168,3 @@ def test_pooling(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return [each if isinstance(each, tuple) else (each,) for each in found]
 
     close_without_plans(compute, monkeypatch)
-
-
-@pytest.mark.parametrize("name", ["bessel_j0", "i1e", "ndtri", "gammainc"])
-def test_special_functions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = getattr(torch.special, name)
-    given = [make().nan_to_num(3, 2, 0.5).abs() / 4 for make in LAYOUTS.values()]
-
-    def compute() -> list[Any]:
-        return [results(function(x, x + 1) if name == "gammainc" else function(x)) for x in given]
-
-    same_without_plans(compute, monkeypatch)
