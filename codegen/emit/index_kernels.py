@@ -14,9 +14,10 @@ from ..index.text import access_text
 from ..index.window_texts import window_text
 from ..index.writer import LaunchText, ProductText, ScanText, WindowText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
-from ..model.loops import LoopProgram
+from ..model.loops import LoopProgram, Nest, Phase
 from ..model.operator import OUTPUT_MASK, Operator
 from ..model.place import (
+    LOOKED_AT,
     Atom,
     BatchSize,
     Element,
@@ -31,6 +32,8 @@ from ..model.place import (
 from . import translate
 from .breaking import WIDTH
 
+CHECKED_ELSEWHERE = ("least", "greatest", *LOOKED_AT)
+"""Functions of places that are defined for all, or are looked at where they are read."""
 BATCH_SIZE = str(of(BatchSize()))
 """What the runtime tells: how many elements `...` stands for."""
 
@@ -92,6 +95,7 @@ def program_text(
         *([("compares", "True")] if program.compares else []),
         *([("is_wide", "True")] if is_wide else []),
         *([("costly", "True")] if is_costly and "single" in further else []),
+        *([("begins", _begins(program))] if _begins(program) else []),
         *further.items(),
     )
     functions = tuple(_functions(launches))
@@ -121,6 +125,17 @@ def _on_device(
 
 def _numbers(names: Iterable[str], program: IndexProgram) -> list[str]:
     return [name for name in names if program.tensors[name].type == "number"]
+
+
+def _begins(program: IndexProgram) -> str:
+    """Which argument each result begins from that does; '' if none does."""
+    inputs = {each.name for each in program.inputs}
+    found = []
+    for name in program.results:
+        fold = program.statement(name).fold
+        if fold is not None and fold.start is not None and fold.start.tensor in inputs:
+            found.append(f'"{name}": "{fold.start.tensor}"')
+    return f"{{{', '.join(found)}}}" if found else ""
 
 
 def _forms(
@@ -190,11 +205,7 @@ def _product(product: ProductText) -> str:
 def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     phase = launch.phase
     names = translate.names_tuple
-    work = [
-        names(dict.fromkeys(name for each in nest.statements for name in each.loops
-                            if name not in phase.items))
-        for nest in phase.nests
-    ]  # fmt: skip
+    work = [names(each) for nest in phase.nests for each in _loops_of(nest, phase)]
     return (
         ("function", launch.name),
         ("arrays", names(launch.arrays)),
@@ -212,7 +223,20 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         *([("product", _product(launch.product))] if launch.product else []),
         *([("window", _window(launch.window))] if launch.window else []),
         *([("waits", "True")] if any(map(waits, phase.nests)) else []),
+        *([("looks", _looks(launch))] if launch.looks is not None else []),
     )
+
+
+def _loops_of(nest: Nest, phase: Phase) -> Iterator[list[str]]:
+    """The loops of a nest besides the items; a scatter first goes through its result."""
+    loops = dict.fromkeys(name for each in nest.statements for name in each.loops)
+    rest = [name for name in loops if name not in phase.items]
+    if nest.scattered is None:
+        yield rest
+        return
+    (statement,) = nest.statements
+    yield [name for name in rest if name in statement.indices]
+    yield [name for name in rest if name not in nest.scattered]
 
 
 def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
@@ -223,7 +247,9 @@ def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     if nest.scattered is not None:
         (statement,) = nest.statements
         assert statement.fold is not None
-        fields = (*fields, ("scatter", f'("{statement.target}", "{statement.fold.kind}")'))
+        start = statement.fold.start
+        told = statement.target, statement.fold.kind, start.tensor if start else None
+        fields = (*fields, ("scatter", f"({', '.join(map(_quoted, told))})"))
     if launch.reach:
         products = [f"({factor}, {translate.names_tuple(names)})" for factor, names in launch.reach]
         fields = (*fields, ("reach", _tuple(products)))
@@ -232,6 +258,14 @@ def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     if launch.refused:
         fields = (*fields, ("refused", translate.names_tuple(launch.refused)))
     return fields
+
+
+def _looks(launch: LaunchText) -> str:
+    return f'("{launch.looks}", {_quoted(launch.along)})'
+
+
+def _quoted(name: str | None) -> str:
+    return "None" if name is None else f'"{name}"'
 
 
 def _tuple(values: Sequence[str]) -> str:
@@ -347,11 +381,11 @@ def _defined(place: Place, called: str) -> Iterator[str]:
     """Checks of what is not defined for all whole numbers.
 
     These are quotients by 0, unless an element of a tensor says so, and rules for what is outside a
-    dim that has no inside.
+    dim that has no inside; what is counted from the end is checked where it is read.
     """
     for atom in place.atoms:
         match atom:
-            case Function(name, (_, second)) if name not in ("least", "greatest"):
+            case Function(name, (_, second)) if name not in CHECKED_ELSEWHERE:
                 if second.constant or any(isinstance(a, Index | Element) for a in second.atoms):
                     continue
                 check = "nonzero" if name in ("quotient", "remainder") else "holds"

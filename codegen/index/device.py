@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..model import place as places
-from ..model.index import ALL, ANY, ARGMAX, MAX, MIN, PROD, Statement
+from ..model.index import ALL, ANY, ARGMAX, LAST, MAX, MIN, PROD, Statement
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Atom, Element, Function, Index, Place
 from .fold_texts import is_argument
@@ -20,6 +20,7 @@ from .product_texts import product_text
 from .python import NestWriter
 from .rewrite import map_places
 from .scans import Carried
+from .scatter_texts import is_looked_at
 from .writer import LaunchText, Writer, own_places, python_name
 
 JOINED = {PROD: "product", MAX: "larger", MIN: "smaller", ANY: "any", ALL: "all"}
@@ -50,9 +51,10 @@ class DeviceWriter(Writer):
 
     @property
     def scatter(self) -> Statement | None:
-        """The only statement, if it is a scatter."""
+        """The only statement, if it is a scatter whose values are combined afterwards."""
         nest = self.phase.nests[0]
-        return None if nest.scattered is None else nest.statements[0]
+        is_scatter = nest.scattered is not None and not is_last(nest.statements[0])
+        return nest.statements[0] if is_scatter else None
 
     @property
     def first_parameters(self) -> tuple[str, ...]:
@@ -78,9 +80,16 @@ class DeviceWriter(Writer):
         return replace(made, reach=reach, refused=tuple(self.refused))
 
     def batched(self) -> list[str]:
-        """The tensors in memory that have a dim for each of `...`; not what is scattered into."""
-        own = None if self.scatter is None else self.scatter.target
-        return [name for name in super().batched() if name != own]
+        """The tensors in memory that have a dim for each of `...`; not what a scatter begins from,
+        which is copied before."""
+        nest = self.phase.nests[0]
+        left: set[str] = set()
+        if nest.scattered is not None:
+            (statement,) = nest.statements
+            read = {each.source for each in statement.reads}
+            start = statement.fold.start if statement.fold else None
+            left |= {start.tensor} if start is not None and start not in read else set()
+        return [name for name in super().batched() if name not in left]
 
     # Whole numbers, of the type in which a launch counts: an element of a tensor has 64 bits
 
@@ -176,17 +185,28 @@ class DeviceNestWriter(NestWriter):
         """
         writer = self.writer
         assert isinstance(writer, DeviceWriter)
-        variable, known = writer.fresh("place"), writer.fresh("is_inside")
-        limit = writer.place(size)
+        variable = writer.fresh("place")
         self.put(f"{variable} = {writer.place(place)}")
-        self.put(f"{known} = {self.is_inside(variable, size)}")
-        self.put(f"if not {known}:")
-        number = f"first_check + {len(writer.refused)}"
-        self.put(f"    note_outside(faults, {number}, {variable}, {limit})")
+        known = self.noted(variable, place, self.is_inside(variable, size), size)
         self.put(f"{variable} = I({variable}) if {known} else I(0)")
-        writer.refused.append(f"0 <= {place} < {size}")
         writer.sizes.extent[variable] = size
         return places.of(Index(variable))
+
+    def noted(self, variable: str, place: Place, test: str, size: Place) -> str:
+        """Whether a place is inside; what is not is noted."""
+        writer = self.writer
+        assert isinstance(writer, DeviceWriter)
+        known = writer.fresh("is_inside")
+        self.put(f"{known} = {test}")
+        self.put(f"if not {known}:")
+        number = f"first_check + {len(writer.refused)}"
+        self.put(f"    note_outside(faults, {number}, {variable}, {writer.place(size)})")
+        writer.refused.append(f"0 <= {place} < {size}")
+        return known
+
+    def turning(self, loop: Loop) -> Function | None:
+        """What is read turn by turn: here each element is a thread's own."""
+        return None
 
     def in_blocks(self) -> bool:
         """Whether elements are computed in blocks: here each is a thread's own."""
@@ -232,31 +252,36 @@ class DeviceNestWriter(NestWriter):
         (statement,) = nest.statements
         assert nest.scattered is not None
         start = writer.depth
-        self.put("scattered_places[U(item)] = -1")
+        if not is_last(statement):
+            self.put("scattered_places[U(item)] = -1")
         moved: dict[Atom, Place] = {}
         for name, place in nest.scattered.items():
             variable = writer.fresh(f"to_{name}_place")
             moved[Index(name)] = places.of(Index(variable))
             writer.sizes.extent[variable] = writer.sizes.extent[name]
             self.put(f"{variable} = {writer.place(place)}")
-            self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name], place)}:")
+            test = self.is_inside(variable, writer.sizes.extent[name], place)
+            if is_looked_at(place):
+                test = self.noted(variable, place, test, writer.sizes.extent[name])
+            self.indent(f"if {test}:")
         self.guarded()
         at = map_places(statement, lambda place: place.substitute(moved))
-        self.put(f"scattered_values[U(item)] = {self.value(at)}")
-        own = [place.substitute(moved) for place in own_places(statement)]
-        self.put(f"scattered_places[U(item)] = np.int64({self.linear(statement, own)})")
+        value = self.value(at)
+        own = tuple(place.substitute(moved) for place in own_places(statement))
+        target = replace(self.target(statement), places=own)
+        if is_last(statement):  # any of those that meet: there is no order among threads
+            self.put(f"{writer.memory(target)} = {value}")
+        else:
+            self.put(f"scattered_values[U(item)] = {value}")
+            self.put(f"scattered_places[U(item)] = np.int64({writer.offset(target)})")
         writer.depth = start
-
-    def linear(self, statement: Statement, own: list[Place]) -> str:
-        """The position of an element in the contiguous result."""
-        writer = self.writer
-        text = "rest" if statement.has_batch else ""
-        for name, place in zip(statement.indices, own, strict=True):
-            last = writer.place(place)
-            text = f"({text}) * {writer.extent(name)} + {last}" if text else last
-        return text or "0"
 
 
 def _has_element(place: Place) -> bool:
     """Whether an element of a tensor stands in the sums that make a place."""
     return any(isinstance(atom, Element) for atom in place.atoms)
+
+
+def is_last(statement: Statement) -> bool:
+    """Whether values only replace each other."""
+    return statement.fold is not None and statement.fold.kind == LAST

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..model import place as places
-from ..model.index import ALL, ANY, ARGMAX, ARGMIN, MAX, MIN, PROD, SUM, Statement
+from ..model.index import ALL, ANY, ARGMAX, ARGMIN, LAST, MAX, MIN, PROD, SUM, Statement
 from ..model.loops import Loop
 from ..model.place import Place, Size
 from .loop_texts import LoopWriter
@@ -99,7 +99,12 @@ class FoldWriter(LoopWriter):
         """What a fold has before its first element."""
         if self.is_ordered(statement):
             return "ordered(T(-inf))"
-        return "WIDE(0)" if self.is_wide(statement) else identity(statement)
+        return "WIDE(0)" if self.is_wide(statement) else self.beginning(statement)
+
+    def beginning(self, statement: Statement) -> str:
+        """What an element is before the first that is put to it."""
+        start = statement.fold.start if statement.fold else None
+        return identity(statement) if start is None else self.load(start)
 
     def result(self, statement: Statement, total: str) -> str:
         """What a fold has come to, as an element."""
@@ -270,7 +275,7 @@ class FoldWriter(LoopWriter):
         self.indent(f"for {name} in range(begin, end):")
         totals = self.wide_blocks()
         for each in folds:
-            self.put(f"{blocks[each.target]}[U({name} - begin)] = {identity(each)}")
+            self.put(f"{blocks[each.target]}[U({name} - begin)] = {self.beginning(each)}")
             if is_argument(each):
                 first = self.first_position(each)
                 self.put(f"{blocks[each.target]}_at[U({name} - begin)] = {first}")
@@ -393,4 +398,6 @@ def combined(kind: str, total: str, value: str) -> str:
     if kind in (MAX, MIN):
         symbol = ">" if kind == MAX else "<"
         return f"{value} if ({value} {symbol} {total}) | ({value} != {value}) else {total}"
+    if kind == LAST:
+        return value
     return f"{total} {operators.get(kind, '+')} {value}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from ..formula.expressions import ONE, ZERO, call, select
 from ..model import place as places
 from ..model.formula import Argument, Expression, Named
 from ..model.index import (
+    LAST,
     LOGSUMEXP,
     MAX,
     MEAN,
@@ -22,6 +24,37 @@ from ..model.index import (
 )
 from ..model.place import BatchSize
 from .rewrite import fresh, with_formula
+
+
+def without_starts(
+    program: IndexProgram, kept: Callable[[Statement], object] = lambda _: False
+) -> IndexProgram:
+    """Folds that begin with nothing, put together with what others begin with. kept: those that
+    stay; the last of some has no other form."""
+    statements: list[Statement] = []
+    taken = set(program.tensors)
+    for each in program.statements:
+        is_started = each.fold is not None and each.fold.start is not None
+        is_other = is_started and not _is_fold(each, LAST) and not kept(each)
+        statements += _started(each, taken) if is_other else [each]
+    return replace(program, statements=tuple(statements))
+
+
+def _started(each: Statement, taken: set[str]) -> list[Statement]:
+    assert each.fold is not None
+    assert each.fold.start is not None
+    kind, fold = each.fold.kind, replace(each.fold, start=None)
+    rest = replace(each, target=fresh(f"{each.target}_{kind}", taken), fold=fold)
+    own = Access(rest.target, each.has_batch, tuple(map(places.index, each.indices)))
+    sources: dict[str, Source] = {"start_": each.fold.start, "rest_": own}
+    whole = started(kind, Argument("rest_"))
+    return [rest, with_formula(replace(each, fold=None), whole, sources)]
+
+
+def started(kind: str, value: Expression) -> Expression:
+    """What a fold of a value comes to that begins with the argument `start_`."""
+    name = {SUM: "add", PROD: "mul", MAX: "max", MIN: "min"}.get(kind)
+    return value if name is None else call(name, Argument("start_"), value)
 
 
 def without_means(program: IndexProgram) -> IndexProgram:

@@ -39,6 +39,9 @@ def _may_inline(each: Statement, program: IndexProgram) -> bool:
         return False
     if any(access.tensor == each.target for access in each.accesses):
         return False
+    folds = [other.fold for other in program.statements if other.fold is not None]
+    if any(fold.start is not None and fold.start.tensor == each.target for fold in folds):
+        return False
     readers = [
         (other, access)
         for other in program.statements

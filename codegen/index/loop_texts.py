@@ -9,13 +9,17 @@ from ..formula.result import cost
 from ..model import place as places
 from ..model.index import Access, Test
 from ..model.loops import Loop
-from ..model.place import Element, Function, Index, Place
+from ..model.place import Atom, Element, Function, Index, Place
 from .loads import Loads
+from .rewrite import map_places
 from .sizes import size_of
 from .writer import python_name
 
 HEAVY = 36 + 12
 """Work of formulas, in multiplications and with what they read, from which vectors pay."""
+
+
+DIVIDING = ("quotient", "remainder", "wrap")
 
 
 class LoopWriter(Loads):
@@ -38,6 +42,8 @@ class LoopWriter(Loads):
             first, last = "start", "stop"
         if writer.phase.tile == loop.index and not last:
             first, last = "begin", "end"
+        if writer.shares_vector and loop.index == getattr(self.nest.vector, "index", None):
+            first, last = (first, last) if last else ("range_start", "range_stop")
         last = last or writer.extent(loop.index)
         for place in loop.lower:
             first = f"greater({first}, {writer.place(place)})"
@@ -96,18 +102,27 @@ class LoopWriter(Loads):
     def load_places(self, loop: Loop) -> None:
         """Load the elements that are places and stay what they are in a loop.
 
-        LLVM loads them for every step, as the loop might write them, and then uses no vectors.
+        LLVM loads them for every step, as the loop might write them, and then uses no vectors. Nor
+        does it take out divisions.
         """
         made = {each.target for each in self.nest.statements}
         for statement in self.nest.statements:
             for atom in [atom for place in statement.all_places for atom in place.atoms]:
-                if not isinstance(atom, Element) or atom in self.writer.loaded:
+                if atom in self.writer.loaded or loop.index in places.of(atom).indices:
                     continue
-                own = [place.index for place in atom.places]
-                if atom.tensor not in made and None not in own and loop.index not in own:
-                    variable = self.writer.fresh(f"{atom.tensor}_value")
-                    self.put(f"{variable} = {self.writer.atom(atom)}")
-                    self.writer.loaded[atom] = variable
+                if isinstance(atom, Element):
+                    own = [place.index for place in atom.places]
+                    if atom.tensor in made or None in own:
+                        continue
+                    word, text = atom.tensor, self.writer.atom(atom)
+                elif isinstance(atom, Function) and _moves_division(atom):
+                    word, text = atom.name, self.writer.atom(atom)
+                    text = text[1:-1] if text.startswith("(") else text
+                else:
+                    continue
+                variable = self.writer.fresh(f"{word}_value")
+                self.put(f"{variable} = {text}")
+                self.writer.loaded[atom] = variable
 
     # Reads that are not dense
 
@@ -217,28 +232,63 @@ class LoopWriter(Loads):
 
     def turns(self, access: Access, dim: int, turning: Function, loop: Loop, element: str) -> None:
         """Read a block turn by turn, each of which is dense."""
+        depth = self.writer.depth
+        moved = self.turn_loop(loop, turning, "begin", "end")
+        own = (*access.places[:dim], moved, *access.places[dim + 1 :])
+        self.put(f"{element} = {self.load(replace(access, places=own))}")
+        self.writer.depth = depth
+
+    def turn_loop(self, loop: Loop, turning: Function, begin: str, end: str) -> Place:
+        """The loop over an index turn by turn; what goes round is a sum there."""
         writer, index = self.writer, python_name(loop.index)
         operand, by = turning.operands
         turn, stop, rest = (writer.fresh(name) for name in ("turn", "turn_end", "turn_rest"))
-        first = operand.substitute({Index(loop.index): places.of(Index(turn))})
-        self.put(f"{turn} = begin")
-        self.indent(f"while {turn} < end:")
-        depth = writer.depth
+        first = operand.substitute({Index(loop.index): places.of(Index(stop))})
+        self.put(f"{stop} = {begin}")
+        self.indent(f"while {stop} < {end}:")
         self.put(f"{rest} = {writer.place(first, 1)} % {writer.place(by, 1)}")
-        self.put(f"{stop} = lesser(end, {turn} + greater({writer.place(by, 1)} - {rest}, 1))")
-        self.indent(f"for {index} in range({turn}, {stop}):")
-        moved = places.index(rest) + places.index(loop.index) - places.index(turn)
-        own = (*access.places[:dim], moved, *access.places[dim + 1 :])
-        self.put(f"{element} = {self.load(replace(access, places=own))}")
-        writer.depth = depth
         self.put(f"{turn} = {stop}")
+        self.put(f"{stop} = lesser({end}, {turn} + greater({writer.place(by, 1)} - {rest}, 1))")
+        self.indent(f"for {index} in range({turn}, {stop}):")
+        return places.index(rest) + places.index(loop.index) - places.index(turn)
+
+    def turning(self, loop: Loop) -> Function | None:
+        """The place that goes round and round with an index, where all else goes straight on."""
+        nest, index = self.nest, loop.index
+        is_plain = not (nest.is_fold or nest.guards or loop.is_reversed)
+        if not is_plain or any(each.reads_itself for each in nest.statements):
+            return None
+        uneven = self.irregular(index)
+        found = {None if (p := self.periodic(each, index)) is None else p[1] for each in uneven}
+        turning = found.pop() if len(found) == 1 else None
+        if turning is None:
+            return None
+        moved: dict[Atom, Place] = {turning: Place()}
+        rest = [map_places(each, lambda place: place.substitute(moved)) for each in nest.statements]
+        others = [place for each in rest for place in each.all_places]
+        return None if any(_is_uneven(place, index) for place in others) else turning
+
+    def go_round(self, loop: Loop, turning: Function) -> None:
+        """The loop over an index turn by turn, each of which is dense."""
+        moved: dict[Atom, Place] = {
+            turning: self.turn_loop(loop, turning, *self.bounds(loop, "0", ""))
+        }
+        statements = tuple(
+            map_places(each, lambda place: place.substitute(moved)) for each in self.nest.statements
+        )
+        self.nest = replace(self.nest, statements=statements)
+
+
+def _moves_division(function: Function) -> bool:
+    """Whether a function divides what moves with indices."""
+    return function.name in DIVIDING and bool(places.of(function).indices)
 
 
 def _divides(place: Place, index: str) -> bool:
     """Whether an index is divided by what is no constant."""
     return any(
         isinstance(atom, Function)
-        and atom.name in ("quotient", "remainder", "wrap")
+        and atom.name in DIVIDING
         and atom.operands[1].constant is None
         and index in atom.operands[0].indices
         for atom in place.atoms

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from ..model.loops import LoopProgram
+from ..model.loops import Loop, LoopProgram
+from ..model.place import Element, Function, Place
 from .product_texts import product_text
 from .scan_texts import ScanWriter
 from .scans import scans_of
-from .writer import LaunchText, Writer
+from .scatter_texts import is_looked_at
+from .writer import LaunchText, Writer, python_name
 
 
 def launch_texts(
@@ -45,7 +47,8 @@ class HostWriter(Writer):
         is_counted = len(self.all_counters) > 1
         if is_counted:
             self.decode("start")
-        self.indent(f"for {'_' if is_counted else 'item'} in range(start, stop):")
+        bounds = "item_start, item_stop" if self.shares_vector else "start, stop"
+        self.indent(f"for {'_' if is_counted else 'item'} in range({bounds}):")
         if not is_counted:
             self.decode("item")
         if self.phase.tile:
@@ -63,7 +66,80 @@ class HostWriter(Writer):
             item = "rest"
         super().decode(item)
 
+    @property
+    def looked_at(self) -> list[Place]:
+        """The places of a scatter that must be inside its result."""
+        scattered = self.phase.nests[0].scattered or {}
+        return [place for place in scattered.values() if is_looked_at(place)]
+
+    @property
+    def looks(self) -> str | None:
+        """The index of whose range threads look at a part; None if there is nothing to look at."""
+        outer = [place.indices[0] if place.indices else "" for place in self.looked_at]
+        return None if not outer else outer[0] if len(outer) == 1 else ""
+
+    @property
+    def shares_vector(self) -> bool:
+        """Whether threads can share the innermost index, where there are few items."""
+        vector, phase = self.phase.nests[0].vector, self.phase
+        return self.looks is not None and vector is not None and phase.has_batch and not phase.items
+
+    @property
+    def first_parameters(self) -> tuple[str, ...]:
+        """What a launch takes before its arrays."""
+        return ("start", "stop") if self.looks is None else ("start", "stop", "mode")
+
+    def look_first(self) -> None:
+        """Look at all places before anything is written; perhaps do no more, or leave that out."""
+        self.indent("if mode <= LOOK:")
+        self.put("outside: bool | np.bool_ = False")
+        if self.looks:
+            count = self.extent(self.looks)
+            self.put(f"first, end = (start, stop) if mode == LOOK else (0, {count})")
+        for place in self.looked_at:
+            depth = self.depth
+            if any(isinstance(atom, Element) and atom.has_batch for atom in place.atoms):
+                self.indent("for row in range(batches):")
+                self.rows_of(place)
+            for index in place.indices:
+                own = "first, end" if index == self.looks else self.extent(index)
+                self.indent(f"for {python_name(index)} in range({own}):")
+            self.put(f"outside |= {self.is_outside(place)}")
+            self.depth, self.over_batch = depth, {}
+        self.indent("if outside:")
+        self.put("return False")
+        self.depth -= 1
+        self.indent("if mode == LOOK:")
+        self.put("return True")
+        self.depth = 1
+
+    def rows_of(self, place: Place) -> None:
+        """Where the elements of the row at hand begin."""
+        for atom in place.atoms:
+            if isinstance(atom, Element) and atom.has_batch:
+                name = atom.tensor
+                self.arrays.setdefault(name)
+                self.put(f"{name}_b = {name}_at + row_start(batch, dims, {name}_row, row)")
+                self.over_batch[name] = f"{name}_b"
+
+    def is_outside(self, place: Place) -> str:
+        """The test whether a place is no place of its dim: negative positions are large."""
+        (rule,) = place.atoms[:1]
+        assert isinstance(rule, Function)
+        first, size = rule.operands
+        if rule.name == "checked":
+            return f"U({self.place(first)}) >= U({self.place(size)})"
+        return f"U({self.place(first)} + {self.place(size, 1)}) >= U(2 * {self.place(size, 1)})"
+
     def body(self) -> None:
+        if self.looked_at:
+            self.look_first()
+        vector = self.phase.nests[0].vector
+        if self.shares_vector and vector is not None:
+            count = self.extent(vector.index)
+            self.put("is_along = mode == ALONG")
+            self.put("item_start, item_stop = (0, batches) if is_along else (start, stop)")
+            self.put(f"range_start, range_stop = (start, stop) if is_along else (0, {count})")
         super().body()
         if self.phase.spread is None and len(self.all_counters) > 1:
             self.next_item()
@@ -99,15 +175,11 @@ class NestWriter(ScanWriter):
         if writer.phase.runs_items:
             self.indent("for run in range(run_size):")
         carried = scans_of(nest)
-        staged = self.in_blocks() and not carried
-        for number, loop in enumerate(
-            nest.outer[: len(nest.outer) - staged] if not carried else ()
-        ):
-            if number == len(nest.outer) - 1 and not nest.is_fold:
-                self.load_places(loop)
-            self.loop(loop)
-        if staged:
-            self.blocks(nest.outer[-1])
+        if not carried:
+            for loop in nest.outer[:-1]:
+                self.loop(loop)
+            if nest.outer:
+                self.innermost(nest.outer[-1])
         if carried:
             self.scan(carried)
         elif nest.scattered is not None:
@@ -123,6 +195,17 @@ class NestWriter(ScanWriter):
         writer.loaded = {}
         if nest.outer:
             writer.limits = {}
+
+    def innermost(self, loop: Loop) -> None:
+        """The last of the statements' own loops: in blocks, turn by turn, or as it is."""
+        if not self.nest.is_fold:
+            self.load_places(loop)
+        if self.in_blocks():
+            self.blocks(loop)
+        elif (turning := self.turning(loop)) is not None:
+            self.go_round(loop, turning)
+        else:
+            self.loop(loop)
 
     def elements(self) -> None:
         """Everything is loaded, then stored: what is stored could be what is loaded."""

@@ -32,7 +32,7 @@ from ..model.index import (
     Test,
 )
 from ..model.place import Place, Size
-from .folds import without_means
+from .folds import without_means, without_starts
 from .inline import inlined, numbers_of
 from .merge import merged
 from .rewrite import fresh, with_formula
@@ -50,7 +50,7 @@ def backward(
     results, grads: what the results of the program and their gradients are called in it. Its inputs
     are the gradients, those inputs of the program that it reads, and the results that it reads.
     """
-    return _Reverse(without_means(program), needs, results, grads).program()
+    return _Reverse(without_starts(without_means(program)), needs, results, grads).program()
 
 
 @dataclass

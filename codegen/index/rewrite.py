@@ -30,7 +30,8 @@ def map_places(statement: Statement, change: Callable[[Place], Place]) -> Statem
     if fold is not None:
         tests = tuple(replace(test, place=change(test.place)) for test in fold.where)
         told = None if fold.told is None else change(fold.told)
-        fold = replace(fold, where=tests, told=told)
+        start = fold.start and replace(fold.start, places=tuple(map(change, fold.start.places)))
+        fold = replace(fold, where=tests, told=told, start=start)
     return replace(statement, reads=reads, fold=fold)
 
 

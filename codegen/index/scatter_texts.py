@@ -7,10 +7,10 @@ from dataclasses import replace
 from ..formula.expressions import ZERO
 from ..formula.result import cost
 from ..model import place as places
-from ..model.index import Access, Read, Source, Statement
+from ..model.index import LAST, Access, Read, Source, Statement
 from ..model.loops import Loop
-from ..model.place import Atom, Index, Place
-from .fold_texts import FoldWriter, combined, identity
+from ..model.place import LOOKED_AT, Atom, Function, Index, Place
+from .fold_texts import FoldWriter, combined
 from .loop_texts import HEAVY
 from .rewrite import map_places, without_twins
 from .writer import own_places, python_name
@@ -26,9 +26,14 @@ class ScatterWriter(FoldWriter):
         assert nest.scattered is not None
         start = writer.depth
         free = [Loop(name) for name in nest.scattered]
+        self.begin_apart(statement)
         for loop in (*free, *([nest.vector] if nest.vector else [])):
             self.loop(replace(loop, lower=(), upper=()))
-        self.put(f"{writer.memory(self.target(statement))} = {identity(statement)}")
+        begun = self.beginning(statement)
+        if statement.fold is not None and statement.fold.start is not None:
+            self.put(f"before = {begun}")
+            begun = "before"
+        self.put(f"{writer.memory(self.target(statement))} = {begun}")
         writer.depth = start
         if self.scatters_in_blocks(statement):
             self.scatter_blocks(statement)
@@ -36,6 +41,18 @@ class ScatterWriter(FoldWriter):
             self.scatter_one_by_one(statement)
         writer.over_batch = {}
         writer.depth = start
+
+    def begin_apart(self, statement: Statement) -> None:
+        """Ask whether the result is what it begins from, in place: then nothing is copied."""
+        begun = statement.fold.start if statement.fold else None
+        if begun is None or begun.tensor not in self.writer.inputs:
+            return
+        self.writer.arrays.setdefault(begun.tensor)
+        self.writer.arrays.setdefault(statement.target)
+        names = [python_name(name) for name in (statement.target, begun.tensor)]
+        given = ", ".join([*names, f"{statement.target}_at", f"{begun.tensor}_at"])
+        self.writer.lines.insert(0, f"    is_apart = apart({given})")
+        self.indent("if is_apart:")
 
     @staticmethod
     def target(statement: Statement) -> Access:
@@ -68,7 +85,10 @@ class ScatterWriter(FoldWriter):
             variable = writer.fresh(f"to_{name}_place")
             moved[Index(name)] = places.of(Index(variable))
             writer.sizes.extent[variable] = writer.sizes.extent[name]
-            self.put(f"{variable} = {writer.place(self.nest.scattered[name])}")
+            place = self.nest.scattered[name]
+            self.put(f"{variable} = {writer.place(place)}")
+            if is_looked_at(place):
+                continue
             self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
         return moved
 
@@ -82,6 +102,9 @@ class ScatterWriter(FoldWriter):
         """Add a value to what its element has so far, or whatever the fold does."""
         assert statement.fold is not None
         element = f"{python_name(statement.target)}[at]"
+        if statement.fold.kind == LAST:
+            self.put(f"{python_name(statement.target)}[U({position})] = {item}")
+            return
         self.put(f"at = U({position})")
         self.put(f"before = {element}")
         self.put(f"{element} = {combined(statement.fold.kind, 'before', item)}")
@@ -127,6 +150,12 @@ class ScatterWriter(FoldWriter):
         writer.depth = depth
         self.nest = nest
         return element
+
+
+def is_looked_at(place: Place) -> bool:
+    """Whether a place is looked at before anything is written."""
+    rule = place.atoms[0] if place.atoms and place == places.of(place.atoms[0]) else None
+    return isinstance(rule, Function) and rule.name in LOOKED_AT
 
 
 def _read_at(statement: Statement, told: dict[Atom, Place]) -> Statement:

@@ -25,13 +25,14 @@ def without_last(program: IndexProgram) -> IndexProgram | None:
         for access in (*each.accesses, _target(each))
         if access.places and access.places[-1].index == last
     }
-    try:
-        statements = tuple(_statement(each, last, losing) for each in program.statements)
-    except _OtherUseError:
-        return None
     values: dict[Atom, Place] = {
         Size(name, dim): of(Size(name, dim + 1)) for name in losing for dim in range(-8, -1)
     }
+    try:
+        cut = (_statement(each, last, losing) for each in program.statements)
+        statements = tuple(map_places(each, lambda place: place.substitute(values)) for each in cut)
+    except _OtherUseError:
+        return None
     extents = [(n, place.substitute(values)) for n, place in program.extents if n != last]
     requirements = tuple(
         replace(each, extent=each.extent.substitute(values))
@@ -86,7 +87,12 @@ def _statement(statement: Statement, last: str, losing: set[str]) -> Statement:
     if last in folded or (statement.target in losing) != (last in statement.indices):
         raise _OtherUseError
     reads = tuple(replace(each, source=source(each.source)) for each in statement.reads)
-    tested = map_places(replace(statement, reads=()), change)
+    fold = statement.fold
+    if fold is not None and fold.start is not None:
+        start = fold.start
+        kept = _places(start.tensor, start.places, last, losing)
+        fold = replace(fold, start=replace(start, places=kept))
+    tested = map_places(replace(statement, reads=(), fold=fold), change)
     indices = tuple(name for name in statement.indices if name != last)
     return replace(tested, reads=reads, indices=indices)
 

@@ -12,14 +12,26 @@ from dataclasses import replace
 from ..formula.expressions import ZERO, select
 from ..model import place as places
 from ..model.formula import Argument, Call, Expression, Select
-from ..model.index import MAX, MIN, PROD, SUM, Access, IndexProgram, Read, Source, Statement, Test
+from ..model.index import (
+    LAST,
+    MAX,
+    MIN,
+    PROD,
+    SUM,
+    Access,
+    IndexProgram,
+    Read,
+    Source,
+    Statement,
+    Test,
+)
 from ..model.place import Atom, Element, Index, Place, Size
-from .folds import nothing
+from .folds import nothing, started
 from .invert import inverted
 from .rewrite import map_places, with_formula
 from .sizes import Sizes, size_of
 
-SINGLE = (SUM, PROD, MAX, MIN)
+SINGLE = (SUM, PROD, MAX, MIN, LAST)
 """Folds that give their only element back."""
 
 
@@ -40,12 +52,13 @@ def _solved(
         return statement
     if fold.kind == SUM:
         statement = _without_outside(statement, program, sizes)
-    while True:
+    while not _is_sparse(statement):
         found = _solution(statement, sizes)
         if found is not None:
             statement = _eliminated(statement, *found)
             continue
-        divided = inverted(statement, sizes, taken)
+        is_ordered = statement.fold is not None and statement.fold.kind == LAST
+        divided = None if is_ordered else inverted(statement, sizes, taken)
         if divided is None:
             break
         statement = divided
@@ -62,6 +75,15 @@ def _solved(
     return statement
 
 
+def _is_sparse(statement: Statement) -> bool:
+    """Whether a fold writes few of its elements, as a diagonal: these are not looked for."""
+    fold = statement.fold
+    if fold is None or fold.kind != LAST:
+        return False
+    told = [test for test in fold.where if test.relation == "=="]
+    return len(told) > len(fold.indices) + fold.has_batch
+
+
 def _as_element(statement: Statement) -> Statement:
     """A fold of one element, or of none where its conditions do not hold."""
     assert statement.fold is not None
@@ -70,8 +92,14 @@ def _as_element(statement: Statement) -> Statement:
     for number, test in enumerate(statement.fold.where):
         sources[f"test_{number}_"] = test
         condition = Argument(f"test_{number}_", "bool")
-        outcome = select(condition, outcome, nothing(statement.fold.kind))
+        otherwise = nothing(statement.fold.kind)
+        if statement.fold.kind == LAST and statement.fold.start is not None:
+            otherwise = Argument("start_")
+        outcome = select(condition, outcome, otherwise)
     guarded = _guarded(statement, sources)
+    if statement.fold.start is not None:
+        guarded["start_"] = statement.fold.start
+        outcome = started(statement.fold.kind, outcome)
     return with_formula(replace(statement, fold=None), outcome, guarded)
 
 

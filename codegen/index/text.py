@@ -40,9 +40,11 @@ def statement_text(
     fold = statement.fold
     if fold is not None:
         over = ", ".join([*["..."] * fold.has_batch, *map(binder, fold.indices)])
+        begin = f" from {access_text(fold.start)}" if fold.start else ""
         where = " and ".join(map(test_text, fold.where))
         told = "" if fold.told is None else f", {fold.told}"
-        value = f"{fold.kind}({over}{' where ' if where else ''}{where}: {value}{told})"
+        condition = f" where {where}" if where else ""
+        value = f"{fold.kind}({over}{begin}{condition}: {value}{told})"
     return f"{statement.target}[{', '.join(left)}] = {value}"
 
 

@@ -26,11 +26,13 @@ _RESERVED = frozenset(
         *("U", "T", "BLOCK", "TILE", "RUN", "WIDE", "kept", "tiles", "width"),
         *("COLUMNS", "LOWEST", "HIGHEST"),
         *("reads", "part0", "part1", "part2", "part3"),
-        *("lesser", "greater", "clamped", "reflected", "plus", "times"),
+        *("lesser", "greater", "clamped", "reflected", "counted", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
         *("larger", "ordered", "unordered", "drawn", "IS_DOUBLE"),
         *("first", "final", "edge", "is_whole", "is_better", "first_inside", "end_inside"),
+        *("mode", "LOOK", "WRITE", "ALONG", "outside", "is_apart", "is_along"),
+        *("item_start", "item_stop", "range_start", "range_stop"),
         *dir(builtins),
     )
 )
@@ -72,6 +74,10 @@ class LaunchText:
     """On a device, what must hold of the places that it looks at, by number."""
     scan: ScanText | None = None
     """On a device, the steps of a scan whose rows threads share."""
+    looks: str | None = None
+    """The index of whose range threads look at a part, before anything is written."""
+    along: str | None = None
+    """The innermost index, if threads may share it in place of items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +171,7 @@ class Writer(ABC):
         """Elements of the nest's own statements, which are variables before they are stored."""
         self.numbers: dict[str, None] = {}
         self.over_batch: dict[str, str] = {}
-        self.loaded: dict[Element, str] = {}
+        self.loaded: dict[Atom, str] = {}
         self.limits: dict[tuple[str, tuple[Place, ...], tuple[Place, ...]], tuple[str, str]] = {}
         """Where loops begin and end, as variables."""
         self.checked: set[tuple[Element, Place]] = set()
@@ -176,6 +182,16 @@ class Writer(ABC):
     @abstractmethod
     def nest_writer(self) -> type[PrintsNest]:
         """What prints a nest."""
+
+    @property
+    def looks(self) -> str | None:
+        """Of what places are looked at before anything is written; None if no place is."""
+        return None
+
+    @property
+    def shares_vector(self) -> bool:
+        """Whether threads can share the innermost index, where there are few items."""
+        return False
 
     @property
     def first_parameters(self) -> tuple[str, ...]:
@@ -221,6 +237,7 @@ class Writer(ABC):
         parameters += [python_name(name) for name in self.numbers]
         parameters += [f"needs_{name}" for name in arrays if self.is_optional(name)]
         statements = [each for nest in phase.nests for each in nest.statements]
+        vector = phase.nests[0].vector
         text = "\n".join(
             [
                 f"def {self.name}({', '.join(parameters)}):",
@@ -239,6 +256,8 @@ class Writer(ABC):
             tuple(str(place) for place in self.integers),
             tuple(self.numbers),
             phase,
+            looks=self.looks,
+            along=vector.index if vector is not None and self.shares_vector else None,
         )
 
     def closing(self) -> list[str]:
@@ -343,7 +362,7 @@ class Writer(ABC):
                 return python_name(name)
             case Parameter() | Size() | BatchSize():
                 return self.whole(atom)
-            case Element() if atom in self.loaded:
+            case Element() | Function() if atom in self.loaded:
                 return self.loaded[atom]
             case Element(tensor, has_batch, inner):
                 return f"np.int64({self.element(Access(tensor, has_batch, inner))})"
@@ -363,6 +382,10 @@ class Writer(ABC):
                 return f"clamped({self.place(first)}, {self.place(second)})"
             case Function("reflect", (first, second)):
                 return f"reflected({self.place(first)}, {self.place(second)})"
+            case Function("signed", (first, second)):
+                return f"counted({self.place(first)}, {self.place(second)})"
+            case Function("checked", (first, _)):
+                return self.place(first, 1)
         raise AssertionError(atom)
 
     def whole(self, atom: Atom) -> str:
@@ -480,10 +503,11 @@ def _power_of_two(place: Place) -> int:
 
 def _docstring(lines: Sequence[str]) -> list[str]:
     further = "    " if len(lines) > 1 else ""  # alone, it would be indented for nothing
+    width = 92 if len(lines) > 1 or len(lines[0]) > 92 else 87  # no end of it stands alone
     wrapped = [
-        part for line in lines for part in textwrap.wrap(line, 92, subsequent_indent=further)
+        part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=further)
     ]
     wrapped = [line.replace('"""', "'''") for line in wrapped]
-    if len(wrapped) == 1 and len(wrapped[0]) < 88:
+    if len(wrapped) == 1:
         return [f'    """{wrapped[0]}"""']
     return [f'    """{wrapped[0]}', *(f"    {line}" for line in wrapped[1:]), '    """']

@@ -69,7 +69,7 @@ def _dispatched(operator: Operator, package: str) -> Operator:
     made = Dispatch(
         backends,
         kind.meta or meta,
-        half_as_stored=kind.program.moves,
+        half_as_stored=kind.program.moves and not kind.program.is_given_numbers,
         aliasing=kind.aliasing,
         memory_format=kind.memory_format,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..index.contract import contracted, contraction_of
-from ..index.folds import without_logsumexp, without_means
+from ..index.folds import without_logsumexp, without_means, without_starts
 from ..index.inline import inlined
 from ..index.solve import solved
 from ..model.index import Access, IndexProgram, Statement
@@ -33,6 +33,7 @@ def plan(program: IndexProgram) -> LoopProgram:
 def prepared(program: IndexProgram) -> IndexProgram:
     """The program as loops compute it: folds by definition, conditions solved, terms put in."""
     program = solved(without_logsumexp(without_means(program)))
+    program = without_starts(program, kept=scattered_of)
     statements = tuple(replace(each, is_detached=False) for each in program.statements)
     return contracted(inlined(replace(program, statements=statements)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..index.contract import contraction_of
+from ..index.device import is_last
 from ..index.scans import carried_of
 from ..model.index import IndexProgram, Statement
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
@@ -84,7 +85,9 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
 def _shared_loop(nest: Nest, best: str | None) -> Lanes | None:
     """The loop of a fold that a warp's threads can share."""
     folds = [each.fold for each in nest.statements if each.fold is not None]
-    if not folds or not nest.inner or any(fold.told is not None for fold in folds):
+    if not folds or not nest.inner or any(map(is_last, nest.statements)):
+        return None
+    if any(fold.told is not None for fold in folds):
         return None
     shared = nest.inner[-1].index
     return Lanes(shared, shared == best)

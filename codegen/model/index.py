@@ -22,6 +22,7 @@ Type = Literal["number", "int", "bool"]
 
 SUM, PROD, MAX, MIN, ANY, ALL = "sum", "prod", "max", "min", "any", "all"
 ARGMAX, ARGMIN, MEAN, LOGSUMEXP = "argmax", "argmin", "mean", "logsumexp"
+LAST = "last"
 FOLDS: dict[str, str] = {
     SUM: "The sum; of nothing it is 0.",
     PROD: "The product; of nothing it is 1.",
@@ -32,9 +33,12 @@ FOLDS: dict[str, str] = {
     ARGMAX: "Where along the index the first of the largest elements is; of several, which it is.",
     ARGMIN: "Where along the index the first of the smallest elements is.",
     MEAN: "The sum over the count; of nothing it is NaN.",
+    LAST: "The last of the elements; of nothing it is 0.",
     LOGSUMEXP: "log of the sum of exp, without overflow; of nothing it is -inf.",
 }
 """The folds of the language, and what they are."""
+STARTED = (SUM, PROD, MAX, MIN, LAST)
+"""Those that may begin with a value, `from` which they go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,8 @@ class Fold:
     """Only where all of these hold."""
     told: Place | None = None
     """What argmax tells of the element that it finds; None: which it is."""
+    start: Access | None = None
+    """What is there before the first element, at the statement's indices; None for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +116,7 @@ class Statement:
         elements = {each.name for each in self.reads if isinstance(each.source, Access)}
         tests = {each.name for each in self.reads if isinstance(each.source, Test)}
         return (
-            self.fold is None
+            (self.fold is None or self.fold.kind == LAST)
             and self.type == "number"
             and not self.reads_itself
             and all(isinstance(each, Constant) and each.value == 0 for each in outsides)
@@ -123,6 +129,8 @@ class Statement:
         for read in self.reads:
             if isinstance(read.source, Access):
                 yield read.source
+        if self.fold is not None and self.fold.start is not None:
+            yield self.fold.start
         for place in self.all_places:
             for atom in place.atoms:
                 if isinstance(atom, Element):
@@ -139,8 +147,9 @@ class Statement:
                     yield place
                 case Test(place=place):
                     yield place
-        for test in self.fold.where if self.fold else ():
-            yield test.place
+        if self.fold is not None:
+            yield from self.fold.start.places if self.fold.start else ()
+            yield from (test.place for test in self.fold.where)
         if self.fold is not None and self.fold.told is not None:
             yield self.fold.told
 
@@ -206,8 +215,9 @@ DIVISION = "div"
 def _adds_and_multiplies(statement: Statement) -> bool:
     outsides = [each.outside for each in statement.accesses if each.outside is not None]
     nodes = [*outsides, *walk(statement.formula.outputs)]
+    fold = statement.fold
     return (
-        (statement.fold is None or statement.fold.kind in (SUM, PROD))
+        (fold is None or fold.kind in (SUM, PROD, LAST) or fold.start is not None)
         and statement.type in ("number", "int")
         and all(isinstance(each.value, int) for each in nodes if isinstance(each, Constant))
         and all(
@@ -257,8 +267,8 @@ def _orders_reals(statement: Statement) -> bool:
 
 def _is_moved(node: Expression, elements: Collection[str], tests: Collection[str]) -> bool:
     match node:
-        case Argument(name):
-            return name in elements
+        case Argument(name, kind):
+            return name in elements or (kind == "scalar" and name not in tests)
         case Constant(value):
             return value == 0
         case Select(condition, then, otherwise):
@@ -363,6 +373,15 @@ class IndexProgram:
     def moves(self) -> bool:
         """Whether nothing is computed: elements are only put elsewhere, of whatever dtype."""
         return all(each.moves for each in self.statements)
+
+    @property
+    def is_given_numbers(self) -> bool:
+        """Whether it writes numbers among the arguments, which are of no tensor's dtype."""
+        return any(
+            argument.name not in {read.name for read in each.reads}
+            for each in self.statements
+            for argument in each.formula.arguments
+        )
 
     @property
     def extent(self) -> dict[str, Place]:

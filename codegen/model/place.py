@@ -44,7 +44,8 @@ class Function:
     """What no polynomial says, of places.
 
     quotient, remainder: rounded down, as Python's; least, greatest: of two; clamp, wrap, reflect:
-    of a place and an extent, inside that; reflection does not repeat the border.
+    of a place and an extent, inside that; reflection does not repeat the border; signed: of the
+    same, counted from the end if negative; checked: the same, which is no place if negative.
     """
 
     name: str
@@ -64,7 +65,11 @@ Atom: TypeAlias = Index | Size | BatchSize | Parameter | Function | Element
 Monomial: TypeAlias = tuple[Atom, ...]
 FUNCTIONS = {
     "quotient": 2, "remainder": 2, "least": 2, "greatest": 2, "clamp": 2, "wrap": 2, "reflect": 2,
+    "signed": 2, "checked": 2,
 }  # fmt: skip
+
+LOOKED_AT = ("signed", "checked")
+"""Those that may be outside all the same, which is an error."""
 
 
 @dataclass(frozen=True, slots=True)

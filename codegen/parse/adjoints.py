@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..errors import CodegenError
 from ..index.reverse import backward
 from ..model.derivative import Derivative, Gradient, GradientKind
-from ..model.index import IndexProgram
+from ..model.index import LAST, IndexProgram
 from ..model.operator import FUNCTION, OUTPUT_MASK, Index, Operator, Promotion, adjoint_name
 from ..model.program import Program
 from ..model.schema import TENSOR
@@ -55,6 +55,9 @@ def _not_derived(operator: Operator) -> str | None:
         return f"{operator.name} sees views of its operands, of which no gradient is derived"
     if any(name.startswith("complex") for name in operator.dtype_names):
         return f"{operator.name}: no gradients are derived of complex numbers"
+    folds = [each.fold for each in operator.kind.program.statements if each.fold is not None]
+    if any(fold.kind == LAST for fold in folds):
+        return f"{operator.name}: no gradient is derived of which element is the last"
     return None
 
 

@@ -149,7 +149,7 @@ class Accesses(Survey, ABC):
         for atom in value.atoms:
             if isinstance(atom, places.Parameter):
                 self.read_numbers.add(atom.name)
-        if is_rule and isinstance(node, syntax.CallOf):
+        if is_rule and isinstance(node, syntax.CallOf) and node.function.text != "checked":
             return places.of(places.Function(node.function.text, (value, size)))
         if of.outside is None:
             self.check_inside(value, size, inner.span, scope.tests)

@@ -40,6 +40,7 @@ class Folds(Accesses):
                 message = f"the index '{binder.name}' is bound already"
                 self.error("E753", binder.span, message, "give the inner one another name")
             self.check_extent(binder)
+        start = self.start(node, scope)
         inner = scope.inner(own, over_batch)
         tests, condition = self.tests(node.condition, inner) if node.condition else ((), None)
         inner.tests = tests
@@ -48,7 +49,10 @@ class Folds(Accesses):
             body = body if type_of(body) == "bool" else call("ne", body, ZERO)
         else:
             body = as_number(body)
-        if condition is not None:
+        if condition is not None and kind == ir.LAST:
+            hint = "compare places: last(i where index[i] == s: ...)"
+            self.error("E779", node.span, "which is the last, places tell alone", hint)
+        elif condition is not None:
             body = select(condition, body, identity(kind))
         type_: ir.Type = "number"
         if kind in (ir.ARGMAX, ir.ARGMIN):
@@ -58,7 +62,7 @@ class Folds(Accesses):
         if kind in (ir.ANY, ir.ALL):
             type_ = "bool"
         formula = self.formula(body, inner)
-        fold = ir.Fold(kind, over_batch, own, tests, self.told(node, inner))
+        fold = ir.Fold(kind, over_batch, own, tests, self.told(node, inner), start)
         reads = self.reads_of(inner, formula)
         where = self.where.at(node.span.start)
         return ir.Statement(target, has_batch, indices, fold, formula, reads, type_, where=where)
@@ -73,6 +77,23 @@ class Folds(Accesses):
             self.error("E759", node.told.span, message)
             return None
         return value
+
+    def start(self, node: FoldOf, scope: Scope) -> ir.Access | None:
+        """What a fold goes on from: an element, perhaps of a statement of its own."""
+        if node.start is None:
+            return None
+        kind = node.function.text
+        if kind not in ir.STARTED:
+            message = f"'{kind}' begins with nothing"
+            self.error("E778", node.start.span, message, f"`from` is for {' '.join(ir.STARTED)}")
+        given = scope.inner((), False)
+        value = self.expression(self.value(node.start, given), given)
+        if value == ZERO and kind in (ir.SUM, ir.LAST):
+            return None
+        source = next((s for s, a in given.all_reads().items() if a == value), None)
+        if isinstance(source, ir.Access) and source.outside is None:
+            return source
+        return self.own_statement(as_number(value), given, "start", node.start.span)
 
     def nested_fold(self, node: FoldOf, scope: Scope) -> Expression:
         """A fold inside an expression: a statement of those indices that it depends on."""

@@ -59,12 +59,12 @@ class _Specialiser:
             case Operation() | syntax.CallOf():
                 return replace(node, operands=tuple(map(self, node.operands)))
             case FoldOf():
+                start = node.start and self(node.start)
                 condition_left = node.condition and self(node.condition)
                 body, binders = self(node.body), tuple(map(self.binder, node.binders))
                 told = node.told and self(node.told)
-                return replace(
-                    node, binders=binders, condition=condition_left, body=body, told=told
-                )
+                node = replace(node, binders=binders, start=start, told=told)
+                return replace(node, condition=condition_left, body=body)
             case Subscript():
                 outside = node.outside and self(node.outside)
                 return replace(node, places=tuple(map(self, node.places)), outside=outside)

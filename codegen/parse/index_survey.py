@@ -21,8 +21,12 @@ from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript
 Value: TypeAlias = Place | Expression
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-PLACE_FUNCTIONS = ("clamp", "wrap", "reflect")
-"""Rules for a place that may be outside its tensor."""
+PLACE_FUNCTIONS = ("clamp", "wrap", "reflect", "signed", "checked")
+"""Rules for a place that may be outside its tensor.
+
+`signed` counts from the end, `checked` does not; of both it is an error if the place is outside.
+"""
+_ARITHMETIC = ("+", "-", "*", "//", "%", "neg")
 _OWN_FUNCTIONS = (*PLACE_FUNCTIONS, "size", "int", "detach", "repeat", "uniform", "normal")
 
 
@@ -278,7 +282,9 @@ class Survey:
 
 def _operands(node: Node) -> Iterator[Node]:
     """What a sum, a product or a quotient is made of."""
-    if isinstance(node, syntax.Operation) and node.symbol in ("+", "-", "*", "//", "%", "neg"):
+    is_sum = isinstance(node, syntax.Operation) and node.symbol in _ARITHMETIC
+    is_rule = isinstance(node, syntax.CallOf) and node.function.text in PLACE_FUNCTIONS
+    if isinstance(node, syntax.Operation | syntax.CallOf) and (is_sum or is_rule):
         for each in node.operands:
             yield from _operands(each)
     else:
@@ -313,7 +319,7 @@ def walk_tree(node: Node, into_numbers: bool = True) -> Iterator[Node]:
             below: tuple[Node | None, ...] = operands
         case FoldOf():
             extents = tuple(each.extent for each in node.binders)
-            below = (*extents, node.condition, node.body, node.told)
+            below = (*extents, node.start, node.condition, node.body, node.told)
         case syntax.Part():
             below = (node.loop,)
         case syntax.Repeat():

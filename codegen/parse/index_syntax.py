@@ -5,7 +5,8 @@
     statement  = target {"," target} "=" expression          several take the values of a loop
     target     = NAME [ "[" [place {"," place}] "]" ]
     place      = "..." | NAME [ ":" expression ]             on the left: an index and its extent
-    fold       = NAME "(" binder {"," binder} ["where" expression] ":" expression ")"
+    fold       = NAME "(" binder {"," binder} ["from" expression] ["where" expression]
+                 ":" expression ")"
     binder     = "..." | NAME [ ":" expression ]
     repeat     = "repeat" "(" (NUMBER | binder) "," NAME "=" expression {"," NAME "=" expression}
                  ":" expression {"," expression} ")"
@@ -47,7 +48,7 @@ _TOKEN = re.compile(
 )
 _CONTINUED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^\s#]")
 """What follows the end of a line that goes on: an indented line, perhaps after empty ones."""
-WORDS = ("if", "else", "and", "or", "not", "where", "def", "is", "None")
+WORDS = ("if", "else", "and", "or", "not", "from", "where", "def", "is", "None")
 """Names that no tensor, index or argument of a text may have."""
 DEEPEST = 100
 LONGEST = 20_000
@@ -386,8 +387,11 @@ class _Parser:
         return Repeat(index, count, tuple(states), tuple(bodies), span)
 
     def fold(self, function: Name) -> FoldOf:
-        binders = self.binders(":", "where")
-        condition = None
+        binders = self.binders(":", "from", "where")
+        start = condition = None
+        if self.is_at("from"):
+            self.take()
+            start = self.expression()
         if self.is_at("where"):
             self.take()
             condition = self.expression()
@@ -398,4 +402,4 @@ class _Parser:
             told = self.expression()
         closing = self.expect(")", "to close the fold")
         span = Span(function.span.start, closing.span.stop)
-        return FoldOf(function, binders, condition, body, told, span)
+        return FoldOf(function, binders, start, condition, body, told, span)

@@ -64,10 +64,11 @@ class Binder:
 
 @dataclass(frozen=True, slots=True)
 class FoldOf:
-    """`sum(j where c: body)`, `argmax(j: body, told)`."""
+    """`sum(j from start where c: body)`, `argmax(j: body, told)`."""
 
     function: Name
     binders: tuple[Binder, ...]
+    start: Node | None
     condition: Node | None
     body: Node
     told: Node | None

@@ -92,6 +92,8 @@ class Values(Loops):
     # Operations
 
     def operation(self, node: syntax.Operation, scope: Scope, integers: bool) -> Value:
+        if node.symbol == "==" and (landing := self.landing(node, scope)) is not None:
+            return self.read(landing, scope)
         whole = integers or (node.symbol in COMPARISONS and self.compares_places(node))
         values = [self.value(each, scope, whole) for each in node.operands]
         if all(isinstance(value, Place) for value in values):
@@ -106,6 +108,20 @@ class Values(Loops):
             on_truth = {"bitwise_and": "logical_and", "bitwise_or": "logical_or"}
             name = on_truth.get(name, "logical_not" if name == "bitwise_not" else name)
         return call(name, *operands)
+
+    def landing(self, node: syntax.Operation, scope: Scope) -> ir.Test | None:
+        """`rule(place) == i`: the place as it is in a dim of the index's extent."""
+        for one, other in (node.operands, node.operands[::-1]):
+            is_rule = isinstance(one, syntax.CallOf) and one.function.text in PLACE_FUNCTIONS
+            is_index = isinstance(other, syntax.Name) and other.text in scope.indices
+            if isinstance(one, syntax.CallOf) and is_rule and isinstance(other, syntax.Name):
+                value = self.value(one.operands[0], scope, True) if len(one.operands) == 1 else None
+                if not is_index or not isinstance(value, Place):
+                    return None
+                extent = self.extents.get(other.text, places.number(1))
+                landed = places.of(places.Function(one.function.text, (value, extent)))
+                return ir.Test(places.index(other.text) - landed, "==")
+        return None
 
     def compares_places(self, node: syntax.Operation) -> bool:
         return any(
@@ -165,7 +181,7 @@ class Values(Loops):
         if name in PLACE_FUNCTIONS:
             message = f"'{name}' says what a place does that may be outside a tensor"
             return self.error(
-                "E763", node.span, message, f"write it between brackets: x[{name}(i)]"
+                "E763", node.span, message, f"between brackets: x[{name}(i)], or {name}(i) == j"
             )
         if name in ir.FOLDS and name not in FUNCTIONS:
             hint = f"write {name}(j: ...), with the indices that it goes over"

@@ -75,6 +75,11 @@ MISTAKES = [
      "out[i] = ‸out[i - 1 else 0] + out[i + 1 else 0] * x[i] * w[i]", "E770", "before and behind"),
     ("defined by itself", "out[i] = ‸out[i] + x[i] * w[i]", "E770", "its own element"),
     ("scan with jumps", "out[i] = ‸out[2 * i else 0] + x[i] * w[i]", "E770", "and a number"),
+    ("mean from a value", "out[i] = mean(j from ‸w[i]: x[j])", "E778", "begins with nothing"),
+    ("last of what data tells", "out[i] = ‸last(j where w[j] > x[i]: x[j])", "E779", "places tell"),
+    ("start inside its fold", "out[i] = sum(j from x[‸j]: w[j])", "E762", "not bound here"),
+    ("rule in another condition", "out[i] = sum(j where ‸clamp(j) > i: x[j] * w[j])", "E763",
+     "outside a tensor"),
     # Loops, constants and draws
     ("loop without a beginning", "out[i] = repeat(3‸: x[i]) * w[i]", "E750", "',' before"),
     ("loop without a next value", "out[i] = repeat(3, t = x[i], u = 1: t + u‸) * w[i]", "E750",

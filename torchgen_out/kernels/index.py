@@ -36,12 +36,16 @@ from torchgen_out._runtime.kernels.common.lanes import (
     quotient,
 )
 from torchgen_out._runtime.kernels.common.places import (
+    ALONG,
     BLOCK,
     COLUMNS,
     HIGHEST,
+    LOOK,
     LOWEST,
     WIDE,
     U,
+    apart,
+    counted,
     end_inside,
     first_inside,
     greater,
@@ -135,6 +139,95 @@ flip = IndexProgram(
     on_device=(
         Launch(
             function=flip_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def repeat_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_run,
+    out_at,
+    out_row,
+    out_run,
+    batch,
+    dims,
+    batches,
+    run_size,
+):
+    """out[...] = self[...]"""
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for run in range(run_size):
+            self_value = self[U(self_p + run * self_run)]
+            out_value = self_value
+            out[U(out_p + run * out_run)] = out_value
+    return True
+
+
+def repeat_device_0(rest, self, out, self_at, self_row, out_at, out_row, batch, dims, batches):
+    """out[...] = self[...]"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_value = self[U(self_p)]
+    out_here = self_value
+    out[U(out_p)] = out_here
+
+
+def repeat_extents(self):
+    """The extents of no index; sizes must agree."""
+    return ()
+
+
+repeat = IndexProgram(
+    "repeat",
+    arguments=("self", "repeats"),
+    inputs={"self": TensorForm(True, ())},
+    results={"out": TensorForm(True, ())},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=repeat_extents,
+    measures=(),
+    moves=True,
+    geometry=copy_geometry.repeat,
+    launches=(
+        Launch(
+            function=repeat_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=True,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=repeat_device_0,
             arrays=("self", "out"),
             writes=("out",),
             extents=(),
@@ -386,6 +479,133 @@ triu = IndexProgram(
             over_batch=False,
             work=((),),
             reach=((1, ("i",)), (1, ("j",)), (1, ("diagonal",))),
+        ),
+    ),
+)
+
+
+def diag_embed_0(
+    start,
+    stop,
+    out,
+    self,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    self_at,
+    self_row,
+    self_s0,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    n_k,
+    top,
+    left,
+):
+    """out[..., i, j] = last(k where k + top == i and k + left == j: self[..., k])"""
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(n_i):
+            for j in range(n_j):
+                out[U(out_p + i * out_s0 + j * out_s1)] = T(0)
+        for k in range(n_k):
+            to_i_place = k + top
+            if (to_i_place >= 0) & (to_i_place < n_i):
+                to_j_place = k + left
+                if (to_j_place >= 0) & (to_j_place < n_i):
+                    self_value = self[U(self_p + k * self_s0)]
+                    out_item = self_value
+                    out[U(out_p + to_i_place * out_s0 + to_j_place * out_s1)] = out_item
+    return True
+
+
+def diag_embed_device_0(
+    k,
+    rest,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    top,
+    left,
+):
+    """out[..., i, j] = last(k where k + top == i and k + left == j: self[..., k])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    to_i_place = I(k + top)
+    if (to_i_place >= 0) & (to_i_place < n_i):
+        to_j_place = I(k + left)
+        if (to_j_place >= 0) & (to_j_place < n_i):
+            self_value = self[U(self_p + I(k * self_s0))]
+            out[U(out_p + I(to_i_place * out_s0) + I(to_j_place * out_s1))] = self_value
+
+
+def diag_embed_extents(self, side, top, left):
+    """The extents of i, j, k; sizes must agree."""
+    n_i = side
+    n_j = side
+    n_k = self[-1]
+    return n_i, n_j, n_k, top, left
+
+
+diag_embed = IndexProgram(
+    "diag_embed",
+    arguments=("self", "offset", "dim1", "dim2"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("i", "j"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("side", "top", "left"),
+    measure=diag_embed_extents,
+    measures=("i", "j", "k", "top", "left"),
+    moves=True,
+    geometry=copy_geometry.diag_embed,
+    launches=(
+        Launch(
+            function=diag_embed_0,
+            arrays=("out", "self"),
+            writes=("out",),
+            extents=("i", "j", "k"),
+            integers=("top", "left"),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("k",)),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=diag_embed_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i",),
+            integers=("top", "left"),
+            numbers=(),
+            has_batch=True,
+            items=("k",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ()),
+            scatter=("out", "last", None),
+            reach=((1, ("k",)), (1, ("top",)), (1, ("left",))),
         ),
     ),
 )
@@ -818,6 +1038,125 @@ index_select = IndexProgram(
 )
 
 
+def take_0(
+    start,
+    stop,
+    index,
+    self,
+    out,
+    index_at,
+    index_row,
+    index_run,
+    self_at,
+    self_s0,
+    out_at,
+    out_row,
+    out_run,
+    batch,
+    dims,
+    batches,
+    run_size,
+    self_size1,
+):
+    """out[...] = self[signed(index[...])]"""
+    for item in range(start, stop):
+        rest = item
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for run in range(run_size):
+            place = counted(np.int64(index[U(index_p + run * index_run)]), self_size1)
+            if U(place) >= U(self_size1):
+                return False
+            self_value = self[U(self_at + place * self_s0)]
+            out_value = self_value
+            out[U(out_p + run * out_run)] = out_value
+    return True
+
+
+def take_device_0(
+    rest,
+    faults,
+    first_check,
+    index,
+    self,
+    out,
+    index_at,
+    index_row,
+    self_at,
+    self_s0,
+    out_at,
+    out_row,
+    batch,
+    dims,
+    batches,
+    self_size1,
+):
+    """out[...] = self[signed(index[...])]"""
+    index_p = I(index_at + row_start(batch, dims, index_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    place = counted(np.int64(index[U(index_p)]), self_size1)
+    is_inside = (place >= 0) & (place < self_size1)
+    if not is_inside:
+        note_outside(faults, first_check + 0, place, self_size1)
+    place = I(place) if is_inside else I(0)
+    self_value = self[U(self_at + I(place * self_s0))]
+    out_here = self_value
+    out[U(out_p)] = out_here
+
+
+def take_extents(self, index):
+    """The extents of no index; sizes must agree."""
+    return (self[-1],)
+
+
+take = IndexProgram(
+    "take",
+    arguments=("self", "index"),
+    inputs={"self": TensorForm(False, ("",)), "index": TensorForm(True, (), "int")},
+    results={"out": TensorForm(True, ())},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=take_extents,
+    measures=("size(self, -1)",),
+    moves=True,
+    geometry=indexing_geometry.take,
+    launches=(
+        Launch(
+            function=take_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=(),
+            integers=("size(self, -1)",),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=True,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=take_device_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=(),
+            integers=("size(self, -1)",),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+            refused=("0 <= signed(index[...]) < size(self, -1)",),
+        ),
+    ),
+)
+
+
 def embedding_0(
     start,
     stop,
@@ -936,6 +1275,1375 @@ embedding = IndexProgram(
             over_batch=False,
             work=((),),
             refused=("0 <= indices[...] < size(weight, -2)",),
+        ),
+    ),
+)
+
+
+def index_add_single_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    source,
+    index_at,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    source_at,
+    source_row,
+    source_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_s,
+    alpha,
+):
+    """out[..., s] = sum(j from self[..., s] where s == checked(index[j]): alpha * source[...,
+    j])
+    """
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for j in range(first, end):
+            outside |= U(np.int64(index[U(index_at + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    for item in range(start, stop):
+        rest = item
+        source_p = source_at + row_start(batch, dims, source_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0)]
+                out[U(out_p + s * out_s0)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_at + j * index_s0)])
+            source_value = source[U(source_p + j * source_s0)]
+            out_item = alpha * source_value
+            at = U(out_p + to_s_place * out_s0)
+            before = out[at]
+            out[at] = before + out_item
+    return True
+
+
+def index_add_single_extents(self, index, source):
+    """The extents of s, j; sizes must agree."""
+    n_s = self[-1]
+    n_j = index[-1]
+    agree("index_add", "j", n_j, "size(source, -1)", source[-1])
+    return n_s, n_j
+
+
+index_add_single = IndexProgram(
+    "index_add_single",
+    arguments=("self", "dim", "index", "source", "alpha"),
+    inputs={
+        "self": TensorForm(True, ("",)),
+        "index": TensorForm(False, ("",), "int"),
+        "source": TensorForm(True, ("",)),
+    },
+    results={"out": TensorForm(True, ("s",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=index_add_single_extents,
+    measures=("s", "j"),
+    begins={"out": "self"},
+    launches=(
+        Launch(
+            function=index_add_single_0,
+            arrays=("index", "self", "out", "source"),
+            writes=("out",),
+            extents=("j", "s"),
+            integers=(),
+            numbers=("alpha",),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def index_add_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    source,
+    index_at,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    source_at,
+    source_row,
+    source_s0,
+    source_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_s,
+    n_i,
+    alpha,
+):
+    """out[..., s, i] = sum(j from self[..., s, i] where s == checked(index[j]): alpha *
+    source[..., j, i])
+    """
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for j in range(first, end):
+            outside |= U(np.int64(index[U(index_at + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    is_along = mode == ALONG
+    item_start, item_stop = (0, batches) if is_along else (start, stop)
+    range_start, range_stop = (start, stop) if is_along else (0, n_i)
+    for item in range(item_start, item_stop):
+        rest = item
+        source_p = source_at + row_start(batch, dims, source_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                for i in range(range_start, range_stop):
+                    before = self[U(self_p + s * self_s0 + i * self_s1)]
+                    out[U(out_p + s * out_s0 + i * out_s1)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_at + j * index_s0)])
+            for i in range(range_start, range_stop):
+                source_value = source[U(source_p + j * source_s0 + i * source_s1)]
+                out_item = alpha * source_value
+                at = U(out_p + to_s_place * out_s0 + i * out_s1)
+                before = out[at]
+                out[at] = before + out_item
+    return True
+
+
+def index_add_device_0(
+    i,
+    j,
+    rest,
+    faults,
+    first_check,
+    item,
+    scattered_values,
+    scattered_places,
+    index,
+    source,
+    out,
+    index_at,
+    index_s0,
+    source_at,
+    source_row,
+    source_s0,
+    source_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_s,
+    alpha,
+):
+    """out[..., s, i] = sum(j from self[..., s, i] where s == checked(index[j]): alpha *
+    source[..., j, i])
+    """
+    source_p = I(source_at + row_start(batch, dims, source_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    scattered_places[U(item)] = -1
+    to_s_place = np.int64(index[U(index_at + I(j * index_s0))])
+    is_inside = (to_s_place >= 0) & (to_s_place < n_s)
+    if not is_inside:
+        note_outside(faults, first_check + 0, to_s_place, n_s)
+    if is_inside:
+        source_value = source[U(source_p + I(j * source_s0) + I(i * source_s1))]
+        scattered_values[U(item)] = alpha * source_value
+        scattered_places[U(item)] = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+
+
+def index_add_extents(self, index, source):
+    """The extents of s, i, j; sizes must agree."""
+    n_s = self[-2]
+    n_i = self[-1]
+    n_j = index[-1]
+    agree("index_add", "j", n_j, "size(source, -2)", source[-2])
+    agree("index_add", "i", n_i, "size(source, -1)", source[-1])
+    return n_s, n_i, n_j
+
+
+index_add = IndexProgram(
+    "index_add",
+    arguments=("self", "dim", "index", "source", "alpha"),
+    inputs={
+        "self": TensorForm(True, ("", "")),
+        "index": TensorForm(False, ("",), "int"),
+        "source": TensorForm(True, ("", "")),
+    },
+    results={"out": TensorForm(True, ("s", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=index_add_extents,
+    measures=("s", "i", "j"),
+    begins={"out": "self"},
+    geometry=indexing_geometry.index_add,
+    single=index_add_single,
+    launches=(
+        Launch(
+            function=index_add_0,
+            arrays=("index", "self", "out", "source"),
+            writes=("out",),
+            extents=("j", "s", "i"),
+            integers=(),
+            numbers=("alpha",),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s", "i"), ("i", "j")),
+            looks=("j", "i"),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=index_add_device_0,
+            arrays=("index", "source", "out"),
+            writes=("out",),
+            extents=("s",),
+            integers=(),
+            numbers=("alpha",),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ()),
+            scatter=("out", "sum", "self"),
+            refused=("0 <= checked(index[j]) < size(self, -2)",),
+        ),
+    ),
+)
+
+
+def index_copy_single_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    source,
+    index_at,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    source_at,
+    source_row,
+    source_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_s,
+):
+    """out[..., s] = last(j from self[..., s] where s == checked(index[j]): source[..., j])"""
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for j in range(first, end):
+            outside |= U(np.int64(index[U(index_at + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    for item in range(start, stop):
+        rest = item
+        source_p = source_at + row_start(batch, dims, source_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0)]
+                out[U(out_p + s * out_s0)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_at + j * index_s0)])
+            source_value = source[U(source_p + j * source_s0)]
+            out_item = source_value
+            out[U(out_p + to_s_place * out_s0)] = out_item
+    return True
+
+
+def index_copy_single_extents(self, index, source):
+    """The extents of s, j; sizes must agree."""
+    n_s = self[-1]
+    n_j = index[-1]
+    agree("index_copy", "j", n_j, "size(source, -1)", source[-1])
+    return n_s, n_j
+
+
+index_copy_single = IndexProgram(
+    "index_copy_single",
+    arguments=("self", "dim", "index", "source"),
+    inputs={
+        "self": TensorForm(True, ("",)),
+        "index": TensorForm(False, ("",), "int"),
+        "source": TensorForm(True, ("",)),
+    },
+    results={"out": TensorForm(True, ("s",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=index_copy_single_extents,
+    measures=("s", "j"),
+    moves=True,
+    begins={"out": "self"},
+    launches=(
+        Launch(
+            function=index_copy_single_0,
+            arrays=("index", "self", "out", "source"),
+            writes=("out",),
+            extents=("j", "s"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def index_copy_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    source,
+    index_at,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    source_at,
+    source_row,
+    source_s0,
+    source_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_s,
+    n_i,
+):
+    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[j]): source[..., j,
+    i])
+    """
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for j in range(first, end):
+            outside |= U(np.int64(index[U(index_at + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    is_along = mode == ALONG
+    item_start, item_stop = (0, batches) if is_along else (start, stop)
+    range_start, range_stop = (start, stop) if is_along else (0, n_i)
+    for item in range(item_start, item_stop):
+        rest = item
+        source_p = source_at + row_start(batch, dims, source_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                for i in range(range_start, range_stop):
+                    before = self[U(self_p + s * self_s0 + i * self_s1)]
+                    out[U(out_p + s * out_s0 + i * out_s1)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_at + j * index_s0)])
+            for i in range(range_start, range_stop):
+                source_value = source[U(source_p + j * source_s0 + i * source_s1)]
+                out_item = source_value
+                out[U(out_p + to_s_place * out_s0 + i * out_s1)] = out_item
+    return True
+
+
+def index_copy_device_0(
+    i,
+    j,
+    rest,
+    faults,
+    first_check,
+    index,
+    source,
+    out,
+    index_at,
+    index_s0,
+    source_at,
+    source_row,
+    source_s0,
+    source_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_s,
+):
+    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[j]): source[..., j,
+    i])
+    """
+    source_p = I(source_at + row_start(batch, dims, source_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    to_s_place = np.int64(index[U(index_at + I(j * index_s0))])
+    is_inside = (to_s_place >= 0) & (to_s_place < n_s)
+    if not is_inside:
+        note_outside(faults, first_check + 0, to_s_place, n_s)
+    if is_inside:
+        source_value = source[U(source_p + I(j * source_s0) + I(i * source_s1))]
+        out[U(out_p + I(to_s_place * out_s0) + I(i * out_s1))] = source_value
+
+
+def index_copy_extents(self, index, source):
+    """The extents of s, i, j; sizes must agree."""
+    n_s = self[-2]
+    n_i = self[-1]
+    n_j = index[-1]
+    agree("index_copy", "j", n_j, "size(source, -2)", source[-2])
+    agree("index_copy", "i", n_i, "size(source, -1)", source[-1])
+    return n_s, n_i, n_j
+
+
+index_copy = IndexProgram(
+    "index_copy",
+    arguments=("self", "dim", "index", "source"),
+    inputs={
+        "self": TensorForm(True, ("", "")),
+        "index": TensorForm(False, ("",), "int"),
+        "source": TensorForm(True, ("", "")),
+    },
+    results={"out": TensorForm(True, ("s", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=index_copy_extents,
+    measures=("s", "i", "j"),
+    moves=True,
+    begins={"out": "self"},
+    geometry=indexing_geometry.index_copy,
+    single=index_copy_single,
+    launches=(
+        Launch(
+            function=index_copy_0,
+            arrays=("index", "self", "out", "source"),
+            writes=("out",),
+            extents=("j", "s", "i"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s", "i"), ("i", "j")),
+            looks=("j", "i"),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=index_copy_device_0,
+            arrays=("index", "source", "out"),
+            writes=("out",),
+            extents=("s",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ()),
+            scatter=("out", "last", "self"),
+            refused=("0 <= checked(index[j]) < size(self, -2)",),
+        ),
+    ),
+)
+
+
+def scatter_src_single_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    src,
+    index_at,
+    index_row,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    src_at,
+    src_row,
+    src_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_s,
+):
+    """out[..., s] = last(j from self[..., s] where s == checked(index[..., j]): src[..., j])"""
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                outside |= U(np.int64(index[U(index_b + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    for item in range(start, stop):
+        rest = item
+        src_p = src_at + row_start(batch, dims, src_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0)]
+                out[U(out_p + s * out_s0)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0)])
+            src_value = src[U(src_p + j * src_s0)]
+            out_item = src_value
+            out[U(out_p + to_s_place * out_s0)] = out_item
+    return True
+
+
+def scatter_src_single_extents(self, index, src):
+    """The extents of s, j; sizes must agree."""
+    n_s = self[-1]
+    n_j = index[-1]
+    agree("scatter", "j", n_j, "size(src, -1)", src[-1])
+    return n_s, n_j
+
+
+scatter_src_single = IndexProgram(
+    "scatter_src_single",
+    arguments=("self", "dim", "index", "src"),
+    inputs={
+        "self": TensorForm(True, ("",)),
+        "index": TensorForm(True, ("",), "int"),
+        "src": TensorForm(True, ("",)),
+    },
+    results={"out": TensorForm(True, ("s",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=scatter_src_single_extents,
+    measures=("s", "j"),
+    moves=True,
+    begins={"out": "self"},
+    launches=(
+        Launch(
+            function=scatter_src_single_0,
+            arrays=("index", "self", "out", "src"),
+            writes=("out",),
+            extents=("j", "s"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def scatter_src_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    src,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    src_at,
+    src_row,
+    src_s0,
+    src_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_s,
+):
+    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[..., j, i]): src[...,
+    j, i])
+    """
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                for i in range(n_i):
+                    outside |= U(np.int64(index[U(index_b + j * index_s0 + i * index_s1)])) >= U(
+                        n_s
+                    )
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    i = start % n_i
+    rest = start // n_i
+    for _ in range(start, stop):
+        src_p = src_at + row_start(batch, dims, src_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0 + i * self_s1)]
+                out[U(out_p + s * out_s0 + i * out_s1)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+            src_value = src[U(src_p + j * src_s0 + i * src_s1)]
+            out_item = src_value
+            out[U(out_p + to_s_place * out_s0 + i * out_s1)] = out_item
+        i += 1
+        if i == n_i:
+            i = 0
+            rest += 1
+    return True
+
+
+def scatter_src_device_0(
+    i,
+    j,
+    rest,
+    faults,
+    first_check,
+    index,
+    src,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    src_at,
+    src_row,
+    src_s0,
+    src_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_s,
+):
+    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[..., j, i]): src[...,
+    j, i])
+    """
+    src_p = I(src_at + row_start(batch, dims, src_row, rest))
+    index_p = I(index_at + row_start(batch, dims, index_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    to_s_place = np.int64(index[U(index_p + I(j * index_s0) + I(i * index_s1))])
+    is_inside = (to_s_place >= 0) & (to_s_place < n_s)
+    if not is_inside:
+        note_outside(faults, first_check + 0, to_s_place, n_s)
+    if is_inside:
+        src_value = src[U(src_p + I(j * src_s0) + I(i * src_s1))]
+        out[U(out_p + I(to_s_place * out_s0) + I(i * out_s1))] = src_value
+
+
+def scatter_src_extents(self, index, src):
+    """The extents of s, i, j; sizes must agree."""
+    n_s = self[-2]
+    n_i = self[-1]
+    n_j = index[-2]
+    agree("scatter", "i", n_i, "size(index, -1)", index[-1])
+    agree("scatter", "j", n_j, "size(src, -2)", src[-2])
+    agree("scatter", "i", n_i, "size(src, -1)", src[-1])
+    return n_s, n_i, n_j
+
+
+scatter_src = IndexProgram(
+    "scatter_src",
+    arguments=("self", "dim", "index", "src"),
+    inputs={
+        "self": TensorForm(True, ("", "")),
+        "index": TensorForm(True, ("", ""), "int"),
+        "src": TensorForm(True, ("", "")),
+    },
+    results={"out": TensorForm(True, ("s", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=scatter_src_extents,
+    measures=("s", "i", "j"),
+    moves=True,
+    begins={"out": "self"},
+    geometry=indexing_geometry.scatter,
+    single=scatter_src_single,
+    launches=(
+        Launch(
+            function=scatter_src_0,
+            arrays=("index", "self", "out", "src"),
+            writes=("out",),
+            extents=("j", "i", "s"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=scatter_src_device_0,
+            arrays=("index", "src", "out"),
+            writes=("out",),
+            extents=("s",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ()),
+            scatter=("out", "last", "self"),
+            refused=("0 <= checked(index[..., j, i]) < size(self, -2)",),
+        ),
+    ),
+)
+
+
+def scatter_value_single_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_s,
+    value,
+):
+    """out[..., s] = last(j from self[..., s] where s == checked(index[..., j]): value)"""
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                outside |= U(np.int64(index[U(index_b + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0)]
+                out[U(out_p + s * out_s0)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0)])
+            out_item = value
+            out[U(out_p + to_s_place * out_s0)] = out_item
+    return True
+
+
+def scatter_value_single_extents(self, index):
+    """The extents of s, j; sizes must agree."""
+    n_s = self[-1]
+    n_j = index[-1]
+    return n_s, n_j
+
+
+scatter_value_single = IndexProgram(
+    "scatter_value_single",
+    arguments=("self", "dim", "index", "value"),
+    inputs={"self": TensorForm(True, ("",)), "index": TensorForm(True, ("",), "int")},
+    results={"out": TensorForm(True, ("s",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=scatter_value_single_extents,
+    measures=("s", "j"),
+    moves=True,
+    begins={"out": "self"},
+    launches=(
+        Launch(
+            function=scatter_value_single_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("j", "s"),
+            integers=(),
+            numbers=("value",),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def scatter_value_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_s,
+    value,
+):
+    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[..., j, i]):
+    value)
+    """
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                for i in range(n_i):
+                    outside |= U(np.int64(index[U(index_b + j * index_s0 + i * index_s1)])) >= U(
+                        n_s
+                    )
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    i = start % n_i
+    rest = start // n_i
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0 + i * self_s1)]
+                out[U(out_p + s * out_s0 + i * out_s1)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+            out_item = value
+            out[U(out_p + to_s_place * out_s0 + i * out_s1)] = out_item
+        i += 1
+        if i == n_i:
+            i = 0
+            rest += 1
+    return True
+
+
+def scatter_value_device_0(
+    i,
+    j,
+    rest,
+    faults,
+    first_check,
+    index,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_s,
+    value,
+):
+    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[..., j, i]):
+    value)
+    """
+    index_p = I(index_at + row_start(batch, dims, index_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    to_s_place = np.int64(index[U(index_p + I(j * index_s0) + I(i * index_s1))])
+    is_inside = (to_s_place >= 0) & (to_s_place < n_s)
+    if not is_inside:
+        note_outside(faults, first_check + 0, to_s_place, n_s)
+    if is_inside:
+        out[U(out_p + I(to_s_place * out_s0) + I(i * out_s1))] = value
+
+
+def scatter_value_extents(self, index):
+    """The extents of s, i, j; sizes must agree."""
+    n_s = self[-2]
+    n_i = self[-1]
+    n_j = index[-2]
+    agree("scatter", "i", n_i, "size(index, -1)", index[-1])
+    return n_s, n_i, n_j
+
+
+scatter_value = IndexProgram(
+    "scatter_value",
+    arguments=("self", "dim", "index", "value"),
+    inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(True, ("", ""), "int")},
+    results={"out": TensorForm(True, ("s", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=scatter_value_extents,
+    measures=("s", "i", "j"),
+    moves=True,
+    begins={"out": "self"},
+    geometry=indexing_geometry.scatter_value,
+    single=scatter_value_single,
+    launches=(
+        Launch(
+            function=scatter_value_0,
+            arrays=("index", "self", "out"),
+            writes=("out",),
+            extents=("j", "i", "s"),
+            integers=(),
+            numbers=("value",),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=scatter_value_device_0,
+            arrays=("index", "out"),
+            writes=("out",),
+            extents=("s",),
+            integers=(),
+            numbers=("value",),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ()),
+            scatter=("out", "last", "self"),
+            refused=("0 <= checked(index[..., j, i]) < size(self, -2)",),
+        ),
+    ),
+)
+
+
+def scatter_add_single_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    src,
+    index_at,
+    index_row,
+    index_s0,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    src_at,
+    src_row,
+    src_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_s,
+):
+    """out[..., s] = sum(j from self[..., s] where s == checked(index[..., j]): src[..., j])"""
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                outside |= U(np.int64(index[U(index_b + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    for item in range(start, stop):
+        rest = item
+        src_p = src_at + row_start(batch, dims, src_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0)]
+                out[U(out_p + s * out_s0)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0)])
+            src_value = src[U(src_p + j * src_s0)]
+            out_item = src_value
+            at = U(out_p + to_s_place * out_s0)
+            before = out[at]
+            out[at] = before + out_item
+    return True
+
+
+def scatter_add_single_extents(self, index, src):
+    """The extents of s, j; sizes must agree."""
+    n_s = self[-1]
+    n_j = index[-1]
+    agree("scatter_add", "j", n_j, "size(src, -1)", src[-1])
+    return n_s, n_j
+
+
+scatter_add_single = IndexProgram(
+    "scatter_add_single",
+    arguments=("self", "dim", "index", "src"),
+    inputs={
+        "self": TensorForm(True, ("",)),
+        "index": TensorForm(True, ("",), "int"),
+        "src": TensorForm(True, ("",)),
+    },
+    results={"out": TensorForm(True, ("s",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=scatter_add_single_extents,
+    measures=("s", "j"),
+    begins={"out": "self"},
+    launches=(
+        Launch(
+            function=scatter_add_single_0,
+            arrays=("index", "self", "out", "src"),
+            writes=("out",),
+            extents=("j", "s"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def scatter_add_0(
+    start,
+    stop,
+    mode,
+    index,
+    self,
+    out,
+    src,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    src_at,
+    src_row,
+    src_s0,
+    src_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_s,
+):
+    """out[..., s, i] = sum(j from self[..., s, i] where s == checked(index[..., j, i]): src[...,
+    j, i])
+    """
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                for i in range(n_i):
+                    outside |= U(np.int64(index[U(index_b + j * index_s0 + i * index_s1)])) >= U(
+                        n_s
+                    )
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    i = start % n_i
+    rest = start // n_i
+    for _ in range(start, stop):
+        src_p = src_at + row_start(batch, dims, src_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                before = self[U(self_p + s * self_s0 + i * self_s1)]
+                out[U(out_p + s * out_s0 + i * out_s1)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+            src_value = src[U(src_p + j * src_s0 + i * src_s1)]
+            out_item = src_value
+            at = U(out_p + to_s_place * out_s0 + i * out_s1)
+            before = out[at]
+            out[at] = before + out_item
+        i += 1
+        if i == n_i:
+            i = 0
+            rest += 1
+    return True
+
+
+def scatter_add_device_0(
+    i,
+    j,
+    rest,
+    faults,
+    first_check,
+    item,
+    scattered_values,
+    scattered_places,
+    index,
+    src,
+    out,
+    index_at,
+    index_row,
+    index_s0,
+    index_s1,
+    src_at,
+    src_row,
+    src_s0,
+    src_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_s,
+):
+    """out[..., s, i] = sum(j from self[..., s, i] where s == checked(index[..., j, i]): src[...,
+    j, i])
+    """
+    src_p = I(src_at + row_start(batch, dims, src_row, rest))
+    index_p = I(index_at + row_start(batch, dims, index_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    scattered_places[U(item)] = -1
+    to_s_place = np.int64(index[U(index_p + I(j * index_s0) + I(i * index_s1))])
+    is_inside = (to_s_place >= 0) & (to_s_place < n_s)
+    if not is_inside:
+        note_outside(faults, first_check + 0, to_s_place, n_s)
+    if is_inside:
+        src_value = src[U(src_p + I(j * src_s0) + I(i * src_s1))]
+        scattered_values[U(item)] = src_value
+        scattered_places[U(item)] = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+
+
+def scatter_add_extents(self, index, src):
+    """The extents of s, i, j; sizes must agree."""
+    n_s = self[-2]
+    n_i = self[-1]
+    n_j = index[-2]
+    agree("scatter_add", "i", n_i, "size(index, -1)", index[-1])
+    agree("scatter_add", "j", n_j, "size(src, -2)", src[-2])
+    agree("scatter_add", "i", n_i, "size(src, -1)", src[-1])
+    return n_s, n_i, n_j
+
+
+scatter_add = IndexProgram(
+    "scatter_add",
+    arguments=("self", "dim", "index", "src"),
+    inputs={
+        "self": TensorForm(True, ("", "")),
+        "index": TensorForm(True, ("", ""), "int"),
+        "src": TensorForm(True, ("", "")),
+    },
+    results={"out": TensorForm(True, ("s", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=scatter_add_extents,
+    measures=("s", "i", "j"),
+    begins={"out": "self"},
+    geometry=indexing_geometry.scatter,
+    single=scatter_add_single,
+    launches=(
+        Launch(
+            function=scatter_add_0,
+            arrays=("index", "self", "out", "src"),
+            writes=("out",),
+            extents=("j", "i", "s"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ("j",)),
+            looks=("j", None),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=scatter_add_device_0,
+            arrays=("index", "src", "out"),
+            writes=("out",),
+            extents=("s",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("s",), ()),
+            scatter=("out", "sum", "self"),
+            refused=("0 <= checked(index[..., j, i]) < size(self, -2)",),
         ),
     ),
 )
@@ -2913,7 +4621,7 @@ col2im = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("h", "w", "i", "j", "y", "x"),),
+            work=(("h", "w"), ("i", "j", "y", "x")),
         ),
     ),
     on_device=(
@@ -4618,7 +6326,7 @@ _avg_pool_backward = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("d", "h", "w", "k", "i", "j", "z", "y", "x"),),
+            work=(("d", "h", "w"), ("k", "i", "j", "z", "y", "x")),
         ),
     ),
     on_device=(

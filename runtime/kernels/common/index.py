@@ -16,9 +16,11 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
 Sizes = tuple[int, ...]
+LAST = "last"
+"""The fold whose values only replace each other."""
+
 MOST_COLUMNS = 64
 """Rows that are computed side by side: a cache line of each is at hand."""
-
 BATCH_SIZE = "size(...)"
 """The number of all that `...` stands for, among the whole numbers that launches take."""
 
@@ -136,11 +138,13 @@ class Launch(NamedTuple):
     waits: whether each step of an item waits for the one before it, as in a running sum.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
     product: what it multiplies, if it is a contraction. window: the same for folds over few
-    elements. On a device, where the function is of one item: lanes: an index whose loop a warp can
-    share, and whether neighbours along it lie side by side. scatter: the tensor into which the
-    values go, and how they are combined there. reach: products of extents and whole numbers, of
-    whose sum no place is further from 0. scan: its steps, if rows can be shared. refused: what must
-    hold of places that it looks at.
+    elements. looks: where places are looked at before anything is written: the index of which
+    threads look at ranges, or '', and the one that they may share in place of items; then the
+    function has a `mode` behind its range. On a device, where the function is of one item: lanes:
+    an index whose loop a warp can share, and whether neighbours along it lie side by side. scatter:
+    the tensor into which the values go, how they are combined there, and what it begins from.
+    reach: products of extents and whole numbers, of whose sum no place is further from 0. scan: its
+    steps, if rows can be shared. refused: what must hold of places that it looks at.
     """
 
     function: Callable[..., Any]
@@ -156,11 +160,12 @@ class Launch(NamedTuple):
     over_batch: bool
     work: tuple[tuple[str, ...], ...]
     lanes: tuple[str, bool] | None = None
-    scatter: tuple[str, str] | None = None
+    scatter: tuple[str, str, str | None] | None = None
     reach: tuple[tuple[int, tuple[str, ...]], ...] = ()
     refused: tuple[str, ...] = ()
     tile: str | None = None
     product: Product | None = None
+    looks: tuple[str, str | None] | None = None
     window: Window | None = None
     waits: bool = False
     scan: Scan | None = None
@@ -182,6 +187,11 @@ class Launch(NamedTuple):
         return window.launch, tuple(n for n in window.literals if abs(sizes[n]) <= MOST_WRITTEN)
 
     @property
+    def combines(self) -> bool:
+        """Whether a scatter on a device gives values that are combined behind it."""
+        return self.scatter is not None and self.scatter[1] != LAST
+
+    @property
     def takes_batch(self) -> bool:
         """Whether the function is told of the dims of `...`."""
         return self.has_batch or self.over_batch
@@ -200,7 +210,9 @@ class IndexProgram:
     picked by their order, so that truth values are taken as bytes. is_wide: whether the CPU
     computes floats in float64. costly: whether steps of scans are worth vectors across rows.
     geometry: from what a kernel is called with to the views that the statements see, and whole
-    numbers, by name; None where operands must be contiguous for that. single: the program without
+    numbers, by name; None where operands must be contiguous for that. begins: from which argument
+    a result begins that a fold goes on from; of a result that the views show in part, the rest is
+    the argument's. single: the program without
     its last index, for views whose last dim has one element.
     """
 
@@ -221,6 +233,7 @@ class IndexProgram:
     is_wide: bool = False
     costly: bool = False
     geometry: Callable[..., Mapping[str, View | Refusal | int] | None] | None = None
+    begins: Mapping[str, str] = field(default_factory=dict)
     single: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 

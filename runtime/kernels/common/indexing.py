@@ -47,6 +47,27 @@ def index_select(out: Any, self: Any, dim: int, index: Any) -> dict[str, View]:
     return {"index": View((count,), steps), **around(dim, out=out, self=self)}
 
 
+def take(out: Any, self: Any, index: Any) -> dict[str, View | Refusal] | None:
+    """Elements at places of the flattened tensor."""
+    step = merged_stride(self.sizes, self.strides)
+    if step is None:
+        return None
+    return {REFUSAL: Refusal("index", _outside_flat(self.numel)), "self": flat(self, step)}
+
+
+def flat(array: Any, step: int) -> View:
+    """All elements along one dim."""
+    return View((array.numel,), (step,))
+
+
+def _outside_flat(count: int) -> Callable[[Any], Exception]:
+    def error(index: Any) -> Exception:
+        bad = int(index[(index < -count) | (index >= count)].reshape(-1)[0])
+        return errors.flat_index_out_of_range(bad, count)
+
+    return error
+
+
 def gather(
     out: Any, self: Any, dim: int, index: Any, sparse_grad: bool = False
 ) -> dict[str, View | Refusal]:
@@ -59,6 +80,73 @@ def gather(
     index = index._replace(sizes=out.sizes, strides=index.strides[: len(out.sizes)])
     refusal = Refusal("index", outside(position, size))
     return {REFUSAL: refusal, **around(dim, out=out, self=self, index=index)}
+
+
+def index_add(
+    out: Any, self: Any, dim: int, index: Any, source: Any, alpha: Any = 1
+) -> dict[str, View | Refusal]:
+    """Slices at places of a vector that are added to."""
+    size = self.sizes[dim] if len(self.sizes) > 1 else 0
+
+    def error(bad: Any) -> Exception:
+        if not size:
+            return errors.index_out_of_range_in_self()
+        return outside(dim % len(self.sizes), size)(bad)
+
+    return _slices(out, self, dim, index, source, error)
+
+
+def index_copy(out: Any, self: Any, dim: int, index: Any, source: Any) -> dict[str, View | Refusal]:
+    """Slices at places of a vector that are replaced."""
+    size = self.sizes[dim] if self.sizes else 1
+
+    def error(bad: Any) -> Exception:
+        first = int(bad[(bad < 0) | (bad >= size)][0])
+        return errors.slice_out_of_bounds(first, dim % max(len(self.sizes), 1), size)
+
+    return _slices(out, self, dim, index, source, error)
+
+
+def _slices(
+    out: Any, self: Any, dim: int, index: Any, source: Any, error: Callable[[Any], Exception]
+) -> dict[str, View | Refusal]:
+    if not source.sizes:
+        source = View((1,) * max(len(self.sizes), 1), (1,) * max(len(self.sizes), 1))
+    views = around(dim, out=out, self=self, source=source)
+    vector = View((index.numel,), index.strides or (1,))
+    return {REFUSAL: Refusal("index", error), "index": vector, **views}
+
+
+def scatter(out: Any, self: Any, dim: int, index: Any, src: Any) -> dict[str, View | Refusal]:
+    """Elements at places along a dim; of all but self, what `index` covers."""
+    return _scattered(out, self, dim, index, src=src)
+
+
+def scatter_value(
+    out: Any, self: Any, dim: int, index: Any, value: Any
+) -> dict[str, View | Refusal]:
+    """The same of one number."""
+    return _scattered(out, self, dim, index)
+
+
+def _scattered(
+    out: Any, self: Any, dim: int, index: Any, **given: Any
+) -> dict[str, View | Refusal]:
+    ndim = max(len(self.sizes), 1)
+    position = dim % ndim
+    sizes, covered = (tuple(each.sizes) or (1,) for each in (self, index))
+    reached = *covered[:position], sizes[position], *covered[position + 1 :]
+    if 0 in covered:  # of any number of dims
+        covered, reached = (*sizes[:position], 0, *sizes[position + 1 :]), sizes
+        index = View(covered, (0,) * ndim)
+        given = dict.fromkeys(given, index)
+    cut = {name: View(covered, tuple(each.strides) or (1,)) for name, each in given.items()}
+    cut["index"] = View(covered, tuple(index.strides) or (1,))
+    cut |= {
+        name: View(reached, tuple(each.strides) or (1,))
+        for name, each in (("out", out), ("self", self))
+    }
+    return {REFUSAL: Refusal("index", outside(position, sizes[position])), **around(dim, **cut)}
 
 
 def outside(dim: int, size: int) -> Callable[[Any], Exception]:

@@ -41,6 +41,11 @@ RUN = 128
 """Elements of such a run, where each goes to another element of a block."""
 FAR = 1 << 40
 """Further than any place in a row."""
+LOOK, WRITE, ALONG = 1, 2, 3
+"""What a scatter does alone, of looking at places and writing to them; 0 is both.
+
+`ALONG`: it writes, and the range is one of its innermost index.
+"""
 lesser: Callable[..., Any] = min
 greater: Callable[..., Any] = max
 
@@ -59,9 +64,20 @@ def row_start(batch, dims, row, number):
     return at
 
 
+def apart(out, begun, out_at, begun_at):
+    """Whether two arrays of the same layout begin at different places of memory."""
+    step = out.itemsize
+    return out.ctypes.data + out_at * step != begun.ctypes.data + begun_at * step
+
+
 def clamped(place, size):
     """The nearest place in a dim."""
     return lesser(greater(place, 0), size - 1)
+
+
+def counted(place, size):
+    """A place that counts from the end if it is negative."""
+    return place + size if place < 0 else place
 
 
 def reflected(place, size):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from torchgen_out._runtime.kernels.cpu import folding
 from torchgen_out._runtime.kernels.cpu.copy import shaping
+from torchgen_out.kernels import index as programs
 
 X = np.arange(24.0).reshape(2, 3, 4)
+
+
+def made(name: str) -> Any:
+    """The kernel of a formula over indices."""
+    return getattr(programs, name).kernel_for("torchgen_out._runtime.kernels.cpu")
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2, -1])
@@ -36,16 +44,16 @@ def test_roll(shifts: int | list[int], dims: list[int] | tuple[()]) -> None:
 def test_repeat(repeats: tuple[int, ...]) -> None:
     expected = np.tile(X, repeats)
     out = np.empty(expected.shape)
-    shaping.repeat(out, X, repeats)
+    made("repeat")(out, X, repeats)
     np.testing.assert_array_equal(out, expected)
 
 
 def test_diag_embed() -> None:
     out = np.empty((2, 3, 6, 6))
-    shaping.diag_embed(out, X, -2)
+    made("diag_embed")(out, X, -2, -2, -1)
     np.testing.assert_array_equal(out[1, 2], np.diag(X[1, 2], -2))
     out = np.empty((5, 2, 3, 5))
-    shaping.diag_embed(out, X, 1, 0, -1)
+    made("diag_embed")(out, X, 1, 0, -1)
     np.testing.assert_array_equal(out[:, 1, 2], np.diag(X[1, 2], 1))
 
 

@@ -26,6 +26,7 @@ def numbers(*values: float) -> Any:
 
 
 ONE_TO_FOUR = numbers(1, 2, 3, 4)
+NINE = numbers(9, 9)
 NONE = numbers()
 
 REFUSED = [
@@ -42,6 +43,8 @@ REFUSED = [
     ),
     ("ruled", (NONE, 3), IndexError, r"ruled: wrap\(i\) is a place in a dim without elements"),
     ("divided", (ONE_TO_FOUR, 0), RuntimeError, r"divided: \(i // by\) divides by 0"),
+    ("begun", (ONE_TO_FOUR, NINE, torch.tensor([-5, 0])), IndexError, "begun: index out of range"),
+    ("begun", (ONE_TO_FOUR, NINE, torch.tensor([3, 0])), IndexError, "begun: index out of range"),
     ("every", (ONE_TO_FOUR, 0), RuntimeError, r"every: \(size\(x, -1\) // step\) divides by 0"),
 ]
 
@@ -57,6 +60,8 @@ ACCEPTED = [
     ("divided", (ONE_TO_FOUR, -1), [1, 0, 0, 0]),
     ("every", (ONE_TO_FOUR, 2), [1, 3]),
     ("shorter", (ONE_TO_FOUR, ONE_TO_FOUR), [1, 4, 9, 16]),
+    ("begun", (ONE_TO_FOUR, NINE, torch.tensor([-1, 2])), [91, 22, 33 + 18, 94 + 18]),
+    ("folded_from", (numbers(2, 3, 4).reshape(1, 3), numbers(5)), [14 * 120 + 2 + 5]),
     ("counted", (ONE_TO_FOUR, torch.tensor([1, 0, 7, 0])), [0, 6, 0, 1]),
 ]
 
@@ -90,3 +95,33 @@ def test_gradients_where_an_argument_is_the_step(ops: Any, step: int) -> None:
     assert gradgradcheck(ops.dilated, (x, w, step))
     if step > 0:
         assert gradcheck(ops.strided_max, (x, 3, step))
+
+
+def test_a_scatter_that_begins_with_a_tensor_has_gradients(ops: Any) -> None:
+    x, y = (torch.randn(n, dtype=torch.float64, requires_grad=True) for n in (4, 3))
+    at = torch.tensor([0, 2, 0])
+    assert gradcheck(ops.begun, (x, y, at))
+    assert gradgradcheck(ops.begun, (x, y, at))
+
+
+WHOLE = torch.arange(24).reshape(2, 4, 3)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "bfloat16", "float64", "complex64"])
+def test_what_is_written_last_stays_whatever_its_dtype(ops: Any, dtype: str) -> None:
+    kind = getattr(torch, dtype)
+    at = torch.tensor([[3, 0, 2], [0, 0, 2]]).expand(2, 2, 3)
+    x, y = WHOLE.to(kind), (50 + WHOLE[:, :2]).to(kind)
+    expected = WHOLE.to(torch.int64).clone()
+    for k in range(2):
+        for j in range(3):
+            expected[:, at[0, k, j], j] = (50 + WHOLE)[:, k, j]
+    expected[:, :2, 0] = 1
+    for operands in ((x, y), (x.permute(1, 2, 0).contiguous().permute(2, 0, 1), y.flip(2).flip(2))):
+        assert torch.equal(ops.latest(*operands, at, 1.0), expected.to(kind))
+
+
+@pytest.mark.parametrize("k", [-7, -1, 0, 2, 5])
+def test_places_that_go_round(ops: Any, k: int) -> None:
+    for x in (WHOLE, WHOLE.transpose(1, 2), WHOLE[:0], WHOLE.to(torch.float16)[..., :1]):
+        assert torch.equal(ops.turned(x, k), x.roll((k, -k), (1, 2)))

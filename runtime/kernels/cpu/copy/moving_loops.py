@@ -68,14 +68,3 @@ def pad_lines(start, stop, out, self, at, rows, columns, left, right, top, botto
             middle[i] = source[i]
         for i in range(left + columns, width):
             target[i] = filler
-
-
-@typed
-def spread(out, self, at, starts, size, step):
-    """Zeros, and each row of `self` at distances `step` from a start on."""
-    for i in range(out.size):
-        out[i] = T(0)
-    for row in range(starts.size):
-        place, first = starts[row], at + row * size
-        for i in range(size):
-            out[place + i * step] = self[first + i]

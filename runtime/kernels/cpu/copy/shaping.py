@@ -16,20 +16,17 @@ from torchgen_out._runtime.kernels.cpu.copy import copy
 from torchgen_out._runtime.kernels.cpu.copy.moving_loops import (
     repeat_lines,
     roll_elements,
-    spread,
 )
 from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import planned, viewer
 from torchgen_out._runtime.kernels.cpu.small import (
     DTYPES,
-    INT64,
     as_words,
-    entry_for,
     over_words,
     plan_lines,
 )
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, element_places
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import TypedKernel, typed
 
 Array = Any
@@ -184,39 +181,6 @@ def repeat_interleave_int(
     """Write every slice along `dim` `repeats` times; without `dim` every element."""
     outer, size, inner = sizes_around(self.sizes, dim) if dim is not None else (1, self.numel, 1)
     return plan_moves(repeat_lines, result, self, outer * size, (inner, repeats))
-
-
-@planned()
-def diag_embed(
-    result: TensorSpec, self: TensorSpec, offset: int = 0, dim1: int = -2, dim2: int = -1
-) -> LaunchPlan:
-    """Write the last dim of self onto the diagonal of dims `dim1` and `dim2`, zeros elsewhere."""
-    ndim = len(result.sizes)
-    dims, steps = (dim1 % ndim, dim2 % ndim), result.strides
-    others = [dim for dim in range(ndim) if dim not in dims]
-    starts = element_places(
-        (tuple([result.sizes[dim] for dim in others]), tuple([steps[dim] for dim in others]))
-    )
-    starts += max(-offset, 0) * steps[dims[0]] + max(offset, 0) * steps[dims[1]]
-    size, step = self.sizes[-1], steps[dims[0]] + steps[dims[1]]
-    own = as_words(result).dtype
-    entry = entry_for(spread, own, own, own, int, INT64, int, int)
-
-    def run(target: Array, a: Array, at: int, params: Any) -> None:
-        entry(target, a, at, starts, size, step)
-
-    return over_words(LaunchPlan(run, None), result)
-
-
-def repeat(out: Array, self: Array, repeats: Sequence[int]) -> None:
-    """Write self `repeats[i]` times along dim i: one copy between views with a dim per repeat."""
-    if not out.size:
-        return
-    padded = self.reshape((1,) * (len(repeats) - self.ndim) + self.shape)
-    interleaved = [n for pair in zip(repeats, padded.shape, strict=True) for n in pair]
-    source = padded[tuple(i for _ in repeats for i in (None, slice(None)))]
-    target = out.reshape(interleaved)  # splitting dims never copies
-    copy_parts((target, source))
 
 
 def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:

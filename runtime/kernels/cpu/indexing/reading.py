@@ -16,7 +16,6 @@ from torchgen_out._runtime.kernels.cpu.folding import as_bits
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places
 from torchgen_out._runtime.kernels.cpu.indexing.reading_loops import (
     select_lines,
-    take_counted,
 )
 from torchgen_out._runtime.kernels.cpu.planned import (
     PlannedKernel,
@@ -89,17 +88,6 @@ def _take_by_numpy(result: TensorSpec, self: TensorSpec, dim: int, index: Tensor
         out.reshape(result.sizes)[...] = source[(*before, slots)].reshape(result.sizes)
 
     return run
-
-
-@planned()
-def take(result: TensorSpec, self: TensorSpec, index: TensorSpec) -> LaunchPlan:
-    """Write the elements at `index` of the flattened tensor."""
-    count = self.numel
-
-    def refuse(slots: Array) -> Exception:
-        return errors.flat_index_out_of_range(places.first_outside(slots, -count, count), count)
-
-    return plan_reading(take_counted, result, index, index.numel, (count,), refuse)
 
 
 @kernel

@@ -33,17 +33,3 @@ def select_lines(start, stop, out, self, index, at, at_index, count, size, inner
         if j == count:
             o, j = o + 1, 0
     return True
-
-
-@typed
-def take_counted(start, stop, out, self, index, at, at_index, size):
-    """out[j] = self[index[j]], counted from the end if negative; False for a place outside."""
-    slots, target = index[at_index + start : at_index + stop], out[start:stop]
-    source = self[at : at + size]
-    for j in range(slots.size):
-        k = slots[j]
-        k = k + size if k < 0 else k
-        if np.uint64(k) >= np.uint64(size):
-            return False
-        target[j] = source[np.uint64(k)]
-    return True

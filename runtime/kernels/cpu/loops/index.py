@@ -21,6 +21,7 @@ from torchgen_out._runtime.kernels.common.index import (
     TensorForm,
     View,
 )
+from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
 from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text, wide
@@ -61,7 +62,7 @@ class IndexKernel(PlannedKernel):
         if not any(spec.numel for spec in results.values()):
             return NOTHING
         operands = {name: given[name] for name in program.inputs}
-        own = operands
+        own, stored = operands, _compute_type(program, results, operands)
         if program.moves or _has_truth_values(program, operands):
             results, operands = (_as_words(program, each) for each in (results, operands))
         seen = program.seen(results, given)
@@ -69,6 +70,7 @@ class IndexKernel(PlannedKernel):
             return self.plan_on_copies(*args)
         views, given = seen
         program, views = program.narrowed(program.turned(views))
+        begin = _beginning(program, results, operands, views)
         results, operands = (_viewed(each, views) for each in (results, operands))
         starts = {name: view.offset for name, view in views.items()}
         sizes = {name: tuple(spec.sizes) for name, spec in operands.items()}
@@ -80,13 +82,14 @@ class IndexKernel(PlannedKernel):
         }
         specs = {**results, **operands, **kept}
         wanted, names = program.wanted(given), tuple(operands)
-        call = _Call(program, specs, starts, names, extents, batch, given, compute, wanted)
+        known = given, compute, stored, wanted
+        call = _Call(program, specs, starts, names, extents, batch, *known)
         launches = program.needed(program.launches, wanted)
         order = (*results, *operands)
         products = [call.contraction(each) for each in launches]
         if len(launches) == 1 and not kept and products == [None]:
             refuse = _refuse(program, own, order, given.get(REFUSAL))
-            plan = call.step(launches[0], order, refuse).plan
+            plan = call.step(launches[0], order, refuse, begin).plan
         else:
             steps = [
                 made or call.step(each, each.arrays)
@@ -187,6 +190,10 @@ class Bound(NamedTuple):
     plan: Array
     may_refuse: bool
     """Whether it answers False where an element of an integer tensor is no place."""
+    looks: int | None = None
+    """Where it looks at places first: how many there are along their first index."""
+    along: int = 0
+    """How many elements there are of the innermost index, if threads share that."""
 
 
 class _Call(NamedTuple):
@@ -200,6 +207,7 @@ class _Call(NamedTuple):
     batch: tuple[int, ...]
     given: dict[str, Any]
     compute: Any
+    stored: Any
     wanted: Container[str]
 
     @property
@@ -211,11 +219,13 @@ class _Call(NamedTuple):
         launch: Launch,
         arrays: tuple[str, ...],
         refuse: Callable[..., Exception] | None = None,
+        begin: Callable[..., Sequence[Any]] | None = None,
     ) -> _Step:
-        """A launch as loops over arrays in this order. refuse: makes the error."""
+        """A launch as loops over arrays in this order. refuse: makes the error; begin: writes what
+        the launch does not."""
         bound = self.bind(launch, arrays)
         refuse = refuse or (lambda *_: self.program.refused())
-        return _Step(_launch_plan(bound, refuse), arrays, bound.offsets)
+        return _Step(_launch_plan(bound, refuse, begin), arrays, bound.offsets)
 
     def contraction(self, launch: Launch) -> _Step | None:
         """A launch as products of matrices, where it is one of some size."""
@@ -244,7 +254,7 @@ class _Call(NamedTuple):
         integers: list[int] = []
         launch, literals = launch.chosen(self.extents, prod(self.batch))
         loops, parts = self._parts(launch, integers, literals)
-        numbers = [self.given[name] for name in launch.numbers]
+        numbers = [self.number(self.given[name]) for name in launch.numbers]
         parts += [
             f"number{i}" if type(n) is bool else f"T(number{i})" for i, n in enumerate(numbers)
         ]
@@ -259,7 +269,8 @@ class _Call(NamedTuple):
             launch.waits,
         )
         signature = (
-            *(int, int, *[bool if type(each) is bool else float for each in numbers]),
+            *(int, int, *([int] if launch.looks is not None else [])),
+            *[each.__class__ for each in numbers],
             *[self.specs[name].dtype for name in arrays],
             *(*[int] * len(offsets), INT64),
         )
@@ -267,9 +278,19 @@ class _Call(NamedTuple):
         strides = [stride for row in loops.strides.values() for stride in row]
         plan = np.array([*loops.sizes, *strides, *reversed(integers)] or [0], np.int64)
         count, work = self._amounts(launch, loops.run_size)
-        values = tuple(each if type(each) is bool else float(each) for each in numbers)
         may_refuse = "return False" in text
-        return Bound(entry, count, work, arrays, offsets, values, plan, may_refuse)
+        known = entry, count, work, arrays, offsets, tuple(numbers), plan, may_refuse
+        if launch.looks is None:
+            return Bound(*known)
+        looks, along = (self.extents[name] if name else 1 for name in launch.looks)
+        return Bound(*known, looks, along if along > count else 0)
+
+    def number(self, value: Any) -> Any:
+        """A number as loops take it: of the kind of what they compute, or as a word."""
+        if self.program.moves:
+            return np.full(1, value).astype(self.stored).view(self.compute).item()
+        kinds = {"i": int, "u": int, "b": int, "c": complex}
+        return value if type(value) is bool else kinds.get(self.compute.kind, float)(value)
 
     def _short(self, launch: Launch) -> tuple[str, ...]:
         """The indices that go through one block at most."""
@@ -384,18 +405,80 @@ def _with_offsets(run: Callable[..., Any], given: Sequence[bool]) -> Callable[..
     return run if all(given) else complete
 
 
-def _launch_plan(bound: Bound, refuse: Callable[..., Exception]) -> LaunchPlan:
+def _launch_plan(
+    bound: Bound,
+    refuse: Callable[..., Exception],
+    begin: Callable[..., Sequence[Any]] | None = None,
+) -> LaunchPlan:
     """The plan of one launch: compiled code is all that is called."""
-    if not bound.count:
-        run: Callable[..., Any] = do_nothing
+    if bound.looks is not None:
+        run: Callable[..., Any] = _looking_first(bound, begin)
+    elif not bound.count:
+        run = do_nothing
     elif bound.work < 2 * threads.GRAIN:
         run = partial(bound.entry, 0, bound.count, *bound.numbers)
     else:
         first = bound.entry, bound.count, bound.work, *bound.numbers
         run = partial(threads.run_ranges, *first)
     plan = LaunchPlan(run, bound.plan)
-    may_refuse = bound.may_refuse and bound.count > 0
+    may_refuse = bound.may_refuse and (bound.count > 0 or bound.looks is not None)
     return refusing(plan, refuse) if may_refuse else plan
+
+
+def _beginning(
+    program: IndexProgram,
+    results: dict[str, TensorSpec],
+    operands: dict[str, TensorSpec],
+    views: dict[str, View],
+) -> Callable[..., Sequence[Any]] | None:
+    """What copies the argument that a result begins from, of which statements see a part."""
+    partly = [
+        (name, source)
+        for name, source in program.begins.items()
+        if name in views and prod(views[name].sizes) < results[name].numel
+    ]
+    if not partly:
+        return None
+    ((name, source),) = partly
+    order = [*results, *operands]
+    out, begun, start = order.index(name), order.index(source), len(order)
+    start += list(operands).index(source)
+
+    def begin(*args: Any) -> Sequence[Any]:
+        """The arguments, in place."""
+        target, first = args[out], args[begun]
+        if target.ctypes.data != first.ctypes.data or args[start]:
+            whole = view_of(target, 0, results[name])
+            copy_parts((whole, view_of(first, args[start], operands[source])))
+        given = list(args)
+        given[begun], given[start] = target, 0
+        return given
+
+    return begin
+
+
+def _looking_first(bound: Bound, begin: Callable[..., Sequence[Any]] | None) -> Callable[..., Any]:
+    """What looks at all places before it writes: at once, or each shared by the threads."""
+    entry, work, numbers, looks = bound.entry, bound.work, bound.numbers, bound.looks
+    if work < 2 * threads.GRAIN and begin is not None:
+
+        def run_short(*args: Any) -> bool:
+            if not entry(0, looks, places.LOOK, *numbers, *args):
+                return False
+            return entry(0, bound.count, places.WRITE, *numbers, *begin(*args))
+
+        return run_short
+    if work < 2 * threads.GRAIN:
+        return partial(entry, 0, bound.count, 0, *numbers)
+    count, mode = (bound.along, places.ALONG) if bound.along else (bound.count, places.WRITE)
+
+    def run(*args: Any) -> bool:
+        if not threads.run_ranges(entry, looks, work, places.LOOK, *numbers, *args):
+            return False
+        args = args if begin is None else begin(*args)
+        return threads.run_ranges(entry, count, work, mode, *numbers, *args)
+
+    return run
 
 
 def _runner(

@@ -62,9 +62,9 @@ def launch_text(
     name = function.__name__
     parameters, body = _parts_of(function)
     known = parameters[len(parameters) - len(parts) :]
-    taken = parameters[2 : len(parameters) - len(parts)]
-    called = dict(zip(own, taken, strict=True))
-    given = [*parameters[:2], *(f"number{i}" for i in range(numbers))]
+    first = len(parameters) - len(parts) - len(own)
+    called = dict(zip(own, parameters[first:], strict=False))
+    given = [*parameters[:first], *(f"number{i}" for i in range(numbers))]
     given += [called.get(each, each) for each in arrays]
     given += [*(f"{each}_at" for each in offsets), "plan"]
     lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
@@ -84,6 +84,8 @@ def launch_text(
     header += f"{runs.PLACES}BLOCK, RUN, TILE, FAR = {', '.join(map(str, sizes))}\n"
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{wide(np.dtype(type_name))}\n"
     header += "NATURAL = np.int64(0x7FFFFFFFFFFFFFFF)  # tells LLVM that a size is not negative\n"
+    modes = f"{places.LOOK}, {places.WRITE}, {places.ALONG}"
+    header += f"LOOK, WRITE, ALONG = {modes}\n" if first > 2 else ""
     bits = 8 * np.dtype(type_name).itemsize
     if bits <= 64:
         header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"

@@ -29,7 +29,6 @@ from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
     are_within,
     average,
     merge_places,
-    scale,
     scatter_lanes,
 )
 from torchgen_out._runtime.kernels.cpu.small import INT64, WORDS, as_words, entry_for
@@ -197,30 +196,6 @@ def _bad_element(self: TensorSpec, dim: int) -> Refuse:
 
 
 @planned()
-def scatter(
-    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec
-) -> LaunchPlan:
-    """out[o, index[o, j, i], i] = src[o, j, i] around `dim`; a later write wins."""
-    return _plan_elements(self, dim, index, src, COPY, None)
-
-
-@planned()
-def scatter_value(
-    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any
-) -> LaunchPlan:
-    """out[o, index[o, j, i], i] = value around `dim`."""
-    return _plan_elements(self, dim, index, None, COPY, value)
-
-
-@planned()
-def scatter_add(
-    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec
-) -> LaunchPlan:
-    """out[o, index[o, j, i], i] += src[o, j, i] around `dim`."""
-    return _plan_elements(self, dim, index, src, SUM, None)
-
-
-@planned()
 def scatter_combine(
     result: TensorSpec,
     self: TensorSpec,
@@ -314,36 +289,6 @@ def _identity(reduce: str, dtype: Any) -> Any:
 
 
 @planned()
-def index_add(
-    result: TensorSpec,
-    self: TensorSpec,
-    dim: int,
-    index: TensorSpec,
-    source: TensorSpec,
-    alpha: Any = 1,
-) -> LaunchPlan:
-    """Add alpha times the slices of `source` to the slices that `index` names."""
-    walk, own = walk_slices(self.sizes, dim, index.numel), self.dtype
-    plan = plan_writing(
-        *(own, index, walk, SUM),
-        lambda slots: places.bad_slice_index(slots, dim, self.sizes),
-    )
-    if alpha == 1:
-        return plan
-
-    entry = entry_for(scale, own, own, own, int, own)
-    factor = np.full(1, alpha).astype(own)
-
-    def run(out: Array, a: Array, slots: Array, src: Array, *offsets: Any) -> None:
-        at, at_slots, at_src, _ = offsets
-        scaled = np.empty(source.numel, own)
-        entry(scaled, src, at_src, factor)
-        plan.run(out, a, slots, scaled, at, at_slots, 0, None)
-
-    return LaunchPlan(run, None)
-
-
-@planned()
 def index_reduce(
     result: TensorSpec,
     self: TensorSpec,
@@ -360,20 +305,6 @@ def index_reduce(
     )
     refuse = lambda slots: errors.index_out_of_range_in_self()  # noqa: E731
     return _plan_reduce(self, index, walks, reduce, include_self, refuse)
-
-
-@planned()
-def index_copy(
-    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, source: TensorSpec
-) -> LaunchPlan:
-    """Copy the slices of `source` over the slices that `index` names."""
-    walk = walk_slices(self.sizes, dim, index.numel)
-
-    def refuse(slots: Array) -> Exception:
-        bad = places.first_outside(slots, 0, walk.size)
-        return errors.slice_out_of_bounds(bad, dim % max(len(self.sizes), 1), walk.size)
-
-    return plan_writing(self.dtype, index, walk, COPY, refuse)
 
 
 @planned()

@@ -162,13 +162,6 @@ def average(start, stop, out, counts):
         out[i] = T(np.float64(out[i]) / np.float64(max(counts[i], 1)))
 
 
-@typed
-def scale(out, src, at, factor):
-    """out = factor * src."""
-    for i in range(out.size):
-        out[i] = src[at + i] * factor[0]
-
-
 @kernel
 def merge_places(place, index, size, is_first):
     """place = place * size + index counted from the front; False for an index outside."""

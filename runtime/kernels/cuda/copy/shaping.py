@@ -79,33 +79,3 @@ def _copy_rolled(queue: Queue, out: Array, self: Array, shift: int, dim: int) ->
     shift %= size
     queue.copy(out.narrowed(dim, shift, size - shift), self.narrowed(dim, 0, size - shift))
     queue.copy(out.narrowed(dim, 0, shift), self.narrowed(dim, size - shift, shift))
-
-
-@walks_strides
-def repeat(queue: Queue, out: Array, self: Array, repeats: Sequence[int]) -> None:
-    """Write self `repeats[i]` times along dim i: one copy between views with a dim per repeat."""
-    if not out.numel:
-        return
-    missing = len(repeats) - self.ndim
-    own = zip(
-        repeats, (*(1,) * missing, *self.sizes), (*(0,) * missing, *self.strides), strict=True
-    )
-    pairs = [
-        (part, step) for times, size, stride in own for part, step in ((times, 0), (size, stride))
-    ]
-    sizes, strides = [part for part, _ in pairs], [step for _, step in pairs]
-    queue.copy(out.reshaped(*sizes), self.at(0, sizes, strides))
-
-
-@walks_strides
-def diag_embed(
-    queue: Queue, out: Array, self: Array, offset: int = 0, dim1: int = -2, dim2: int = -1
-) -> None:
-    """Write the last dim of self onto the diagonal of dims `dim1` and `dim2`, zeros elsewhere."""
-    queue.fill(out, 0)
-    dim1, dim2 = dim1 % out.ndim, dim2 % out.ndim
-    rest = [stride for dim, stride in enumerate(out.strides) if dim not in (dim1, dim2)]
-    start = max(-offset, 0) * out.strides[dim1] + max(offset, 0) * out.strides[dim2]
-    diagonal = out.at(start, self.sizes, [*rest, out.strides[dim1] + out.strides[dim2]])
-    if self.numel:
-        queue.copy(diagonal, self)

@@ -17,7 +17,6 @@ from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions, to
 from torchgen_out._runtime.kernels.cuda.indexing.places import (
     in_order,
     indexed,
-    plain_places,
     write_coordinate,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
@@ -64,13 +63,6 @@ def index(queue: Queue, self: Array, indices: Sequence[Array | None]) -> Array:
     if out.numel and self.numel:
         read_slices(queue, out, in_order(queue, self, plan.order), plan.places, plan.folded)
     return out
-
-
-def take(queue: Queue, out: Array, self: Array, index: Array) -> None:
-    """Write the elements at `index` of the flattened array."""
-    places = plain_places(queue, index, self.numel, wraps=True)
-    if out.numel:
-        read_slices(queue, out, self, places, Folded(1, self.numel, 1))
 
 
 def masked_select(queue: Queue, self: Array, mask: Array) -> Array:

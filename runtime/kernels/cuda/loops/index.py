@@ -17,6 +17,7 @@ from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels.common.contraction import Operand
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.common.index import (
+    LAST,
     OUTPUT_MASK,
     IndexProgram,
     Launch,
@@ -48,13 +49,17 @@ from torchgen_out._runtime.kernels.plan import collapse
 
 DRAW_KEY = "draw_key"
 """The array that keys what a launch draws."""
+NOWHERE = 1 << 62
+"""How far apart in the result are items that only tell places in it."""
 WARP = 32
 SHORT = 32
 """Elements of a fold that are not worth a warp."""
 FEW = 1 << 16
 """Items that leave a device idle, one thread each."""
-IDENTITIES = {"sum": 0, "prod": 1, "max": -inf, "min": inf, "any": False, "all": True}
-COMBINED = {**{kind: kind for kind in IDENTITIES}, "any": "max", "all": "min"}
+OF_BOOLEANS = {"sum": "max", "prod": "min"}
+"""A sum of booleans is true when one of them is, a product when all are."""
+IDENTITIES = {"sum": 0, LAST: 0, "prod": 1, "max": -inf, "min": inf, "any": False, "all": True}
+COMBINED = {**{kind: kind for kind in IDENTITIES if kind != LAST}, "any": "max", "all": "min"}
 """What `COMBINE` calls a fold."""
 
 
@@ -103,6 +108,7 @@ class _Call:
         if program.compares:
             results, operands = (_with_bytes(each) for each in (results, operands))
         self.results = results
+        self.whole = dict(operands)
         sizes = {name: views.get(name, array).sizes for name, array in operands.items()}
         self.extents, self.batch = program.measured(sizes, self.given)
         self.forms = {**program.inputs, **program.results, **program.on_device_temporaries}
@@ -128,12 +134,21 @@ class _Call:
         return dtypes.float32
 
     def _moved(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        """Numbers as words of their width."""
+        """Numbers as words of their width, unless one of them is an argument."""
         forms = {**self.program.inputs, **self.program.results}
+        has_numbers = any(launch.numbers for launch in self.program.on_device)
         return {
-            name: array.moved() if forms[name].kind == "number" else array
+            name: array.moved() if forms[name].kind == "number" and not has_numbers else array
             for name, array in arrays.items()
         }
+
+    def _number(self, value: Any) -> Any:
+        """A number of the kind of what loops compute; complex ones lie in memory."""
+        if self.compute.is_complex:
+            made = self.queue.empty((), self.compute)
+            self.queue.fill(made, value)
+            return made.address
+        return float(value) if self.compute.kind == "f" else int(value)
 
     def run(self) -> None:
         """Queue all launches."""
@@ -149,9 +164,9 @@ class _Call:
         count = prod(self.extents[name] for name in launch.items) * batch
         first: list[Array] = []
         if launch.scatter is not None:
-            target, kind = launch.scatter
-            self.queue.fill(self.arrays[target], IDENTITIES[kind])
-            values = self.queue.empty((count,), self.arrays[target].dtype)
+            self._begin(*launch.scatter)
+        if launch.scatter is not None and launch.combines:
+            values = self.queue.empty((count,), self.arrays[launch.scatter[0]].dtype)
             first = [values, self.queue.empty((count,), dtypes.int64)]
         if not count or self._contracted(launch):
             return
@@ -164,8 +179,16 @@ class _Call:
             -(-count * lanes // threads), self.queue.processors * typed.BLOCKS_PER_PROCESSOR
         )
         self.queue.launch(source, blocks, (threads, 1), values)
-        if launch.scatter is not None:
-            self._combine(*launch.scatter, *first)
+        if launch.scatter is not None and launch.combines:
+            self._combine(*launch.scatter[:2], *first)
+
+    def _begin(self, name: str, kind: str, begun: str | None) -> None:
+        """What a scatter's result is before the first value is put to it; in place what it is."""
+        target = self.written.get(name, self.arrays[name])
+        if begun is None:
+            self.queue.fill(target, IDENTITIES[kind])
+        else:
+            self.queue.copy(target, self.whole.get(begun, self.arrays[begun]))
 
     def _scanned(self, launch: Launch, count: int) -> bool:
         """Whether threads share the rows of a scan, and do it."""
@@ -207,8 +230,9 @@ class _Call:
         return contracted(self.queue, launch.product, arrays, self.extents, sizes, operands)
 
     def _combine(self, target: str, kind: str, values: Array, positions: Array) -> None:
-        array = self.arrays[target]
+        array = self.written.get(target, self.arrays[target])
         if array.dtype is dtypes.bool:
+            kind = OF_BOOLEANS.get(kind, kind)
             array, values = (each._replace(dtype=dtypes.uint8) for each in (array, values))
         flat = array.reshaped(array.numel)
         folded = Folded(1, flat.numel, 1)
@@ -240,7 +264,7 @@ class _Call:
         arrays = [*first, *(self.arrays[name] for name in launch.arrays)]
         wide = self._is_wide(launch, [count, *wholes], arrays)
         kinds = tuple([each.dtype for each in arrays])
-        numbers = [float(self.given[name]) for name in launch.numbers]
+        numbers = [self._number(self.given[name]) for name in launch.numbers]
         numbered = len(wholes), len(loops.sizes), len(numbers)
         form = Form(launch, order, self.compute, lanes, wide, kinds, parts, *numbered, shared)
         sizes = [self._extent(name) for name in order[:-1]] + loops.sizes
@@ -262,7 +286,7 @@ class _Call:
         order = list(range(len(self.batch)))
         target = launch.writes[0] if launch.writes else ""
         if target in rows and not (
-            launch.over_batch or launch.scatter or DRAW_KEY in launch.arrays
+            launch.over_batch or launch.combines or DRAW_KEY in launch.arrays
         ):
             order.sort(key=lambda dim: -abs(rows[target][dim]))
         sizes, strides = collapse(self.batch, list(rows.values()), order)
@@ -274,13 +298,13 @@ class _Call:
         """What an item is told by, the fastest first: neighbours write side by side."""
         found = (*launch.items[::-1], *([ROWS] if launch.has_batch else []))
         moving = [name for name in found if self._extent(name) > 1]
-        if launch.scatter is not None or not moving:
+        if launch.combines or not moving:
             return found
         target = launch.writes[0]
         form, own = self.forms[target], self.arrays[target].strides
         steps = dict(zip(form.indices, own[len(own) - form.rank :], strict=True))
         steps[ROWS] = (loops.strides.get(target) or [0])[-1]
-        fastest = min(moving, key=lambda name: abs(steps[name]))
+        fastest = min(moving, key=lambda name: abs(steps.get(name, NOWHERE)))
         return (fastest, *(name for name in found if name != fastest))
 
     def _parts(
@@ -312,7 +336,8 @@ class _Call:
         yield from (whole(self.extents[name]) for name in (*launch.extents, *launch.integers))
         for i, name in enumerate(launch.numbers):
             is_bool = type(self.given[name]) is bool
-            yield f"number{i} != 0" if is_bool else f"T(number{i})"
+            number = f"number{i}[0]" if self.compute.is_complex else f"number{i}"
+            yield f"{number} != 0" if is_bool else f"T({number})"
         if self.has_mask:
             yield from (str(n in self.wanted) for n in launch.arrays if n in self.results)
 
@@ -339,7 +364,7 @@ def _in_opmath(program: IndexProgram) -> set[str]:
     found: set[str] = set()
     for launch in program.on_device:
         found |= {name for name in launch.arrays if is_read(launch, name)}
-        found |= set(launch.scatter[:1] if launch.scatter else ())
+        found |= set(launch.scatter[:1] if launch.scatter and launch.combines else ())
         found |= set(launch.product.tensors if launch.product else ())
     return found
 

@@ -183,7 +183,7 @@ def index_kernel(form: Form) -> Source:
         *(f"{storage_type(each)}*" for each in form.dtypes),
         *("int64*", "int64", index, *[index] * form.wholes),
         *(index, "uint32", "uint32") * form.divisors,
-        *[form.compute.name] * form.numbers,
+        *[f"{form.compute.name}*" if form.compute.is_complex else form.compute.name] * form.numbers,
     )
     return Source(name, text, types, typed.THREADS)
 
@@ -203,7 +203,7 @@ def _kernel(form: Form) -> list[str]:
     called = [*indices, *(["rest"] if launch.has_batch else [])]
     called += ["lane"] if launch.lanes is not None else []
     called += ["faults", "first_check"] if launch.refused else []
-    called += ["item"] if launch.scatter is not None else []
+    called += ["item"] if launch.combines else []
     if form.shared is not None:
         scan, group, makes_totals, totals = form.shared
         wholes = ("length", "slices", "chunk")
@@ -358,4 +358,4 @@ def array_names(launch: Launch) -> list[str]:
     """What a function calls its arrays, those of a scatter first."""
     parameters = list(inspect.signature(launch.function).parameters)
     end = parameters.index(f"{launch.arrays[0]}_at")
-    return parameters[end - len(launch.arrays) - 2 * (launch.scatter is not None) : end]
+    return parameters[end - len(launch.arrays) - 2 * launch.combines : end]

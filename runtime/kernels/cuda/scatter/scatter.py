@@ -40,40 +40,12 @@ def number_array(queue: Queue, value: Any, dtype: dtypes.dtype) -> Array:
     return made
 
 
-def scatter(queue: Queue, out: Array, self: Array, dim: int, index: Array, src: Array) -> None:
-    """out[o, index[o, j, i], i] = src[o, j, i] around `dim`."""
-    start_from(queue, out, self)
-    _scatter(queue, out, dim, index, _cut(queue, src, index), False)
-
-
-def scatter_value(
-    queue: Queue, out: Array, self: Array, dim: int, index: Array, value: Any
-) -> None:
-    """out[o, index[o, j, i], i] = value around `dim`."""
-    start_from(queue, out, self)
-    _scatter(queue, out, dim, index, number_array(queue, value, out.dtype), True)
-
-
 def _cut(queue: Queue, src: Array, index: Array) -> Array:
     """The part of `src` that `index` covers, contiguous."""
     if src.ndim == index.ndim:
         for dim, size in enumerate(index.sizes):
             src = src.narrowed(dim, 0, size)
     return contiguous(queue, src)
-
-
-def _scatter(queue: Queue, out: Array, dim: int, index: Array, src: Array, is_number: bool) -> None:
-    """Write into the part of `out` that `index` can reach."""
-    if not index.numel:
-        return
-    target = within(out, index.sizes, dim)
-    buffer = contiguous(queue, target)
-    places = _flat_places(queue, buffer, dim, index)
-    operands = (buffer.moved(), src.moved(), places)
-    numbers = (places.numel, places.numel, buffer.numel, 1)
-    run_elements(queue, write_elements, places.numel, *operands, *numbers, IS_NUMBER=is_number)
-    if buffer is not target:
-        queue.copy(target, buffer)
 
 
 def _flat_places(queue: Queue, buffer: Array, dim: int, index: Array) -> Array:
@@ -131,11 +103,6 @@ def write_slices(
 # -- combining ----------------------------------------------------------------------------------
 
 
-def scatter_add(queue: Queue, out: Array, self: Array, dim: int, index: Array, src: Array) -> None:
-    """out[o, index[o, j, i], i] += src[o, j, i] around `dim`."""
-    scatter_reduce(queue, out, self, dim, index, src, "sum", True)
-
-
 def scatter_combine(
     queue: Queue, out: Array, self: Array, dim: int, index: Array, src: Array, reduce: str
 ) -> None:
@@ -177,30 +144,6 @@ def scatter_reduce(
         queue.copy(target, buffer)
 
 
-def index_add(
-    queue: Queue, out: Array, self: Array, dim: int, index: Array, source: Array, alpha: Any = 1
-) -> None:
-    """Add alpha times the slices of `source` to the slices that `index` names."""
-    start_from(queue, out, self)
-    if alpha != 1:
-        scaled = queue.empty(source.sizes, source.dtype)
-        factor = number_array(queue, alpha, source.dtype)
-        run_elements(queue, multiply, source.numel, scaled, source, factor, source.numel)
-        source = scaled
-    folded = sizes_around(out.sizes, dim)
-    places = plain_places(queue, index, folded.count)
-    combine_at_places(queue, out, places, source, folded, plus)
-
-
-@device_kernel("X* X* X*", "I")
-def multiply(out, x, factor, n):
-    """A thread owns elements at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        out[i] = store_X(T(load_X(x[i]) * load_X(factor[0])))
-        i = I(i + cuda.gridsize(1))
-
-
 def index_reduce(
     queue: Queue,
     out: Array,
@@ -221,15 +164,6 @@ def index_reduce(
 
 
 # -- replacing ----------------------------------------------------------------------------------
-
-
-def index_copy(
-    queue: Queue, out: Array, self: Array, dim: int, index: Array, source: Array
-) -> None:
-    """Copy the slices of `source` over the slices that `index` names."""
-    start_from(queue, out, self)
-    folded = sizes_around(out.sizes, dim)
-    write_slices(queue, out, source, plain_places(queue, index, folded.count), folded)
 
 
 def index_fill(queue: Queue, out: Array, self: Array, dim: int, index: Array, value: Any) -> None:
