@@ -74,10 +74,20 @@ class SparseTensorType(TensorType):
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
         """A COO tensor of indices, values and sizes, or of sizes alone."""
         on = cls.device_type if device is None else device
-        if args and not isinstance(args[0], Tensor):
-            sizes = args[0] if isinstance(args[0], (tuple, list)) else args
-            return sparse_coo_tensor(size=sizes, dtype=cls.dtype, device=on)
-        return sparse_coo_tensor(*args, dtype=cls.dtype, device=on)
+        return entries_or_sizes(cls.dtype, devices.device(on), args)
+
+
+def entries_or_sizes(of: dtype, on: device, args: tuple[Any, ...]) -> Tensor:
+    """Make a COO tensor as the constructors of old did: of indices, values and sizes, or of sizes.
+
+    **Raises** TypeError for a tensor by itself.
+    """
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        raise TypeError("new(): expected indices and values, or sizes, got one tensor")
+    if args and not isinstance(args[0], Tensor):
+        sizes = args[0] if isinstance(args[0], (tuple, list)) else args
+        return sparse_coo_tensor(size=sizes, dtype=of, device=on)
+    return sparse_coo_tensor(*(args or ((0,),)), dtype=of, device=on)
 
 
 def _define(of: dtype, device_type: str) -> TensorType:

@@ -165,6 +165,10 @@ class TensorAPI:
     def new(self: Self, *args: Any, device: Any = None) -> Tensor:
         """Make a tensor of this dtype, by sizes or by data. Prefer `new_empty`, `new_tensor`."""
         on = self.device if device is None else devices.device(device)
+        if sparse_records.is_sparse(self):
+            if not self.is_sparse:
+                raise errors.not_this_layout("new", "strided or sparse coordinate", self.layout)
+            return legacy_types.entries_or_sizes(self.dtype, on, args)
         return legacy_types.from_sizes_or_data(self.dtype, on, args)
 
     def as_subclass(self: Self, cls: type[Tensor]) -> Tensor:

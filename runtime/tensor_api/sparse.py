@@ -139,7 +139,7 @@ def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
 
 
 def to_sparse_bsr(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Tensor:
-    """Return the tensor in compressed rows of blocks, of (rows, columns) each.
+    """Return the tensor in compressed rows of blocks: (rows, columns), or one number for both.
 
     **Raises** RuntimeError for sizes that blocks do not divide.
     """
@@ -147,7 +147,7 @@ def to_sparse_bsr(self: Tensor, blocksize: Any, dense_dim: int | None = None) ->
 
 
 def to_sparse_bsc(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Tensor:
-    """Return the tensor in compressed columns of blocks, of (rows, columns) each.
+    """Return the tensor in compressed columns of blocks: (rows, columns), or one number for both.
 
     **Raises** RuntimeError for sizes that blocks do not divide.
     """

@@ -28,7 +28,10 @@ def calls_of(text: str) -> list[str]:
 
 ALIKE = calls_of(
     """
-    s+s  s+u  u+u  s-s  s*2  s*s  s*u  u*u  e+s  e*s  s/2  s**2  s.sin()  u.sin()  u.neg()
+    s+s  s+u  u+u  s-s  s*2  s*s  s*u  u*u  e+s  e*s  s/2  s**2  s.float_power(2.)
+    s.float_power(-1)  u.float_power(0.5)  s.new()  s.new(2,3)  s.new(s.indices(),d[0])
+    s.new(s.indices(),d[0],(4,4))  s.new(d)
+    s.sin()  u.sin()  u.neg()
     u.abs()  s.sqrt()  d+s  s*d  d*s  s*d[0]  h*2  h+h  h*h  s.t()  u.transpose(0,1)
     s.permute(1,0)  h.transpose(0,1)  h.permute(1,0,2)  s.sum()  u.sum(0)  s.sum(1)  s.sum((0,1))
     h.sum(0)  h.sum(2)  h.sum((0,1))  e.sum(0)  s.sum(dtype=t.float64)  s.sum(0,keepdim=True)
@@ -91,6 +94,7 @@ COMPRESSED = calls_of(
     c+c  c*2  c*c  c*q  q*c  c.sin()  c.neg()  c.floor()  c+q  q+c  c@q  q@c  c@c  c@q[0]  c.t()
     k.t()  b.t()  c.sum()  c.sum(1,keepdim=True)  c.clone()  c.double()  c.bool()  c.to_dense()
     c.to_sparse()  c.to_sparse_csc()  k.to_sparse_csr()  c.to_sparse_bsr((2,2))
+    c.to_sparse_bsr(1)  q.to_sparse_bsc(1)  c.clone().normal_(2.,0.)
     c.to_sparse_bsc((1,2))  b.to_dense()  a.to_dense()  c.values()  c.crow_indices()
     c.col_indices()  k.ccol_indices()  k.row_indices()  c.ccol_indices()  c[0]  c[0,1]  n[0]
     c.sparse_mask(c)  q.sparse_mask(c)  c.mul_(2)  c.add_(c)  c.zero_()  t.zeros_like(c)  len(c)

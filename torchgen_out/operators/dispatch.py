@@ -1501,6 +1501,7 @@ normal_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_normal_,
+    layouts={"SparseCsr": "sparse.conversion.normal_"},
 )
 
 random__from = Dispatch(

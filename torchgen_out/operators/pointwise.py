@@ -1060,6 +1060,10 @@ float_power_Tensor_Tensor = Pointwise(
     formulas={(): kernels.float_power_Tensor_Tensor},
     differentiable=("self", "exponent"),
     record=nodes.FloatPowerBackward0.recording,
+    layouts={
+        "Sparse": "sparse.arithmetic.float_power",
+        "SparseCsr": "sparse.arithmetic.float_power",
+    },
 )
 
 float_power_Scalar = Pointwise(

@@ -152,3 +152,15 @@ def pow(self: Any, exponent: Any) -> Tensor:
     if structure.is_coo(self):
         self = structure.coalesced(self)
     return structure.with_values(self, structure.values(self).pow(exponent))
+
+
+def float_power(self: Any, exponent: Any) -> Tensor:
+    """Entries to the power of a number that is not zero, in float64 or complex128.
+
+    Raises: as `pow`.
+    """
+    if isinstance(exponent, Tensor) or exponent == 0:
+        return pow(self, exponent)  # which says what is wrong
+    if structure.is_coo(self):
+        self = structure.coalesced(self)
+    return structure.with_values(self, structure.values(self).float_power(exponent))

@@ -85,6 +85,10 @@ def _checked_blocks(layout: layouts.layout, blocksize: Any) -> tuple[int, int] |
         if blocksize is not None:
             raise RuntimeError(f"to_sparse: blocksize is for blocks, but layout is {layout}")
         return None
+    if blocksize.__class__ is int:
+        blocksize = blocksize, blocksize
+    if blocksize.__class__ is bool:
+        raise TypeError("to_sparse: 'blocksize' must be numbers, not bool")
     if blocksize is None or len(blocksize) != 2:
         raise RuntimeError(f"to_sparse: {layout} needs a blocksize of two numbers")
     height, width = blocksize

@@ -161,6 +161,12 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     return structure.with_values(self, ops.full_like(structure.values(self), number))
 
 
+def normal_(self: Tensor, mean: float = 0, std: float = 1, generator: Any = None) -> Tensor:
+    """What a compressed `self` holds afterwards: normal numbers in all entries."""
+    drawn = ops.empty_like(structure.values(self)).normal_(mean, std, generator=generator)
+    return structure.with_values(self, drawn)
+
+
 def no_entries(self: Tensor) -> Tensor:
     """A tensor of the sizes and layout of a sparse one without entries."""
     given = sparse.storage_of(self).values
