@@ -137,11 +137,14 @@ def index_programs_compute_in_floats(operator: Operator, context: Context) -> It
     """An index program computes in floats; what kinds of others depends on what it does.
 
     Sums and products alone serve integers, too, and what only compares truth values besides. Sums
-    of these have another dtype, which a shape function tells. Complex numbers have no order.
+    of these have another dtype, which a shape function tells. Complex numbers have no order. Where
+    an argument tells the dtype, and a shape function reads it, others are converted to that.
     """
     if not isinstance(operator.kind, Index) or operator.kind.program.moves:
         return
     program, has_meta = operator.kind.program, operator.kind.meta is not None
+    if has_meta and any("ScalarType" in each.type.names for each in operator.plain_arguments):
+        return
     serves = {
         "complex": program.serves_complex,
         "bool": program.compares or (program.is_exact and has_meta),

@@ -162,10 +162,11 @@ class DeviceNestWriter(NestWriter):
     """One nest of a launch."""
 
     def loop(self, loop: Loop, first: str = "0", last: str = "") -> None:
-        """`for` over an index; the innermost one of a fold is shared by the lanes."""
+        """`for` over an index; the innermost one of a row is shared by the lanes."""
         first, last = self.bounds(loop, first, last)
         bounds = [first, last]
-        if loop in self.nest.inner[-1:] and self.writer.phase.lanes is not None:
+        rows = self.nest.inner if self.nest.is_fold else self.nest.outer
+        if loop in rows[-1:] and self.writer.phase.lanes is not None:
             bounds = ["lane" if first == "0" else f"{first} + lane", last, "LANES"]
         elif loop.is_reversed:
             bounds = [f"{last} - 1", f"{first} - 1", "-1"]
@@ -243,7 +244,8 @@ class DeviceNestWriter(NestWriter):
 
     def conditions(self, statement: Statement) -> list[str]:
         """One thread writes of those that share the item."""
-        is_shared = self.writer.phase.lanes is not None
+        is_own = not self.nest.is_fold and bool(self.nest.outer)
+        is_shared = self.writer.phase.lanes is not None and not is_own
         return [*(["lane == 0"] if is_shared else []), *super().conditions(statement)]
 
     def scatter(self) -> None:

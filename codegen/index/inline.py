@@ -33,27 +33,25 @@ def inlined(program: IndexProgram) -> IndexProgram:
     return without_copies(program)
 
 
+def recomputed(program: IndexProgram) -> IndexProgram:
+    """The program where two readers compute what they read, if that costs less than memory."""
+    for each in program.statements:
+        found = None if each.target in program.results else _readers(each, program)
+        if not found or len(found) > 2 or _work(each) > CHEAP:
+            continue
+        if all(_goes_over_all(each, other, access) for other, access in found):
+            return recomputed(_put_in(each, program))
+    return program
+
+
+CHEAP = 72
+"""Work of a formula that a device does again sooner than to write and read what it gives."""
+
+
 def _may_inline(each: Statement, program: IndexProgram) -> bool:
     """Whether an element is read once, by a statement that goes over its indices alone."""
-    if each.fold is not None or each.type == "int" or each.is_detached:
-        return False
-    if any(access.tensor == each.target for access in each.accesses):
-        return False
-    folds = [other.fold for other in program.statements if other.fold is not None]
-    if any(fold.start is not None and fold.start.tensor == each.target for fold in folds):
-        return False
-    readers = [
-        (other, access)
-        for other in program.statements
-        for access in other.accesses
-        if access.tensor == each.target
-    ]
-    if any(
-        isinstance(atom, Element) and atom.tensor == each.target
-        for other, _ in readers
-        for place in other.all_places
-        for atom in place.atoms
-    ):
+    readers = _readers(each, program)
+    if readers is None:
         return False
     is_trivial = _work(each) <= TRIVIAL and len(each.reads) <= 2
     if is_trivial:
@@ -64,6 +62,28 @@ def _may_inline(each: Statement, program: IndexProgram) -> bool:
     if len(readers) != 1 and (len(domains) != 1 or readers[0][0].fold is None):
         return False  # folds over the same are one loop, which computes equal parts once
     return all(_goes_over_all(each, other, access) for other, access in readers)
+
+
+def _readers(each: Statement, program: IndexProgram) -> list[tuple[Statement, Access]] | None:
+    """What reads elements of a statement; None if its formula cannot be put there."""
+    if each.fold is not None or each.type == "int" or each.is_detached or each.reads_itself:
+        return None
+    folds = [other.fold for other in program.statements if other.fold is not None]
+    if any(fold.start is not None and fold.start.tensor == each.target for fold in folds):
+        return None
+    readers = [
+        (other, access)
+        for other in program.statements
+        for access in other.accesses
+        if access.tensor == each.target
+    ]
+    is_place = any(
+        isinstance(atom, Element) and atom.tensor == each.target
+        for other, _ in readers
+        for place in other.all_places
+        for atom in place.atoms
+    )
+    return None if is_place else readers
 
 
 def _domain(statement: Statement) -> tuple[tuple[str, ...], Fold | None]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..index.contract import contraction_of
 from ..index.device import is_last
+from ..index.inline import recomputed
 from ..index.scans import carried_of
 from ..model.index import IndexProgram, Statement
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
@@ -21,7 +22,7 @@ def device_plan(program: IndexProgram) -> LoopProgram:
     scatter is cut in two: its items tell where each value goes, and the runtime combines the values
     of each place in their order.
     """
-    program = gathered(prepared(program))
+    program = gathered(recomputed(prepared(program)))
     phases = tuple(_device_phase(group, program) for group in _device_groups(program))
     local = {name for phase in phases for name in phase.numbers}
     kept = tuple(
@@ -33,10 +34,16 @@ def device_plan(program: IndexProgram) -> LoopProgram:
 
 
 def _device_groups(program: IndexProgram) -> list[list[Statement]]:
-    """Neighbours whose elements need nothing of each other but those of the same item."""
+    """Neighbours whose elements need nothing of each other but those of the same item.
+
+    After folds over a row what is made of each of its elements is of the same item, too.
+    """
     groups: list[list[Statement]] = []
     for each in program.statements:
-        if groups and _is_elementwise_with(each, groups[-1], program):
+        admits = groups and (
+            _is_elementwise_with(each, groups[-1], program) or _is_of_row(each, groups[-1], program)
+        )
+        if admits:
             groups[-1].append(each)
         else:
             groups.append([each])
@@ -64,6 +71,53 @@ def _is_elementwise_with(
     )
 
 
+def _is_of_row(statement: Statement, group: Sequence[Statement], program: IndexProgram) -> bool:
+    """Whether a statement goes over the rows that a group folds.
+
+    Its results are written by the threads that share a row, each its own elements.
+    """
+    first = group[0]
+    loops = {each.fold.indices for each in group if each.fold is not None}
+    own = tuple(name for name in statement.indices if name not in first.indices)
+    items = tuple(name for name in statement.indices if name in first.indices)
+    is_alone = any(contraction_of(each, program) for each in (first, statement))
+    if is_alone or not loops or items != first.indices or statement.reads_itself:
+        return False
+    if any(each.reads_itself or scattered_of(each) for each in (*group, statement)):
+        return False
+    if any(each.fold is not None and each.fold.start for each in (*group, statement)):
+        return False
+    if first.has_batch != statement.has_batch or any(len(each) != 1 for each in loops):
+        return False
+    is_row = statement.fold is None and (own,) == tuple(loops) and statement.type == "number"
+    is_made = statement.target in program.results and not _is_read(statement.target, program)
+    is_fold = statement.fold is not None and not own and loops == {statement.fold.indices}
+    if not (is_fold or (is_row and is_made) or (not own and statement.fold is None)):
+        return False
+    made = {each.target: list(each.indices) for each in group}
+    return not any(
+        [place.index for place in access.places] != made[access.tensor]
+        or access.has_batch != first.has_batch
+        for access in statement.accesses
+        if access.tensor in made
+    )
+
+
+def _is_read(tensor: str, program: IndexProgram) -> bool:
+    return any(access.tensor == tensor for s in program.statements for access in s.accesses)
+
+
+def _kept_along(
+    group: Sequence[Statement], items: Sequence[str], program: IndexProgram
+) -> tuple[str, ...]:
+    """The numbers of a row that nobody needs beyond it."""
+    own = {each.target for each in group}
+    others = [s for s in program.statements if s.target not in own]
+    needed = {access.tensor for each in others for access in each.accesses}
+    needed |= set(program.results)
+    return tuple(s.target for s in group if s.indices == items and s.target not in needed)
+
+
 def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
     first = group[0]
     if scattered_of(first):
@@ -71,7 +125,12 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
     items = tuple(each for each in first.indices if each not in first.steps)
     best = vector_of(group, program)
     nests = nests_of(group, items, first.has_batch, best, program)
-    numbers, _ = kept_within(group, items, first.has_batch, program)
+    is_of_rows = any(each.indices != first.indices for each in group)
+    numbers = (
+        _kept_along(group, items, program)
+        if is_of_rows
+        else kept_within(group, items, first.has_batch, program)[0]
+    )
     is_scan = any(each.reads_itself for each in group)
     shared = [] if is_scan else [_shared_loop(nest, best) for nest in nests]
     lanes = next((each for each in shared if each), None)

@@ -15,7 +15,6 @@ from torchgen_out._runtime.kernels.cpu.normalization import batch_norm as batch_
 from torchgen_out._runtime.kernels.cpu.normalization import layer_norm as normalization
 from torchgen_out._runtime.kernels.cpu.pooling import fixed as pooling
 from torchgen_out._runtime.kernels.cpu.reduction import statistics
-from torchgen_out._runtime.kernels.cpu.softmax import softmax
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -133,18 +132,6 @@ def test_layer_norm(dims: int) -> None:
     )
     for result, leaf in zip(results, leaves, strict=True):
         np.testing.assert_allclose(result, leaf.grad.numpy(), atol=1e-12)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape, dim", [((4, 100), 1), ((4, 5, 6), 1), ((3, 4), 0)])
-def test_softmax(shape: tuple[int, ...], dim: int, dtype: Any) -> None:
-    x = (5 * random(*shape)).astype(dtype)
-    tolerance = 2e-6 if dtype is np.float32 else 1e-13
-    out = np.empty_like(x)
-    softmax.softmax(out, x, dim, None)
-    np.testing.assert_allclose(out, torch.softmax(torch.tensor(x), dim), rtol=tolerance)
-    softmax.log_softmax(out, x, dim, None)
-    np.testing.assert_allclose(out, torch.log_softmax(torch.tensor(x), dim), rtol=tolerance)
 
 
 @pytest.mark.parametrize("reduction, name", list(enumerate(("none", "mean", "sum"))))

@@ -17,6 +17,7 @@ from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
 from torchgen_out._runtime.kernels.common import pooling as pooling_geometry
 from torchgen_out._runtime.kernels.common import scan as scan_geometry
+from torchgen_out._runtime.kernels.common import softmax as softmax_geometry
 from torchgen_out._runtime.kernels.common.index import (
     IndexProgram,
     Launch,
@@ -30,6 +31,7 @@ from torchgen_out._runtime.kernels.common.index import (
 from torchgen_out._runtime.kernels.common.lanes import (
     LANES,
     I,
+    joined_larger,
     joined_sum,
     modulus,
     note_outside,
@@ -42,6 +44,8 @@ from torchgen_out._runtime.kernels.common.places import (
     HIGHEST,
     LOOK,
     LOWEST,
+    RUN,
+    TILE,
     WIDE,
     U,
     apart,
@@ -49,15 +53,19 @@ from torchgen_out._runtime.kernels.common.places import (
     end_inside,
     first_inside,
     greater,
+    larger,
     lesser,
+    ordered,
     plus,
     row_start,
+    unordered,
 )
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     T,
     exp,
     inf,
     isinf,
+    log,
     log1p,
     max,
     min,
@@ -4096,6 +4104,1092 @@ cummin = IndexProgram(
                 ("HIGHEST", "np.int64(0)"),
                 ("number", "int"),
             ),
+        ),
+    ),
+)
+
+
+def softmax_int_single_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """top[...] = max(j: self[..., j])
+    e[..., j] = exp(self[..., j] - top[...])
+    scale_sum[...] = sum(j: e[..., j])
+    scale[...] = 1 / scale_sum[...]
+    out[..., j] = e[..., j] * scale[...]
+    """
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        top_total = ordered(T(-inf))
+        for j in range(n_j):
+            self_value = T(self[U(self_p + j * self_s0)])
+            top_item = self_value
+            top_total = larger(top_total, ordered(top_item))
+        top_total_value = unordered(top_total)
+        top = top_total_value
+        scale_sum_total = WIDE(0)
+        for begin in range(0, n_j, BLOCK):
+            scale_sum_run = T(0)
+            for j in range(begin, lesser(begin + BLOCK, n_j)):
+                self_value2 = T(self[U(self_p + j * self_s0)])
+                e_value = exp(self_value2 - top)
+                scale_sum_item = e_value
+                scale_sum_run = plus(scale_sum_run, scale_sum_item)
+                out[U(out_p + j * out_s0)] = e_value
+            scale_sum_total = plus(scale_sum_total, WIDE(scale_sum_run))
+        scale_sum = T(scale_sum_total)
+        scale = T(1) / scale_sum
+        for j in range(n_j):
+            e_value2 = out[U(out_p + j * out_s0)]
+            out_value = e_value2 * scale
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def softmax_int_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    return (n_j,)
+
+
+softmax_int_single = IndexProgram(
+    "softmax_int_single",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=softmax_int_single_extents,
+    measures=("j",),
+    launches=(
+        Launch(
+            function=softmax_int_single_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",), (), ("j",)),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def softmax_int_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """top[..., i] = max(j: self[..., j, i])
+    e[..., j, i] = exp(self[..., j, i] - top[..., i])
+    scale_sum[..., i] = sum(j: e[..., j, i])
+    scale[..., i] = 1 / scale_sum[..., i]
+    out[..., j, i] = e[..., j, i] * scale[..., i]
+    """
+    scale_sum_totals = np.empty(TILE, WIDE)
+    width = lesser(TILE, n_i)
+    top = np.empty(width, T)
+    scale_sum = np.empty(width, T)
+    scale = np.empty(width, T)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(begin, end):
+            top[U(i - begin)] = T(-inf)
+        for j in range(n_j):
+            for i in range(begin, end):
+                self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_item = self_value
+                at = U(i - begin)
+                before = top[at]
+                top[at] = top_item if (top_item > before) | (top_item != top_item) else before
+        for i in range(begin, end):
+            scale_sum[U(i - begin)] = T(0)
+            scale_sum_totals[U(i - begin)] = WIDE(0)
+        kept = 0
+        for j in range(n_j):
+            if kept == RUN:
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    scale_sum_totals[at] = scale_sum_totals[at] + WIDE(scale_sum[at])
+                    scale_sum[at] = T(0)
+                kept = 0
+            kept = kept + 1
+            for i in range(begin, end):
+                self_value2 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_value = top[U(i - begin)]
+                e_value = exp(self_value2 - top_value)
+                scale_sum_item = e_value
+                at = U(i - begin)
+                before = scale_sum[at]
+                scale_sum[at] = before + scale_sum_item
+                out[U(out_p + j * out_s0 + i * out_s1)] = e_value
+        for i in range(begin, end):
+            scale_sum[U(i - begin)] = T(
+                scale_sum_totals[U(i - begin)] + WIDE(scale_sum[U(i - begin)])
+            )
+        for i in range(begin, end):
+            scale_sum_value = scale_sum[U(i - begin)]
+            scale_value = T(1) / scale_sum_value
+            scale[U(i - begin)] = scale_value
+        for j in range(n_j):
+            for i in range(begin, end):
+                e_value2 = out[U(out_p + j * out_s0 + i * out_s1)]
+                scale_value2 = scale[U(i - begin)]
+                out_value = e_value2 * scale_value2
+                out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def softmax_int_device_0(
+    i,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """top[..., i] = max(j: self[..., j, i])
+    scale_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
+    scale[..., i] = 1 / scale_sum[..., i]
+    out[..., j, i] = exp(self[..., j, i] - top[..., i]) * scale[..., i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    top_total = T(-inf)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top = top_total
+    scale_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value2 = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        scale_sum_item = exp(self_value2 - top)
+        scale_sum_total = plus(scale_sum_total, scale_sum_item)
+    scale_sum_total = joined_sum(scale_sum_total)
+    scale_sum = scale_sum_total
+    scale = T(1) / scale_sum
+    for j in range(lane, n_j, LANES):
+        self_value3 = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        out_value = exp(self_value3 - top) * scale
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
+
+
+def softmax_int_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    return n_j, n_i
+
+
+softmax_int = IndexProgram(
+    "softmax_int",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=softmax_int_extents,
+    measures=("j", "i"),
+    geometry=softmax_geometry.softmax,
+    single=softmax_int_single,
+    launches=(
+        Launch(
+            function=softmax_int_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("j", "i"), ("i",), ("j", "i")),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=softmax_int_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",), (), ("j",)),
+            lanes=("j", False),
+        ),
+    ),
+)
+
+
+def log_softmax_int_single_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """top[...] = max(j: self[..., j])
+    logarithm_sum[...] = sum(j: exp(self[..., j] - top[...]))
+    logarithm[...] = log(logarithm_sum[...])
+    out[..., j] = self[..., j] - top[...] - logarithm[...]
+    """
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        top_total = ordered(T(-inf))
+        for j in range(n_j):
+            self_value = T(self[U(self_p + j * self_s0)])
+            top_item = self_value
+            top_total = larger(top_total, ordered(top_item))
+        top_total_value = unordered(top_total)
+        top = top_total_value
+        logarithm_sum_total = WIDE(0)
+        for begin in range(0, n_j, BLOCK):
+            logarithm_sum_run = T(0)
+            for j in range(begin, lesser(begin + BLOCK, n_j)):
+                self_value2 = T(self[U(self_p + j * self_s0)])
+                logarithm_sum_item = exp(self_value2 - top)
+                logarithm_sum_run = plus(logarithm_sum_run, logarithm_sum_item)
+            logarithm_sum_total = plus(logarithm_sum_total, WIDE(logarithm_sum_run))
+        logarithm_sum = T(logarithm_sum_total)
+        logarithm = log(logarithm_sum)
+        for j in range(n_j):
+            self_value3 = T(self[U(self_p + j * self_s0)])
+            out_value = self_value3 - top - logarithm
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def log_softmax_int_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    return (n_j,)
+
+
+log_softmax_int_single = IndexProgram(
+    "log_softmax_int_single",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=log_softmax_int_single_extents,
+    measures=("j",),
+    launches=(
+        Launch(
+            function=log_softmax_int_single_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",), (), ("j",)),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def log_softmax_int_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """top[..., i] = max(j: self[..., j, i])
+    logarithm_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
+    logarithm[..., i] = log(logarithm_sum[..., i])
+    out[..., j, i] = self[..., j, i] - top[..., i] - logarithm[..., i]
+    """
+    logarithm_sum_totals = np.empty(TILE, WIDE)
+    width = lesser(TILE, n_i)
+    top = np.empty(width, T)
+    logarithm_sum = np.empty(width, T)
+    logarithm = np.empty(width, T)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(begin, end):
+            top[U(i - begin)] = T(-inf)
+        for j in range(n_j):
+            for i in range(begin, end):
+                self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_item = self_value
+                at = U(i - begin)
+                before = top[at]
+                top[at] = top_item if (top_item > before) | (top_item != top_item) else before
+        for i in range(begin, end):
+            logarithm_sum[U(i - begin)] = T(0)
+            logarithm_sum_totals[U(i - begin)] = WIDE(0)
+        kept = 0
+        for j in range(n_j):
+            if kept == RUN:
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    logarithm_sum_totals[at] = logarithm_sum_totals[at] + WIDE(logarithm_sum[at])
+                    logarithm_sum[at] = T(0)
+                kept = 0
+            kept = kept + 1
+            for i in range(begin, end):
+                self_value2 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_value = top[U(i - begin)]
+                logarithm_sum_item = exp(self_value2 - top_value)
+                at = U(i - begin)
+                before = logarithm_sum[at]
+                logarithm_sum[at] = before + logarithm_sum_item
+        for i in range(begin, end):
+            logarithm_sum[U(i - begin)] = T(
+                logarithm_sum_totals[U(i - begin)] + WIDE(logarithm_sum[U(i - begin)])
+            )
+        for i in range(begin, end):
+            logarithm_sum_value = logarithm_sum[U(i - begin)]
+            logarithm_value = log(logarithm_sum_value)
+            logarithm[U(i - begin)] = logarithm_value
+        for j in range(n_j):
+            for i in range(begin, end):
+                self_value3 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_value2 = top[U(i - begin)]
+                logarithm_value2 = logarithm[U(i - begin)]
+                out_value = self_value3 - top_value2 - logarithm_value2
+                out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def log_softmax_int_device_0(
+    i,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """top[..., i] = max(j: self[..., j, i])
+    logarithm_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
+    logarithm[..., i] = log(logarithm_sum[..., i])
+    out[..., j, i] = self[..., j, i] - top[..., i] - logarithm[..., i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    top_total = T(-inf)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top = top_total
+    logarithm_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value2 = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        logarithm_sum_item = exp(self_value2 - top)
+        logarithm_sum_total = plus(logarithm_sum_total, logarithm_sum_item)
+    logarithm_sum_total = joined_sum(logarithm_sum_total)
+    logarithm_sum = logarithm_sum_total
+    logarithm = log(logarithm_sum)
+    for j in range(lane, n_j, LANES):
+        self_value3 = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        out_value = self_value3 - top - logarithm
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
+
+
+def log_softmax_int_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    return n_j, n_i
+
+
+log_softmax_int = IndexProgram(
+    "log_softmax_int",
+    arguments=("self", "dim", "dtype"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=log_softmax_int_extents,
+    measures=("j", "i"),
+    geometry=softmax_geometry.softmax,
+    single=log_softmax_int_single,
+    launches=(
+        Launch(
+            function=log_softmax_int_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("i", "j"), ("i",), ("j", "i")),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=log_softmax_int_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",), (), ("j",)),
+            lanes=("j", False),
+        ),
+    ),
+)
+
+
+def _softmax_backward_data_single_0(
+    start,
+    stop,
+    grad_output,
+    output,
+    out,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    output_at,
+    output_row,
+    output_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """total[...] = sum(j: grad_output[..., j] * output[..., j])
+    out[..., j] = output[..., j] * (grad_output[..., j] - total[...])
+    """
+    for item in range(start, stop):
+        rest = item
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        output_p = output_at + row_start(batch, dims, output_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        total_total = WIDE(0)
+        for begin in range(0, n_j, BLOCK):
+            total_run = T(0)
+            for j in range(begin, lesser(begin + BLOCK, n_j)):
+                grad_output_value = grad_output[U(grad_output_p + j * grad_output_s0)]
+                output_value = output[U(output_p + j * output_s0)]
+                total_item = grad_output_value * output_value
+                total_run = plus(total_run, total_item)
+            total_total = plus(total_total, WIDE(total_run))
+        total = T(total_total)
+        for j in range(n_j):
+            output_value2 = output[U(output_p + j * output_s0)]
+            grad_output_value2 = grad_output[U(grad_output_p + j * grad_output_s0)]
+            out_value = output_value2 * (grad_output_value2 - total)
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def _softmax_backward_data_single_extents(grad_output, output):
+    """The extents of j; sizes must agree."""
+    n_j = grad_output[-1]
+    agree("_softmax_backward_data", "j", n_j, "size(output, -1)", output[-1])
+    return (n_j,)
+
+
+_softmax_backward_data_single = IndexProgram(
+    "_softmax_backward_data_single",
+    arguments=("grad_output", "output", "dim", "input_dtype"),
+    inputs={"grad_output": TensorForm(True, ("",)), "output": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_softmax_backward_data_single_extents,
+    measures=("j",),
+    launches=(
+        Launch(
+            function=_softmax_backward_data_single_0,
+            arrays=("grad_output", "output", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",)),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def _softmax_backward_data_0(
+    start,
+    stop,
+    grad_output,
+    output,
+    out,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """total[..., i] = sum(j: grad_output[..., j, i] * output[..., j, i])
+    out[..., j, i] = output[..., j, i] * (grad_output[..., j, i] - total[..., i])
+    """
+    total_totals = np.empty(TILE, WIDE)
+    width = lesser(TILE, n_i)
+    total = np.empty(width, T)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        output_p = output_at + row_start(batch, dims, output_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(begin, end):
+            total[U(i - begin)] = T(0)
+            total_totals[U(i - begin)] = WIDE(0)
+        kept = 0
+        for j in range(n_j):
+            if kept == RUN:
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    total_totals[at] = total_totals[at] + WIDE(total[at])
+                    total[at] = T(0)
+                kept = 0
+            kept = kept + 1
+            for i in range(begin, end):
+                grad_output_value = grad_output[
+                    U(grad_output_p + j * grad_output_s0 + i * grad_output_s1)
+                ]
+                output_value = output[U(output_p + j * output_s0 + i * output_s1)]
+                total_item = grad_output_value * output_value
+                at = U(i - begin)
+                before = total[at]
+                total[at] = before + total_item
+        for i in range(begin, end):
+            total[U(i - begin)] = T(total_totals[U(i - begin)] + WIDE(total[U(i - begin)]))
+        for j in range(n_j):
+            for i in range(begin, end):
+                output_value2 = output[U(output_p + j * output_s0 + i * output_s1)]
+                grad_output_value2 = grad_output[
+                    U(grad_output_p + j * grad_output_s0 + i * grad_output_s1)
+                ]
+                total_value = total[U(i - begin)]
+                t0 = grad_output_value2 - total_value
+                out_value = output_value2 * t0
+                out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def _softmax_backward_data_device_0(
+    i,
+    rest,
+    lane,
+    grad_output,
+    output,
+    out,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """total[..., i] = sum(j: grad_output[..., j, i] * output[..., j, i])
+    out[..., j, i] = output[..., j, i] * (grad_output[..., j, i] - total[..., i])
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    total_total = T(0)
+    for j in range(lane, n_j, LANES):
+        grad_output_value = grad_output[
+            U(grad_output_p + I(j * grad_output_s0) + I(i * grad_output_s1))
+        ]
+        output_value = output[U(output_p + I(j * output_s0) + I(i * output_s1))]
+        total_item = grad_output_value * output_value
+        total_total = plus(total_total, total_item)
+    total_total = joined_sum(total_total)
+    total = total_total
+    for j in range(lane, n_j, LANES):
+        output_value2 = output[U(output_p + I(j * output_s0) + I(i * output_s1))]
+        grad_output_value2 = grad_output[
+            U(grad_output_p + I(j * grad_output_s0) + I(i * grad_output_s1))
+        ]
+        out_value = output_value2 * (grad_output_value2 - total)
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
+
+
+def _softmax_backward_data_extents(grad_output, output):
+    """The extents of j, i; sizes must agree."""
+    n_j = grad_output[-2]
+    n_i = grad_output[-1]
+    agree("_softmax_backward_data", "j", n_j, "size(output, -2)", output[-2])
+    agree("_softmax_backward_data", "i", n_i, "size(output, -1)", output[-1])
+    return n_j, n_i
+
+
+_softmax_backward_data = IndexProgram(
+    "_softmax_backward_data",
+    arguments=("grad_output", "output", "dim", "input_dtype"),
+    inputs={"grad_output": TensorForm(True, ("", "")), "output": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_softmax_backward_data_extents,
+    measures=("j", "i"),
+    geometry=softmax_geometry.backward,
+    single=_softmax_backward_data_single,
+    launches=(
+        Launch(
+            function=_softmax_backward_data_0,
+            arrays=("grad_output", "output", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("j", "i")),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_softmax_backward_data_device_0,
+            arrays=("grad_output", "output", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",)),
+            lanes=("j", False),
+        ),
+    ),
+)
+
+
+def _log_softmax_backward_data_single_0(
+    start,
+    stop,
+    grad_output,
+    output,
+    out,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    output_at,
+    output_row,
+    output_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """total[...] = sum(j: grad_output[..., j])
+    out[..., j] = grad_output[..., j] - exp(output[..., j]) * total[...]
+    """
+    for item in range(start, stop):
+        rest = item
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        output_p = output_at + row_start(batch, dims, output_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        total_total = WIDE(0)
+        for begin in range(0, n_j, BLOCK):
+            total_run = T(0)
+            for j in range(begin, lesser(begin + BLOCK, n_j)):
+                grad_output_value = grad_output[U(grad_output_p + j * grad_output_s0)]
+                total_item = grad_output_value
+                total_run = plus(total_run, total_item)
+            total_total = plus(total_total, WIDE(total_run))
+        total = T(total_total)
+        for j in range(n_j):
+            grad_output_value2 = grad_output[U(grad_output_p + j * grad_output_s0)]
+            output_value = output[U(output_p + j * output_s0)]
+            out_value = grad_output_value2 - exp(output_value) * total
+            out[U(out_p + j * out_s0)] = out_value
+    return True
+
+
+def _log_softmax_backward_data_single_extents(grad_output, output):
+    """The extents of j; sizes must agree."""
+    n_j = grad_output[-1]
+    agree("_log_softmax_backward_data", "j", n_j, "size(output, -1)", output[-1])
+    return (n_j,)
+
+
+_log_softmax_backward_data_single = IndexProgram(
+    "_log_softmax_backward_data_single",
+    arguments=("grad_output", "output", "dim", "input_dtype"),
+    inputs={"grad_output": TensorForm(True, ("",)), "output": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("j",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_log_softmax_backward_data_single_extents,
+    measures=("j",),
+    launches=(
+        Launch(
+            function=_log_softmax_backward_data_single_0,
+            arrays=("grad_output", "output", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",)),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def _log_softmax_backward_data_0(
+    start,
+    stop,
+    grad_output,
+    output,
+    out,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """total[..., i] = sum(j: grad_output[..., j, i])
+    out[..., j, i] = grad_output[..., j, i] - exp(output[..., j, i]) * total[..., i]
+    """
+    total_totals = np.empty(TILE, WIDE)
+    width = lesser(TILE, n_i)
+    total = np.empty(width, T)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        output_p = output_at + row_start(batch, dims, output_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(begin, end):
+            total[U(i - begin)] = T(0)
+            total_totals[U(i - begin)] = WIDE(0)
+        kept = 0
+        for j in range(n_j):
+            if kept == RUN:
+                for i in range(begin, end):
+                    at = U(i - begin)
+                    total_totals[at] = total_totals[at] + WIDE(total[at])
+                    total[at] = T(0)
+                kept = 0
+            kept = kept + 1
+            for i in range(begin, end):
+                grad_output_value = grad_output[
+                    U(grad_output_p + j * grad_output_s0 + i * grad_output_s1)
+                ]
+                total_item = grad_output_value
+                at = U(i - begin)
+                before = total[at]
+                total[at] = before + total_item
+        for i in range(begin, end):
+            total[U(i - begin)] = T(total_totals[U(i - begin)] + WIDE(total[U(i - begin)]))
+        for j in range(n_j):
+            for i in range(begin, end):
+                grad_output_value2 = grad_output[
+                    U(grad_output_p + j * grad_output_s0 + i * grad_output_s1)
+                ]
+                output_value = output[U(output_p + j * output_s0 + i * output_s1)]
+                total_value = total[U(i - begin)]
+                t0 = exp(output_value) * total_value
+                out_value = grad_output_value2 - t0
+                out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def _log_softmax_backward_data_device_0(
+    i,
+    rest,
+    lane,
+    grad_output,
+    output,
+    out,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """total[..., i] = sum(j: grad_output[..., j, i])
+    out[..., j, i] = grad_output[..., j, i] - exp(output[..., j, i]) * total[..., i]
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    total_total = T(0)
+    for j in range(lane, n_j, LANES):
+        grad_output_value = grad_output[
+            U(grad_output_p + I(j * grad_output_s0) + I(i * grad_output_s1))
+        ]
+        total_item = grad_output_value
+        total_total = plus(total_total, total_item)
+    total_total = joined_sum(total_total)
+    total = total_total
+    for j in range(lane, n_j, LANES):
+        grad_output_value2 = grad_output[
+            U(grad_output_p + I(j * grad_output_s0) + I(i * grad_output_s1))
+        ]
+        output_value = output[U(output_p + I(j * output_s0) + I(i * output_s1))]
+        out_value = grad_output_value2 - exp(output_value) * total
+        out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
+
+
+def _log_softmax_backward_data_extents(grad_output, output):
+    """The extents of j, i; sizes must agree."""
+    n_j = grad_output[-2]
+    n_i = grad_output[-1]
+    agree("_log_softmax_backward_data", "j", n_j, "size(output, -2)", output[-2])
+    agree("_log_softmax_backward_data", "i", n_i, "size(output, -1)", output[-1])
+    return n_j, n_i
+
+
+_log_softmax_backward_data = IndexProgram(
+    "_log_softmax_backward_data",
+    arguments=("grad_output", "output", "dim", "input_dtype"),
+    inputs={"grad_output": TensorForm(True, ("", "")), "output": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("j", "i"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_log_softmax_backward_data_extents,
+    measures=("j", "i"),
+    geometry=softmax_geometry.backward,
+    single=_log_softmax_backward_data_single,
+    launches=(
+        Launch(
+            function=_log_softmax_backward_data_0,
+            arrays=("grad_output", "output", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("j", "i")),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_log_softmax_backward_data_device_0,
+            arrays=("grad_output", "output", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",)),
+            lanes=("j", False),
         ),
     ),
 )

@@ -255,6 +255,17 @@ class IndexProgram:
                 tensors.update(launch.arrays)
         return found
 
+    def converted(self, results: Mapping[str, Any], operands: Mapping[str, Any]) -> dict[str, Any]:
+        """The operands that are complex where the first result is real, and its dtype."""
+        first = next((name for name, form in self.results.items() if form.kind == "number"), None)
+        if first is None or self.moves or results[first].dtype.kind != "f":
+            return {}
+        return {
+            name: results[first].dtype
+            for name, form in self.inputs.items()
+            if form.kind == "number" and operands[name].dtype.kind == "c"
+        }
+
     def wanted(self, given: dict[str, Any]) -> set[str]:
         """The results that a call asks for: all of them, or what its mask says."""
         mask = given.get(OUTPUT_MASK)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.common.contraction import Operand
@@ -25,7 +26,7 @@ from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
 from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text, wide
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in, view_of
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, specs_in, view_of, viewer
 from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
 
@@ -62,6 +63,9 @@ class IndexKernel(PlannedKernel):
         if not any(spec.numel for spec in results.values()):
             return NOTHING
         operands = {name: given[name] for name in program.inputs}
+        if foreign := program.converted(results, operands):
+            places = [count + list(given).index(name) for name in foreign]
+            return self._plan_on_casts(args, places, next(iter(foreign.values())))
         own, stored = operands, _compute_type(program, results, operands)
         if program.moves or _has_truth_values(program, operands):
             results, operands = (_as_words(program, each) for each in (results, operands))
@@ -97,6 +101,29 @@ class IndexKernel(PlannedKernel):
             ]
             plan = LaunchPlan(_runner(steps, order, names, kept), None)
         return _over_words(plan, [spec.dtype for spec in call.specs.values()], args)
+
+    def _plan_on_casts(self, args: Sequence[Any], places: Sequence[int], dtype: Any) -> LaunchPlan:
+        """The plan of arguments some of which are cast before, to a dtype of another kind."""
+        specs = list(specs_in(args))
+        given, order = list(args), [spec for spec in args if spec.__class__ is TensorSpec]
+        assert len(specs) == len(order), "tensors of an index program are in no lists"
+        cast = [sum(a.__class__ is TensorSpec for a in args[:place]) for place in places]
+        for place in places:
+            spec = given[place]
+            given[place] = TensorSpec(dtype, spec.sizes, contiguous_strides(spec.sizes))
+        plan = self.planner(*given)
+        views = [(at, viewer(specs[at])) for at in cast]
+        count, results = len(specs), self.results
+
+        def run(*args: Any) -> Any:
+            made = list(args)
+            for at, view in views:
+                start = count + at - results
+                made[at] = view(args[at], args[start]).astype(dtype).reshape(-1)
+                made[start] = 0
+            return plan.run(*made)
+
+        return LaunchPlan(run, plan.params)
 
 
 def _refuse(

@@ -1,4 +1,4 @@
-"""softmax, log_softmax and logsumexp: exponentials with the largest element subtracted first.
+"""logsumexp, and rows of log_softmax for losses: the largest element is subtracted first.
 
 The rows here are contiguous along the dim; where it is not innermost, those of
 `softmax_columns.py` advance together.
@@ -6,89 +6,18 @@ The rows here are contiguous along the dim; where it is not innermost, those of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.common.reduced_dims import fold
-from torchgen_out._runtime.kernels.cpu.loop_plans import (
-    NOTHING,
-    after_cast,
-    operand,
-    out,
-    plan_ranges,
-)
-from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.softmax.softmax_columns import (
-    log_softmax_backward_columns,
-    log_softmax_columns,
-    logsumexp_columns,
-    softmax_backward_columns,
-    softmax_columns,
-)
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
-from torchgen_out._runtime.kernels.typed import TypedKernel, typed, typed_sum
+from torchgen_out._runtime.kernels.cpu.softmax.softmax_columns import logsumexp_columns
+from torchgen_out._runtime.kernels.typed import typed, typed_sum
 
 Array = Any
 WORK = 4
 """How much more an element costs than in element-wise work."""
-
-
-def plan_softmax(
-    loops: tuple[TypedKernel, TypedKernel],
-    result: TensorSpec,
-    inputs: Sequence[TensorSpec],
-    dim: int,
-) -> LaunchPlan:
-    """The plan of a loop over rows, or over columns where the dim is not innermost."""
-    if not result.numel:
-        return NOTHING
-    outer, n, inner = sizes_around(result.sizes, dim)
-    shape = (outer, n) if inner == 1 else (outer, n, inner)
-    views = [operand(i, *shape) for i in range(len(inputs))]
-    work = WORK * result.numel
-    return plan_ranges(loops[inner > 1], outer, work, [result], inputs, out(0, *shape), *views)
-
-
-def plan_cast(
-    loops: tuple[TypedKernel, TypedKernel], result: TensorSpec, self: TensorSpec, dim: int
-) -> LaunchPlan:
-    """The same of one operand, which is cast to the result's dtype first."""
-    plan = plan_softmax(loops, result, [self._replace(dtype=result.dtype)], dim)
-    return after_cast(plan, self, result.dtype)
-
-
-@planned()
-def softmax(result: TensorSpec, self: TensorSpec, dim: int, dtype: Any) -> LaunchPlan:
-    """Write exp(x - max) / sum of exp(x - max) over `dim`."""
-    return plan_cast((softmax_rows, softmax_columns), result, self, dim)
-
-
-@planned()
-def log_softmax(result: TensorSpec, self: TensorSpec, dim: int, dtype: Any) -> LaunchPlan:
-    """Write x - max - log(sum of exp(x - max)) over `dim`."""
-    return plan_cast((log_softmax_rows, log_softmax_columns), result, self, dim)
-
-
-@planned()
-def softmax_backward_data(
-    result: TensorSpec, grad_output: TensorSpec, output: TensorSpec, dim: int, input_dtype: Any
-) -> LaunchPlan:
-    """Write output * (grad - sum of grad * output over `dim`)."""
-    loops = softmax_backward_rows, softmax_backward_columns
-    return plan_softmax(loops, result, [grad_output, output], dim)
-
-
-@planned()
-def log_softmax_backward_data(
-    result: TensorSpec, grad_output: TensorSpec, output: TensorSpec, dim: int, input_dtype: Any
-) -> LaunchPlan:
-    """Write grad - exp(output) * sum of grad over `dim`."""
-    loops = log_softmax_backward_rows, log_softmax_backward_columns
-    return plan_softmax(loops, result, [grad_output, output], dim)
 
 
 def logsumexp(out: Array, self: Array, dim: Any, keepdim: bool) -> None:
@@ -137,23 +66,6 @@ def turned(bits):
 
 
 @typed_sum
-def softmax_rows(start, stop, out, x):
-    """Three passes over a row: the maximum; exponentials and their sum; the scaling."""
-    out, x = out[start:stop], x[start:stop]
-    n, bits = x.shape[1], x.view(BITS)
-    for r in range(x.shape[0]):
-        top = row_max(bits, r, n)
-        total = T(0)
-        for i in range(n):
-            value = exp(x[r, i] - top)
-            out[r, i] = value
-            total += value
-        scale = T(1) / total
-        for i in range(n):
-            out[r, i] *= scale
-
-
-@typed_sum
 def log_softmax_rows(start, stop, out, x):
     """Three passes over a row: the maximum; the sum of exponentials; the differences."""
     out, x = out[start:stop], x[start:stop]
@@ -180,29 +92,3 @@ def logsumexp_rows(out, x):
         for i in range(n):
             total += exp(x[r, i] - top)
         out[r] = log(total) + top
-
-
-@typed_sum
-def softmax_backward_rows(start, stop, grad_input, grad, y):
-    """y * (grad - dot(grad, y)) row by row."""
-    grad_input, grad, y = grad_input[start:stop], grad[start:stop], y[start:stop]
-    n = y.shape[1]
-    for r in range(y.shape[0]):
-        total = T(0)
-        for i in range(n):
-            total += grad[r, i] * y[r, i]
-        for i in range(n):
-            grad_input[r, i] = y[r, i] * (grad[r, i] - total)
-
-
-@typed_sum
-def log_softmax_backward_rows(start, stop, grad_input, grad, y):
-    """grad - exp(y) * sum(grad) row by row."""
-    grad_input, grad, y = grad_input[start:stop], grad[start:stop], y[start:stop]
-    n = y.shape[1]
-    for r in range(y.shape[0]):
-        total = T(0)
-        for i in range(n):
-            total += grad[r, i]
-        for i in range(n):
-            grad_input[r, i] = grad[r, i] - exp(y[r, i]) * total

@@ -65,7 +65,7 @@ def attention_backward(
     _multiply_into(queue, grad_value, turned(seen), grad)
     slopes = queue.empty(scores.sizes, scores.dtype)
     multiply(queue, slopes, grad, turned(value))
-    softmax.softmax_backward_data(queue, slopes, slopes, weights, -1, None)
+    softmax.softmax_backward_data(queue, slopes, slopes, weights, -1)
     queue.apply(times, slopes, [slopes], [scale])
     slopes = converted(queue, slopes, grad.dtype)
     _multiply_into(queue, grad_query, slopes, key)

@@ -94,6 +94,8 @@ class _Call:
     ) -> None:
         self.program = program
         self.queue = queue
+        for name, wanted in program.converted(results, given).items():
+            given[name] = converted(queue, given[name], wanted)
         seen = program.seen(results, given)
         if seen is None:
             given |= {name: contiguous(queue, given[name]) for name in program.inputs}

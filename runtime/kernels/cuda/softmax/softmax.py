@@ -1,4 +1,4 @@
-"""softmax, log_softmax and logsumexp: exponentials with the largest element subtracted first.
+"""logsumexp, and the gradient of softmax for attention.
 
 16-bit floats are computed in float32 and rounded once, at the end.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.kernels.common.folded import sizes_around
-from torchgen_out._runtime.kernels.cuda.compiling.typed import DeviceKernel, device_kernel
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted, folded_around
 from torchgen_out._runtime.kernels.cuda.rows import (
     WARPS,
@@ -23,30 +23,16 @@ from torchgen_out._runtime.kernels.cuda.rows import (
 )
 
 
-def softmax(queue: Queue, out: Array, self: Array, dim: int, dtype: Any) -> None:
-    """Write exp(x - max) / sum of exp(x - max) over `dim`."""
-    _run(queue, softmax_rows, dim, out, converted(queue, self, out.dtype), IS_LOG=False)
-
-
-def log_softmax(queue: Queue, out: Array, self: Array, dim: int, dtype: Any) -> None:
-    """Write x - max - log(sum of exp(x - max)) over `dim`."""
-    _run(queue, softmax_rows, dim, out, converted(queue, self, out.dtype), IS_LOG=True)
-
-
 def softmax_backward_data(
-    queue: Queue, out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
+    queue: Queue, out: Array, grad_output: Array, output: Array, dim: int
 ) -> None:
     """Write output * (grad - sum of grad * output over `dim`)."""
     grad = converted(queue, grad_output, out.dtype)
-    _run(queue, softmax_backward_rows, dim, out, grad, output, IS_LOG=False)
-
-
-def log_softmax_backward_data(
-    queue: Queue, out: Array, grad_output: Array, output: Array, dim: int, input_dtype: Any
-) -> None:
-    """Write grad - exp(output) * sum of grad over `dim`."""
-    grad = converted(queue, grad_output, out.dtype)
-    _run(queue, softmax_backward_rows, dim, out, grad, output, IS_LOG=True)
+    if out.numel:
+        folded = sizes_around(out.sizes, dim)
+        rows = folded.outer * folded.inner
+        group = group_for(queue, folded)
+        run_rows(queue, softmax_backward_rows, rows, group, out, grad, output, rows, *folded[1:])
 
 
 def logsumexp(queue: Queue, out: Array, self: Array, dim: Any, keepdim: bool) -> None:
@@ -55,50 +41,6 @@ def logsumexp(queue: Queue, out: Array, self: Array, dim: Any, keepdim: bool) ->
     rows = folded.outer * folded.inner
     kernel = logsumexp_complex_rows if self.dtype.is_complex else logsumexp_rows
     run_rows(queue, kernel, rows, group_for(queue, folded), out, x, rows, *folded[1:])
-
-
-def _run(
-    queue: Queue, kernel: DeviceKernel, dim: int, out: Array, *inputs: Array, **flags: Any
-) -> None:
-    if out.numel:
-        folded = sizes_around(out.sizes, dim)
-        rows = folded.outer * folded.inner
-        group = group_for(queue, folded)
-        run_rows(queue, kernel, rows, group, out, *inputs, rows, *folded[1:], **flags)
-
-
-@device_kernel("X* X*", "I I I")
-def softmax_rows(out, x, rows, count, inner):
-    """A group of threads owns a row; lane t takes elements t, t + GROUP ..."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    row = first_row()
-    while row < rows:
-        base = place_of_row(row, count, inner)
-        # 1. The maximum.
-        top = T(-np.inf)
-        j = lane
-        while j < count:
-            value = load_X(x[base + j * inner])
-            top = value if (value > top) | (value != value) else top
-            j = I(j + GROUP)
-        top = greatest_of_group(top, shared)
-        # 2. The sum of exponentials.
-        total = T(0)
-        j = lane
-        while j < count:
-            total = T(total + exp(T(load_X(x[base + j * inner]) - top)))
-            j = I(j + GROUP)
-        total = sum_of_group(total, shared)
-        # 3. The results.
-        shift = T(log(total)) if IS_LOG else T(0)
-        j = lane
-        while j < count:
-            above = T(load_X(x[base + j * inner]) - top)
-            value = T(above - shift) if IS_LOG else T(exp(above) / total)
-            out[base + j * inner] = store_X(value)
-            j = I(j + GROUP)
-        row = I(row + row_step())
 
 
 @device_kernel("X* X* X*", "I I I")
@@ -114,8 +56,7 @@ def softmax_backward_rows(out, grad, y, rows, count, inner):
         j = lane
         while j < count:
             at = I(base + j * inner)
-            factor = T(1) if IS_LOG else load_X(y[at])
-            total = T(total + load_X(grad[at]) * factor)
+            total = T(total + load_X(grad[at]) * load_X(y[at]))
             j = I(j + GROUP)
         total = sum_of_group(total, shared)
         # 2. The results.
@@ -123,10 +64,7 @@ def softmax_backward_rows(out, grad, y, rows, count, inner):
         while j < count:
             at = I(base + j * inner)
             upstream, result = load_X(grad[at]), load_X(y[at])
-            if IS_LOG:
-                out[at] = store_X(T(upstream - exp(result) * total))
-            else:
-                out[at] = store_X(T(result * (upstream - total)))
+            out[at] = store_X(T(result * (upstream - total)))
             j = I(j + GROUP)
         row = I(row + row_step())
 
