@@ -195,7 +195,8 @@ class Fold:
                 self.kernel(buffer, gathered, plan.count, *scalars)
                 return
         if flat is None and (
-            self._fold_permuted(buffer, x, plan, scalars)
+            self._fold_expanded(buffer, x, plan, scalars)
+            or self._fold_permuted(buffer, x, plan, scalars)
             or self._fold_strided(buffer, x, plan, scalars)
         ):
             return
@@ -263,6 +264,20 @@ class Fold:
         partial = loops.partial if scalars else columns_partial(self.spec)
         threads.run_ranges(partial, plan.count, work, shares, flat, width, *scalars, parts=parts)
         loops.finish(buffer, shares, plan.count, parts)
+
+    def _fold_expanded(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
+        """Fold once what all places of an expanded dim have in common; False if there is none."""
+        shared = [
+            stride == 0 and size > 1 and dim not in plan.reduced
+            for dim, (size, stride) in enumerate(zip(x._sizes, x._strides, strict=True))
+        ]
+        if not any(shared):
+            return False
+        sizes = [1 if own else size for own, size in zip(shared, x._sizes, strict=True)]
+        folded = self.run(alias(x, sizes, x._strides, x._offset), plan.reduced, True, scalars)
+        kept = [1 if dim in plan.reduced else size for dim, size in enumerate(x._sizes)]
+        buffer.reshape(kept)[...] = folded._array()
+        return True
 
     def _fold_permuted(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
         """Fold memory that is dense with its dims in another order, in that order; else False."""

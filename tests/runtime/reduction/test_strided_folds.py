@@ -51,6 +51,17 @@ def test_parts_of_tensors(view: str, name: str) -> None:
             np.testing.assert_allclose(found, theirs(wide, dim), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("dims", [(0,), (1,), (2,), (0, 2), (0, 1, 2)])
+def test_expanded_tensors(dims: tuple[int, ...]) -> None:
+    for shape in [(1, 60, 50), (40, 1, 50), (40, 60, 1), (1, 1, 1)]:
+        x = DATA.reshape(-1)[: np.prod(shape)].reshape(shape)
+        wide = np.broadcast_to(x, (40, 60, 50)).astype(np.float64)
+        own = torch.from_numpy(x).expand(40, 60, 50)
+        error = np.abs(own.sum(dims).numpy() - wide.sum(dims))
+        assert (error <= 1e-6 * np.abs(wide).sum(dims)).all()
+        np.testing.assert_allclose(own.amax(dims, True).numpy(), wide.max(dims, keepdims=True))
+
+
 def test_what_is_folded_where_it_lies() -> None:
     sizes, strides = torch.Size((6, 30, 50)), (4000, 100, 1)
     assert plan_strided(sizes, strides, (2,)) == Strided(False, 30, 50, 100, 4000)

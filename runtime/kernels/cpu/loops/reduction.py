@@ -34,6 +34,7 @@ WIDER = {dtypes.float32: dtypes.float64, dtypes.complex64: dtypes.complex128}
 
 COLUMNS = '''\
 BLOCK = 128
+COLUMNS = 2048  # what is kept of so many stays in the first cache
 
 
 @inner
@@ -73,15 +74,16 @@ def fold_rows(total, block, x, base, n, width, count{scalars}):
 @inner
 def columns(start, stop, out, x, n, width, step, outer{scalars}):
     """out[o, i] = the fold of x[o * outer + k * step + i] for k < n."""
-    total = np.empty(width, {total_type})
-    block = np.empty(width, {acc_type})
+    total = np.empty(lesser(width, COLUMNS), {total_type})
+    block = np.empty(lesser(width, COLUMNS), {acc_type})
     for o in range(start // width, (stop + width - 1) // width):
-        begin = greater(start - o * width, 0)
-        count = lesser(stop - o * width, width) - begin
-        fold_rows(total, block, x, o * outer + begin, n, step, count{scalars})
-        for i in range(count):
-            acc = total[i]
-            out[o * width + begin + i] = {project}
+        end = lesser(stop - o * width, width)
+        for begin in range(greater(start - o * width, 0), end, COLUMNS):
+            count = lesser(COLUMNS, end - begin)
+            fold_rows(total, block, x, o * outer + begin, n, step, count{scalars})
+            for i in range(count):
+                acc = total[i]
+                out[o * width + begin + i] = {project}
 
 
 @entry
