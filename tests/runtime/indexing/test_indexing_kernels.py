@@ -10,6 +10,7 @@ import pytest
 from torchgen_out._runtime.kernels.cpu.embedding import embedding
 from torchgen_out._runtime.kernels.cpu.indexing import places
 from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
+from torchgen_out.kernels import index as programs
 
 X = np.arange(60.0).reshape(3, 4, 5)
 
@@ -72,11 +73,11 @@ def test_linear_places() -> None:
 
 
 def test_take_counts_from_the_end() -> None:
-    out = np.empty(3)
-    indexing.take(out, X.T, np.array([0, -1, 59]))
+    take, out = programs.take.kernel_for("torchgen_out._runtime.kernels.cpu"), np.empty(3)
+    take(out, X.T, np.array([0, -1, 59]))
     np.testing.assert_array_equal(out, [0, 59, 59])
     with pytest.raises(IndexError, match="tried to access index 60"):
-        indexing.take(out, X, np.array([0, 60, 1]))
+        take(out, X, np.array([0, 60, 1]))
 
 
 def test_nonzero_of_a_scalar() -> None:
