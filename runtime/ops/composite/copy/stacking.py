@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
 from torchgen_out._runtime.ops.composite.view.broadcasting import meshgrid
+from torchgen_out._runtime.ops.composite.view.reshaping import own_view
 from torchgen_out._runtime.ops.shapes.copy import common_dtype
 
 
@@ -120,22 +124,32 @@ def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
         return self.new_empty((0,))
     count = math.comb(max(self.shape[0] + r - 1, 0) if with_replacement else self.shape[0], r)
     self.new_empty((count, r))  # as large as the result: what is too much is refused at once
-    return self.index_select(0, _chosen(self, r, with_replacement).reshape(-1)).reshape((-1, r))
+    is_kept = count * r <= MOST_PLACES_KEPT and not self._key & keys.NOT_HERE
+    choose = _kept_choice if is_kept else _chosen
+    places = choose(self.shape[0], r, bool(with_replacement), self.device)
+    return own_view(self.index_select(0, places), (count, r))
 
 
-def _chosen(self: Any, r: int, again: bool) -> Any:
-    """The places of all combinations, as rows in their order: each row of one place fewer is
+MOST_PLACES_KEPT = 1 << 12
+"""Up to how many places combinations are remembered."""
+
+
+def _chosen(size: int, r: int, again: bool, on: device) -> Any:
+    """The places of all combinations, one after the other: each of one place fewer is
     followed by all places behind its last one. again: by that, too."""
-    size, skipped = self.shape[0], int(not again)
-    rows = ops.arange(size, device=self.device).reshape((-1, 1))
+    skipped = int(not again)
+    rows = ops.arange(size, device=on).reshape((-1, 1))
     for _ in range(r - 1):
         behind = size - skipped - rows.select(1, -1)
         rows = rows.repeat_interleave(behind, 0)
         begins = (behind.cumsum(0) - behind).repeat_interleave(behind)
-        places = ops.arange(rows.shape[0], device=self.device) - begins
+        places = ops.arange(rows.shape[0], device=on) - begins
         places = places + rows.select(1, -1) + skipped
         rows = ops.cat((rows, places.reshape((-1, 1))), 1)
-    return rows
+    return rows.reshape(-1)
+
+
+_kept_choice = lru_cache(maxsize=64)(_chosen)
 
 
 # -- sums and differences along a dim ----------------------------------------------------------
