@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..model import place as places
 from ..model.index import ARGMAX, ARGMIN, SUM, IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest
-from ..model.place import Element, Function, Index, Parameter, Place, Size
+from ..model.place import LOOKED_AT, Element, Function, Index, Parameter, Place, Size
 
 FAR = 1 << 40
 """Behind the last element of anything."""
@@ -47,7 +47,8 @@ def cuts(name: str, statement: Statement) -> bool:
     """Whether an index tells, by a quotient, which part of another is folded: that is no vector."""
     fold = statement.fold
     for test in fold.where if fold else ():
-        inner = [f for f in test.place.atoms if isinstance(f, Function)]
+        functions = [f for f in test.place.atoms if isinstance(f, Function)]
+        inner = [f for f in functions if f.name not in LOOKED_AT]
         is_told = any(name in operand.indices for each in inner for operand in each.operands)
         if fold and is_told and set(fold.indices) & set(test.place.indices) - {name}:
             return True

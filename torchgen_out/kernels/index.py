@@ -1983,26 +1983,26 @@ def scatter_src_0(
             return False
         if mode == LOOK:
             return True
-    i = start % n_i
-    rest = start // n_i
-    for _ in range(start, stop):
+    is_along = mode == ALONG
+    item_start, item_stop = (0, batches) if is_along else (start, stop)
+    range_start, range_stop = (start, stop) if is_along else (0, n_i)
+    for item in range(item_start, item_stop):
+        rest = item
         src_p = src_at + row_start(batch, dims, src_row, rest)
         self_p = self_at + row_start(batch, dims, self_row, rest)
         index_p = index_at + row_start(batch, dims, index_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
         if is_apart:
             for s in range(n_s):
-                before = self[U(self_p + s * self_s0 + i * self_s1)]
-                out[U(out_p + s * out_s0 + i * out_s1)] = before
+                for i in range(range_start, range_stop):
+                    before = self[U(self_p + s * self_s0 + i * self_s1)]
+                    out[U(out_p + s * out_s0 + i * out_s1)] = before
         for j in range(n_j):
-            to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
-            src_value = src[U(src_p + j * src_s0 + i * src_s1)]
-            out_item = src_value
-            out[U(out_p + to_s_place * out_s0 + i * out_s1)] = out_item
-        i += 1
-        if i == n_i:
-            i = 0
-            rest += 1
+            for i in range(range_start, range_stop):
+                to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+                src_value = src[U(src_p + j * src_s0 + i * src_s1)]
+                out_item = src_value
+                out[U(out_p + to_s_place * out_s0 + i * out_s1)] = out_item
     return True
 
 
@@ -2085,12 +2085,12 @@ scatter_src = IndexProgram(
             integers=(),
             numbers=(),
             has_batch=True,
-            items=("i",),
+            items=(),
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("s",), ("j",)),
-            looks=("j", None),
+            work=(("s", "i"), ("i", "j")),
+            looks=("j", "i"),
         ),
     ),
     on_device=(
@@ -2251,24 +2251,24 @@ def scatter_value_0(
             return False
         if mode == LOOK:
             return True
-    i = start % n_i
-    rest = start // n_i
-    for _ in range(start, stop):
+    is_along = mode == ALONG
+    item_start, item_stop = (0, batches) if is_along else (start, stop)
+    range_start, range_stop = (start, stop) if is_along else (0, n_i)
+    for item in range(item_start, item_stop):
+        rest = item
         self_p = self_at + row_start(batch, dims, self_row, rest)
         index_p = index_at + row_start(batch, dims, index_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
         if is_apart:
             for s in range(n_s):
-                before = self[U(self_p + s * self_s0 + i * self_s1)]
-                out[U(out_p + s * out_s0 + i * out_s1)] = before
+                for i in range(range_start, range_stop):
+                    before = self[U(self_p + s * self_s0 + i * self_s1)]
+                    out[U(out_p + s * out_s0 + i * out_s1)] = before
         for j in range(n_j):
-            to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
-            out_item = value
-            out[U(out_p + to_s_place * out_s0 + i * out_s1)] = out_item
-        i += 1
-        if i == n_i:
-            i = 0
-            rest += 1
+            for i in range(range_start, range_stop):
+                to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+                out_item = value
+                out[U(out_p + to_s_place * out_s0 + i * out_s1)] = out_item
     return True
 
 
@@ -2339,12 +2339,12 @@ scatter_value = IndexProgram(
             integers=(),
             numbers=("value",),
             has_batch=True,
-            items=("i",),
+            items=(),
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("s",), ("j",)),
-            looks=("j", None),
+            work=(("s", "i"), ("i", "j")),
+            looks=("j", "i"),
         ),
     ),
     on_device=(
@@ -2520,28 +2520,28 @@ def scatter_add_0(
             return False
         if mode == LOOK:
             return True
-    i = start % n_i
-    rest = start // n_i
-    for _ in range(start, stop):
+    is_along = mode == ALONG
+    item_start, item_stop = (0, batches) if is_along else (start, stop)
+    range_start, range_stop = (start, stop) if is_along else (0, n_i)
+    for item in range(item_start, item_stop):
+        rest = item
         src_p = src_at + row_start(batch, dims, src_row, rest)
         self_p = self_at + row_start(batch, dims, self_row, rest)
         index_p = index_at + row_start(batch, dims, index_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
         if is_apart:
             for s in range(n_s):
-                before = self[U(self_p + s * self_s0 + i * self_s1)]
-                out[U(out_p + s * out_s0 + i * out_s1)] = before
+                for i in range(range_start, range_stop):
+                    before = self[U(self_p + s * self_s0 + i * self_s1)]
+                    out[U(out_p + s * out_s0 + i * out_s1)] = before
         for j in range(n_j):
-            to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
-            src_value = src[U(src_p + j * src_s0 + i * src_s1)]
-            out_item = src_value
-            at = U(out_p + to_s_place * out_s0 + i * out_s1)
-            before = out[at]
-            out[at] = before + out_item
-        i += 1
-        if i == n_i:
-            i = 0
-            rest += 1
+            for i in range(range_start, range_stop):
+                to_s_place = np.int64(index[U(index_p + j * index_s0 + i * index_s1)])
+                src_value = src[U(src_p + j * src_s0 + i * src_s1)]
+                out_item = src_value
+                at = U(out_p + to_s_place * out_s0 + i * out_s1)
+                before = out[at]
+                out[at] = before + out_item
     return True
 
 
@@ -2628,12 +2628,12 @@ scatter_add = IndexProgram(
             integers=(),
             numbers=(),
             has_batch=True,
-            items=("i",),
+            items=(),
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("s",), ("j",)),
-            looks=("j", None),
+            work=(("s", "i"), ("i", "j")),
+            looks=("j", "i"),
         ),
     ),
     on_device=(
