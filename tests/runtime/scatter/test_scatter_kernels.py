@@ -62,6 +62,13 @@ def test_scatter_add_counts_repeated_places(x: Any) -> None:
         np.testing.assert_allclose(result, expected)
 
 
+@pytest.mark.parametrize("name", ["scatter_src", "scatter_add", "index_add", "index_copy"])
+def test_the_dense_index_is_innermost(name: str) -> None:
+    """Threads may share it where there are few rows; one by one its elements took ten times."""
+    (launch,) = getattr(programs, name).launches
+    assert launch.looks == ("j", "i")
+
+
 def test_scatter_add_of_booleans() -> None:
     out = np.zeros(3, np.bool_)
     places = np.array([1, 1])
