@@ -175,6 +175,10 @@ class DeviceNestWriter(NestWriter):
         counted = [each if each.isidentifier() else f"I({each})" for each in bounds]
         self.indent(f"for {python_name(loop.index)} in range({', '.join(counted)}):")
 
+    def as_element(self, count: str) -> str:
+        """What has been counted, of the type that memory holds."""
+        return f"np.int64({count})"
+
     def as_count(self, bound: str) -> str:
         """A bound, of the type that loops count in."""
         return f"I({bound})"
@@ -232,7 +236,7 @@ class DeviceNestWriter(NestWriter):
     def join(self, statement: Statement, total: str) -> None:
         """Put together what the lanes have accumulated."""
         assert statement.fold is not None
-        if not self.nest.inner:
+        if not self.nest.inner or self.writer.phase.lanes is None:
             return
         kind = statement.fold.kind
         if is_argument(statement):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, ARGMIN, LAST, MAX, MIN, PROD, SUM, Statement
 from ..model.loops import Loop
-from ..model.place import Place, Size
+from ..model.place import Atom, Index, Place, Size
 from .loop_texts import LoopWriter
 from .writer import python_name
 
@@ -26,6 +26,8 @@ class FoldWriter(LoopWriter):
         folds = self.nest.folds
         totals = [writer.fresh(f"{s.target}_total") for s in folds]
         for statement, total in zip(folds, totals, strict=True):
+            if self.twin(statement) is not None:
+                continue
             self.put(f"{total} = {self.first_total(statement)}")
             if is_argument(statement):
                 self.put(f"{total}_at = {self.first_position(statement)}")
@@ -85,6 +87,8 @@ class FoldWriter(LoopWriter):
         reads = [read.source for read in statement.reads]
         return (
             _is_sum(statement)
+            and statement.fold is not None
+            and statement.fold.start is None
             and bool(names)
             and not (nest.guards or nest.over_batch or reads)
             and not any(names & set(place.indices) for place in bounds)
@@ -98,18 +102,23 @@ class FoldWriter(LoopWriter):
     def first_total(self, statement: Statement) -> str:
         """What a fold has before its first element."""
         if self.is_ordered(statement):
-            return "ordered(T(-inf))"
+            return f"ordered({self.ends('T(-inf)')})"
         return "WIDE(0)" if self.is_wide(statement) else self.beginning(statement)
 
     def beginning(self, statement: Statement) -> str:
         """What an element is before the first that is put to it."""
         start = statement.fold.start if statement.fold else None
-        return identity(statement) if start is None else self.load(start)
+        return self.ends(identity(statement)) if start is None else self.load(start)
+
+    def ends(self, value: str) -> str:
+        """An infinity as what whole numbers have for it, too, where these are only compared."""
+        ends = {"T(-inf)": "LOWEST", "T(inf)": "HIGHEST"}
+        return ends.get(value, value) if self.writer.program.compares else value
 
     def result(self, statement: Statement, total: str) -> str:
         """What a fold has come to, as an element."""
         if self.is_ordered(statement):
-            self.put(f"{total}_value = {_signed(statement)}unordered({total})")
+            self.put(f"{total}_value = {_signed(statement, f'unordered({total})')}")
             return f"{total}_value"
         if self.is_wide(statement):
             return f"T({total})"
@@ -117,17 +126,29 @@ class FoldWriter(LoopWriter):
             return total
         assert statement.fold is not None
         if statement.fold.told is not None:
-            return f"{total}_at + {self.writer.place(self.common(statement), 1)}"
+            common = self.common(statement)
+            rest = f"{self.writer.place(common)} + " if common != Place() else ""
+            return self.as_element(f"{rest}{total}_at")
         if not self.may_be_empty():
-            return f"{total}_at"
-        return f"0 if {total}_at == {self.first_position(statement)} else {total}_at"
+            return self.as_element(f"{total}_at")
+        start = self.first_position(statement)
+        return self.as_element(f"0 if {total}_at == {start} else {total}_at")
 
     # Where the largest element is
 
     def notes_seen(self, statement: Statement) -> bool:
         """Whether it is noted if there has been an element: what is told of it says nothing."""
         told = statement.fold is not None and statement.fold.told is not None
-        return told and self.may_be_empty()
+        return told and self.may_be_empty() and self.firsts() is None
+
+    def firsts(self) -> dict[Atom, Place] | None:
+        """Where each loop begins, if that is known and nothing else is asked."""
+        limits, inner = self.writer.limits, self.nest.inner
+        known = [limits.get((loop.index, loop.lower, loop.upper)) for loop in inner]
+        if self.nest.guards or None in known:
+            return None
+        pairs = zip(inner, filter(None, known), strict=True)
+        return {Index(loop.index): places.index(first) for loop, (first, _) in pairs}
 
     def may_be_empty(self) -> bool:
         """Whether conditions may leave no element."""
@@ -141,7 +162,13 @@ class FoldWriter(LoopWriter):
     def first_position(self, statement: Statement) -> str:
         """What tells that no element has been seen, if there may be none: how many there are."""
         assert statement.fold is not None
-        if statement.fold.told is not None or not self.may_be_empty():
+        firsts = self.firsts() if self.may_be_empty() else None
+        if statement.fold.told is not None and firsts is not None:
+            told = statement.fold.told - self.common(statement)
+            return self.writer.place(told.substitute(firsts))
+        if statement.fold.told is not None:
+            return self.as_count("0")
+        if not self.may_be_empty():
             return "0"
         return " * ".join(self.writer.extent(name) for name in statement.fold.indices)
 
@@ -241,7 +268,7 @@ class FoldWriter(LoopWriter):
             beats, is_first = self.beats(statement, variable, total), ""
             if self.notes_seen(statement):
                 is_first = f" | (not {total}_seen)"
-            elif self.may_be_empty():
+            elif statement.fold.told is None and self.may_be_empty():
                 is_first = f" | ({total}_at == {self.first_position(statement)})"
             self.put(f"if {beats}{is_first}:")
             self.put(f"    {total} = {variable}")
@@ -255,7 +282,7 @@ class FoldWriter(LoopWriter):
         )
         self.put(f"{item} = {f'WIDE({value})' if is_wider else value}")
         if self.is_ordered(statement):
-            self.put(f"{total} = larger({total}, ordered({_signed(statement)}{item}))")
+            self.put(f"{total} = larger({total}, ordered({_signed(statement, item)}))")
             return
         function = {SUM: "plus", PROD: "times"}.get(kind)
         if function and self.reorders():
@@ -388,9 +415,10 @@ def identity(statement: Statement) -> str:
     return kinds.get(statement.fold.kind, "T(0)")
 
 
-def _signed(statement: Statement) -> str:
-    """A minimum is the maximum of what is negated."""
-    return "-" if statement.fold is not None and statement.fold.kind == MIN else ""
+def _signed(statement: Statement, value: str) -> str:
+    """A minimum is the maximum of what is turned round."""
+    is_least = statement.fold is not None and statement.fold.kind == MIN
+    return f"opposite({value})" if is_least else value
 
 
 def combined(kind: str, total: str, value: str) -> str:

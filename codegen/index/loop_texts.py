@@ -67,6 +67,11 @@ class LoopWriter(Loads):
             for name, value in zip(kept, (first, last), strict=True):
                 self.put(f"{name} = {self.as_count(value)}")
             writer.limits[loop.index, loop.lower, loop.upper] = kept
+            writer.sizes.extent[kept[0]] = writer.sizes.extent[loop.index]
+
+    def as_element(self, count: str) -> str:
+        """What has been counted, of the type that memory holds."""
+        return count
 
     def as_count(self, bound: str) -> str:
         """A bound, of the type that loops count in."""

@@ -58,7 +58,8 @@ class WindowWriter(HostWriter):
             for nest in self.phase.nests
             for each in nest.statements
             for place in each.all_places
-            for atom in place.coefficient(self.window.index).atoms
+            for name in (self.window.index, *self.window.folded)
+            for atom in place.coefficient(name).atoms
             if isinstance(atom, Parameter)
         }
         names = {self.whole(step) for step in steps}

@@ -29,7 +29,7 @@ _RESERVED = frozenset(
         *("lesser", "greater", "clamped", "reflected", "counted", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
-        *("larger", "ordered", "unordered", "drawn", "IS_DOUBLE"),
+        *("larger", "ordered", "unordered", "opposite", "drawn", "IS_DOUBLE"),
         *("first", "final", "edge", "is_whole", "is_better", "first_inside", "end_inside"),
         *("mode", "LOOK", "WRITE", "ALONG", "outside", "is_apart", "is_along"),
         *("item_start", "item_stop", "range_start", "range_stop"),
@@ -481,8 +481,8 @@ class Writer(ABC):
 
 
 def _is_call(text: str) -> bool:
-    """Whether a text is one call, which has brackets."""
-    name, _, rest = text.partition("(")
+    """Whether a text is one call or element, which has brackets."""
+    name, _, rest = text.replace("[", "(", 1).partition("(")
     depth = 1
     for number, each in enumerate(rest):
         depth += (each in "([") - (each in ")]")

@@ -10,9 +10,6 @@ from ..model.index import ARGMAX, ARGMIN, SUM, IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest
 from ..model.place import LOOKED_AT, Element, Function, Index, Parameter, Place, Size
 
-FAR = 1 << 40
-"""Behind the last element of anything."""
-
 
 def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | None:
     """The index along which most of what is read and written is dense.
@@ -161,7 +158,7 @@ def _nest(
     steps = statement.steps
     free.sort(key=lambda name: name not in steps)
     order = [*free, *folded, *([vector] if vector else [])]
-    bounds, guards = _bounds(order, tests, folded + ([vector] if vector else []))
+    bounds, guards = _bounds(order, tests, folded + ([vector] if vector else []), program)
     loops = {name: Loop(name, *bounds[name], steps.get(name) == -1) for name in order}
     return Nest(
         (statement,),
@@ -193,7 +190,7 @@ def _best_of(
 
 
 def _bounds(
-    order: Sequence[str], tests: Sequence[Test], bounded: Sequence[str]
+    order: Sequence[str], tests: Sequence[Test], bounded: Sequence[str], program: IndexProgram
 ) -> tuple[dict[str, tuple[tuple[Place, ...], tuple[Place, ...]]], list[Test]]:
     """Which conditions are bounds of loops, and which are none."""
     lower: dict[str, list[Place]] = {name: [] for name in order}
@@ -213,7 +210,7 @@ def _bounds(
         if not is_bound or name is None or factor is None:
             guards.append(test)
             if name is not None and name in bounded and test.relation == ">=":
-                step = _presumed_bounds(test.place, name)
+                step = _presumed_bounds(test.place, name, program.extent[name])
                 lower[name] += step[0]
                 upper[name] += step[1]
             continue
@@ -226,7 +223,7 @@ def _bounds(
     return {name: (tuple(lower[name]), tuple(upper[name])) for name in order}, guards
 
 
-def _presumed_bounds(place: Place, name: str) -> tuple[list[Place], list[Place]]:
+def _presumed_bounds(place: Place, name: str, extent: Place) -> tuple[list[Place], list[Place]]:
     """Bounds that follow from `place >= 0` where an index is multiplied by whole arguments.
 
     They hold for positive ones, and bound nothing for others: the condition itself is asked, too.
@@ -244,7 +241,7 @@ def _presumed_bounds(place: Place, name: str) -> tuple[list[Place], list[Place]]
     turns = places.apply("quotient", rest, places.apply("greatest", step, one))
     if is_lower:
         return [-turns * is_positive], []
-    return [], [(turns + one) * is_positive + (one - is_positive) * places.number(FAR)]
+    return [], [(turns + one) * is_positive + (one - is_positive) * extent]
 
 
 def scattered_of(statement: Statement) -> dict[str, Place]:

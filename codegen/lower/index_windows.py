@@ -69,6 +69,8 @@ def _is_of_windows(
         return False
     if fold is None:
         return True
+    if fold.start is not None:
+        return False
     far = [name for name in fold.indices if goes_through_a_tensor(name, program)]
     return bool(fold.indices) and not far and not fold.has_batch
 

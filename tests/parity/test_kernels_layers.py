@@ -13,7 +13,6 @@ from torchgen_out._runtime.kernels.cpu.conv import convolution
 from torchgen_out._runtime.kernels.cpu.loss import nll_loss as losses
 from torchgen_out._runtime.kernels.cpu.normalization import batch_norm as batch_normalization
 from torchgen_out._runtime.kernels.cpu.normalization import layer_norm as normalization
-from torchgen_out._runtime.kernels.cpu.pooling import fixed as pooling
 from torchgen_out._runtime.kernels.cpu.reduction import statistics
 
 torch = pytest.importorskip("torch")
@@ -77,10 +76,11 @@ def test_pooling(size: int, stride: int, padding: int, ceil: int) -> None:
     top, places = F.max_pool2d(
         torch.tensor(x), size, stride, padding, ceil_mode=bool(ceil), return_indices=True
     )
-    out, indices = np.empty(tuple(top.shape)), np.empty(tuple(top.shape), np.int64)
-    pooling.max_pool2d_with_indices(out, indices, x, size, stride, padding, 1, bool(ceil))
-    np.testing.assert_array_equal(out, top.numpy())
-    np.testing.assert_array_equal(indices, places.numpy())
+    found = ours.nn.functional.max_pool2d(
+        ours.from_numpy(x), size, stride, padding, ceil_mode=bool(ceil), return_indices=True
+    )
+    np.testing.assert_array_equal(found[0].numpy(), top.numpy())
+    np.testing.assert_array_equal(found[1].numpy(), places.numpy())
     for include_pad, divisor in product((True, False), (None, 5)):
         numbers = (size, stride, padding, bool(ceil), include_pad, divisor)
         (leaf,) = tensors(x)

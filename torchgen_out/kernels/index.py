@@ -26,6 +26,7 @@ from torchgen_out._runtime.kernels.common.index import (
     Window,
     agree,
     nonzero,
+    some,
     within,
 )
 from torchgen_out._runtime.kernels.common.lanes import (
@@ -5751,6 +5752,2147 @@ col2im = IndexProgram(
 )
 
 
+def max_pool2d_with_indices_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_y,
+    n_x,
+    n_i,
+    n_j,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    stride_w,
+    dilation_w,
+    padding_w,
+    self_size1,
+):
+    """values[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h
+        + size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w
+        >= padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1:
+        self[..., i * dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w -
+        padding_w])
+    indices[..., y, x] = argmax(i, j where i * dilation_h + y * stride_h >= padding_h and
+        padding_h + size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x *
+        stride_w >= padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w +
+        1: self[..., i * dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w -
+        padding_w], i * dilation_h * size(self, -1) + j * dilation_w + x * stride_w + y *
+        stride_h * size(self, -1) - padding_h * size(self, -1) - padding_w)
+    """
+    values_block = np.empty(BLOCK, T)
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        for begin in range(0, n_x, BLOCK):
+            end = lesser(begin + BLOCK, n_x)
+            for x in range(begin, end):
+                values_block[U(x - begin)] = LOWEST
+            for i in range(
+                greater(
+                    0,
+                    -lesser(greater(dilation_h, 0), 1)
+                    * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+                ),
+                lesser(
+                    n_i,
+                    lesser(greater(dilation_h, 0), 1)
+                    * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                    + lesser(greater(dilation_h, 0), 1)
+                    + n_i
+                    - lesser(greater(dilation_h, 0), 1) * n_i,
+                ),
+            ):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(n_j):
+                        for x in range(
+                            greater(
+                                begin,
+                                -lesser(greater(stride_w, 0), 1)
+                                * ((j * dilation_w - padding_w) // greater(stride_w, 1)),
+                            ),
+                            lesser(
+                                end,
+                                lesser(greater(stride_w, 0), 1)
+                                * (
+                                    (padding_w + self_size1 - j * dilation_w - 1)
+                                    // greater(stride_w, 1)
+                                )
+                                + lesser(greater(stride_w, 0), 1)
+                                + n_x
+                                - lesser(greater(stride_w, 0), 1) * n_x,
+                            ),
+                        ):
+                            if (
+                                j * dilation_w + x * stride_w - padding_w >= 0
+                                and padding_w + self_size1 - j * dilation_w - x * stride_w - 1 >= 0
+                            ):
+                                self_value = self[
+                                    U(
+                                        self_p
+                                        + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                        + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                    )
+                                ]
+                                values_item = self_value
+                                at = U(x - begin)
+                                before = values_block[at]
+                                values_block[at] = (
+                                    values_item
+                                    if (values_item > before) | (values_item != values_item)
+                                    else before
+                                )
+            for x in range(begin, end):
+                values[U(values_p + y * values_s0 + x * values_s1)] = values_block[U(x - begin)]
+        for x in range(n_x):
+            i_first = greater(
+                0,
+                -lesser(greater(dilation_h, 0), 1)
+                * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+            )
+            i_end = lesser(
+                n_i,
+                lesser(greater(dilation_h, 0), 1)
+                * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                + lesser(greater(dilation_h, 0), 1)
+                + n_i
+                - lesser(greater(dilation_h, 0), 1) * n_i,
+            )
+            j_first = greater(
+                0,
+                -lesser(greater(dilation_w, 0), 1)
+                * ((x * stride_w - padding_w) // greater(dilation_w, 1)),
+            )
+            j_end = lesser(
+                n_j,
+                lesser(greater(dilation_w, 0), 1)
+                * ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1))
+                + lesser(greater(dilation_w, 0), 1)
+                + n_j
+                - lesser(greater(dilation_w, 0), 1) * n_j,
+            )
+            indices_total = LOWEST
+            indices_total_at = 0
+            indices_total_seen = False
+            for i in range(i_first, i_end):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(j_first, j_end):
+                        if (
+                            j * dilation_w + x * stride_w - padding_w >= 0
+                            and padding_w + self_size1 - j * dilation_w - x * stride_w - 1 >= 0
+                        ):
+                            self_value2 = self[
+                                U(
+                                    self_p
+                                    + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                    + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                )
+                            ]
+                            candidate = self_value2
+                            if (
+                                (candidate > indices_total)
+                                | (candidate != candidate)
+                                | (not indices_total_seen)
+                            ):
+                                indices_total = candidate
+                                indices_total_at = i * dilation_h * self_size1 + j * dilation_w
+                                indices_total_seen = True
+            indices[U(indices_p + y * indices_s0 + x * indices_s1)] = (
+                x * stride_w
+                + y * stride_h * self_size1
+                - padding_h * self_size1
+                - padding_w
+                + indices_total_at
+            )
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def max_pool2d_with_indices_0_window(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    n_y,
+    n_i,
+    stride_w,
+    dilation_w,
+    padding_w,
+    self_size1,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+):
+    """values[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h
+        + size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w
+        >= padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1:
+        self[..., i * dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w -
+        padding_w])
+    indices[..., y, x] = argmax(i, j where i * dilation_h + y * stride_h >= padding_h and
+        padding_h + size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x *
+        stride_w >= padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w +
+        1: self[..., i * dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w -
+        padding_w], i * dilation_h * size(self, -1) + j * dilation_w + x * stride_w + y *
+        stride_h * size(self, -1) - padding_h * size(self, -1) - padding_w)
+    """
+    first, final = 0, n_x
+    first = greater(
+        first, first_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
+    )
+    final = lesser(
+        final, end_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
+    )
+    first = greater(
+        first,
+        first_inside(
+            -stride_w, lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size1 - 1
+        ),
+    )
+    final = lesser(
+        final,
+        end_inside(
+            -stride_w, lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size1 - 1
+        ),
+    )
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_x)
+        is_whole = (lesser(0, dilation_h * n_i - dilation_h) + y * stride_h - padding_h >= 0) & (
+            lesser(0, dilation_h - dilation_h * n_i) + padding_h + self_size2 - y * stride_h - 1
+            >= 0
+        )
+        end = greater(begin, end) if is_whole else begin
+        for x in range(begin, end):
+            indices_total = LOWEST
+            indices_total_at = 0
+            for i in range(n_i):
+                for j in range(n_j):
+                    self_value = self[
+                        U(
+                            self_p
+                            + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                            + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                        )
+                    ]
+                    candidate = self_value
+                    if (candidate > indices_total) | (candidate != candidate):
+                        indices_total = candidate
+                        indices_total_at = i * dilation_h * self_size1 + j * dilation_w
+            values_here = indices_total
+            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
+            indices_here = (
+                x * stride_w
+                + y * stride_h * self_size1
+                - padding_h * self_size1
+                - padding_w
+                + indices_total_at
+            )
+            indices[U(indices_p + y * indices_s0 + x * indices_s1)] = indices_here
+        for edge in range(n_x - end + begin):
+            x = edge if edge < begin else edge + end - begin
+            i_first = greater(
+                0,
+                -lesser(greater(dilation_h, 0), 1)
+                * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+            )
+            i_end = lesser(
+                n_i,
+                lesser(greater(dilation_h, 0), 1)
+                * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                + lesser(greater(dilation_h, 0), 1)
+                + n_i
+                - lesser(greater(dilation_h, 0), 1) * n_i,
+            )
+            j_first = greater(
+                0,
+                -lesser(greater(dilation_w, 0), 1)
+                * ((x * stride_w - padding_w) // greater(dilation_w, 1)),
+            )
+            j_end = lesser(
+                n_j,
+                lesser(greater(dilation_w, 0), 1)
+                * ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1))
+                + lesser(greater(dilation_w, 0), 1)
+                + n_j
+                - lesser(greater(dilation_w, 0), 1) * n_j,
+            )
+            indices_total2 = LOWEST
+            indices_total2_at = 0
+            indices_total2_seen = False
+            for i in range(i_first, i_end):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(j_first, j_end):
+                        if (
+                            j * dilation_w + x * stride_w - padding_w >= 0
+                            and padding_w + self_size1 - j * dilation_w - x * stride_w - 1 >= 0
+                        ):
+                            self_value2 = self[
+                                U(
+                                    self_p
+                                    + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                    + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                )
+                            ]
+                            candidate2 = self_value2
+                            if (
+                                (candidate2 > indices_total2)
+                                | (candidate2 != candidate2)
+                                | (not indices_total2_seen)
+                            ):
+                                indices_total2 = candidate2
+                                indices_total2_at = i * dilation_h * self_size1 + j * dilation_w
+                                indices_total2_seen = True
+            values_here = indices_total2
+            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
+            indices_here = (
+                x * stride_w
+                + y * stride_h * self_size1
+                - padding_h * self_size1
+                - padding_w
+                + indices_total2_at
+            )
+            indices[U(indices_p + y * indices_s0 + x * indices_s1)] = indices_here
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def max_pool2d_with_indices_device_0(
+    y,
+    x,
+    rest,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    dilation_w,
+    stride_w,
+    padding_w,
+    self_size1,
+):
+    """values[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h
+        + size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w
+        >= padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1:
+        self[..., i * dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w -
+        padding_w])
+    indices[..., y, x] = argmax(i, j where i * dilation_h + y * stride_h >= padding_h and
+        padding_h + size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x *
+        stride_w >= padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w +
+        1: self[..., i * dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w -
+        padding_w], i * dilation_h * size(self, -1) + j * dilation_w + x * stride_w + y *
+        stride_h * size(self, -1) - padding_h * size(self, -1) - padding_w)
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    i_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation_h, 0)), 1))
+                * quotient(I(y * stride_h - padding_h), I(greater(dilation_h, 1)))
+            ),
+        )
+    )
+    i_end = I(
+        lesser(
+            n_i,
+            I(
+                I(lesser(I(greater(dilation_h, 0)), 1))
+                * quotient(I(padding_h + self_size2 - y * stride_h - 1), I(greater(dilation_h, 1)))
+                + I(lesser(I(greater(dilation_h, 0)), 1))
+                + n_i
+                - I(lesser(I(greater(dilation_h, 0)), 1)) * n_i
+            ),
+        )
+    )
+    j_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation_w, 0)), 1))
+                * quotient(I(x * stride_w - padding_w), I(greater(dilation_w, 1)))
+            ),
+        )
+    )
+    j_end = I(
+        lesser(
+            n_j,
+            I(
+                I(lesser(I(greater(dilation_w, 0)), 1))
+                * quotient(I(padding_w + self_size1 - x * stride_w - 1), I(greater(dilation_w, 1)))
+                + I(lesser(I(greater(dilation_w, 0)), 1))
+                + n_j
+                - I(lesser(I(greater(dilation_w, 0)), 1)) * n_j
+            ),
+        )
+    )
+    values_total = LOWEST
+    indices_total = LOWEST
+    indices_total_at = I(0)
+    indices_total_seen = False
+    for i in range(i_first, i_end):
+        if (
+            I(i * dilation_h + y * stride_h - padding_h) >= 0
+            and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
+        ):
+            for j in range(j_first, j_end):
+                if (
+                    I(j * dilation_w + x * stride_w - padding_w) >= 0
+                    and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
+                ):
+                    self_value = self[
+                        U(
+                            self_p
+                            + I(I(i * dilation_h + y * stride_h - padding_h) * self_s0)
+                            + I(I(j * dilation_w + x * stride_w - padding_w) * self_s1)
+                        )
+                    ]
+                    values_item = self_value
+                    values_total = (
+                        values_item
+                        if (values_item > values_total) | (values_item != values_item)
+                        else values_total
+                    )
+                    candidate = self_value
+                    if (
+                        (candidate > indices_total)
+                        | (candidate != candidate)
+                        | (not indices_total_seen)
+                    ):
+                        indices_total = candidate
+                        indices_total_at = I(i * dilation_h * self_size1 + j * dilation_w)
+                        indices_total_seen = True
+    values_here = values_total
+    values[U(values_p + I(y * values_s0) + I(x * values_s1))] = values_here
+    indices_here = np.int64(
+        I(x * stride_w + y * stride_h * self_size1 - padding_h * self_size1 - padding_w)
+        + indices_total_at
+    )
+    indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1))] = indices_here
+
+
+def max_pool2d_with_indices_extents(
+    self,
+    windows_h,
+    windows_w,
+    kernel_h,
+    kernel_w,
+    stride_h,
+    stride_w,
+    padding_h,
+    padding_w,
+    dilation_h,
+    dilation_w,
+):
+    """The extents of y, x, i, j; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = kernel_h
+    n_j = kernel_w
+    some("max_pool2d_with_indices", "i", n_i)
+    some("max_pool2d_with_indices", "j", n_j)
+    return (
+        n_y,
+        n_x,
+        n_i,
+        n_j,
+        dilation_h,
+        stride_h,
+        padding_h,
+        self[-2],
+        stride_w,
+        dilation_w,
+        padding_w,
+        self[-1],
+    )
+
+
+max_pool2d_with_indices = IndexProgram(
+    "max_pool2d_with_indices",
+    arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={
+        "values": TensorForm(True, ("y", "x")),
+        "indices": TensorForm(True, ("y", "x"), "int"),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=(
+        "windows_h",
+        "windows_w",
+        "kernel_h",
+        "kernel_w",
+        "stride_h",
+        "stride_w",
+        "padding_h",
+        "padding_w",
+        "dilation_h",
+        "dilation_w",
+    ),
+    measure=max_pool2d_with_indices_extents,
+    measures=(
+        "y",
+        "x",
+        "i",
+        "j",
+        "dilation_h",
+        "stride_h",
+        "padding_h",
+        "size(self, -2)",
+        "stride_w",
+        "dilation_w",
+        "padding_w",
+        "size(self, -1)",
+    ),
+    compares=True,
+    geometry=pooling_geometry.greatest_told2d,
+    launches=(
+        Launch(
+            function=max_pool2d_with_indices_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("y", "x", "i", "j"),
+            integers=(
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "stride_w",
+                "dilation_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("y",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "i", "j"), ("x", "i", "j")),
+            window=Window(
+                Launch(
+                    function=max_pool2d_with_indices_0_window,
+                    arrays=("self", "values", "indices"),
+                    writes=("values", "indices"),
+                    extents=("x", "j", "y", "i"),
+                    integers=(
+                        "stride_w",
+                        "dilation_w",
+                        "padding_w",
+                        "size(self, -1)",
+                        "dilation_h",
+                        "stride_h",
+                        "padding_h",
+                        "size(self, -2)",
+                    ),
+                    numbers=(),
+                    has_batch=True,
+                    items=("y",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("x", "i", "j"), ("x", "i", "j")),
+                ),
+                ("i", "j"),
+                ("i", "j", "stride_w", "dilation_w", "dilation_h"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=max_pool2d_with_indices_device_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("i", "j"),
+            integers=(
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "dilation_w",
+                "stride_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"),),
+            reach=(
+                (10, ("dilation_h",)),
+                (2, ("y", "stride_h")),
+                (2, ("padding_h",)),
+                (12, ()),
+                (1, ("y", "dilation_h", "stride_h")),
+                (2, ("dilation_h", "dilation_h")),
+                (1, ("dilation_h", "padding_h")),
+                (2, ("size(self, -2)",)),
+                (1, ("dilation_h", "i")),
+                (1, ("dilation_h", "size(self, -2)")),
+                (3, ("i",)),
+                (10, ("dilation_w",)),
+                (2, ("x", "stride_w")),
+                (2, ("padding_w",)),
+                (1, ("x", "dilation_w", "stride_w")),
+                (2, ("dilation_w", "dilation_w")),
+                (1, ("dilation_w", "padding_w")),
+                (2, ("size(self, -1)",)),
+                (1, ("dilation_w", "j")),
+                (1, ("dilation_w", "size(self, -1)")),
+                (3, ("j",)),
+                (1, ("i", "dilation_h")),
+                (1, ("j", "dilation_w")),
+                (1, ("i", "dilation_h", "size(self, -1)")),
+                (1, ("y", "stride_h", "size(self, -1)")),
+                (1, ("padding_h", "size(self, -1)")),
+            ),
+        ),
+    ),
+)
+
+
+def _max_pool2d_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_y,
+    n_x,
+    n_i,
+    n_j,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    stride_w,
+    dilation_w,
+    padding_w,
+    self_size1,
+):
+    """out[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h +
+    size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w >=
+    padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1: self[..., i *
+    dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
+    """
+    out_block = np.empty(BLOCK, T)
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for begin in range(0, n_x, BLOCK):
+            end = lesser(begin + BLOCK, n_x)
+            for x in range(begin, end):
+                out_block[U(x - begin)] = LOWEST
+            for i in range(
+                greater(
+                    0,
+                    -lesser(greater(dilation_h, 0), 1)
+                    * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+                ),
+                lesser(
+                    n_i,
+                    lesser(greater(dilation_h, 0), 1)
+                    * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                    + lesser(greater(dilation_h, 0), 1)
+                    + n_i
+                    - lesser(greater(dilation_h, 0), 1) * n_i,
+                ),
+            ):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(n_j):
+                        for x in range(
+                            greater(
+                                begin,
+                                -lesser(greater(stride_w, 0), 1)
+                                * ((j * dilation_w - padding_w) // greater(stride_w, 1)),
+                            ),
+                            lesser(
+                                end,
+                                lesser(greater(stride_w, 0), 1)
+                                * (
+                                    (padding_w + self_size1 - j * dilation_w - 1)
+                                    // greater(stride_w, 1)
+                                )
+                                + lesser(greater(stride_w, 0), 1)
+                                + n_x
+                                - lesser(greater(stride_w, 0), 1) * n_x,
+                            ),
+                        ):
+                            if (
+                                j * dilation_w + x * stride_w - padding_w >= 0
+                                and padding_w + self_size1 - j * dilation_w - x * stride_w - 1 >= 0
+                            ):
+                                self_value = self[
+                                    U(
+                                        self_p
+                                        + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                        + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                    )
+                                ]
+                                out_item = self_value
+                                at = U(x - begin)
+                                before = out_block[at]
+                                out_block[at] = (
+                                    out_item
+                                    if (out_item > before) | (out_item != out_item)
+                                    else before
+                                )
+            for x in range(begin, end):
+                out[U(out_p + y * out_s0 + x * out_s1)] = out_block[U(x - begin)]
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def _max_pool2d_0_window(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    n_y,
+    n_i,
+    stride_w,
+    dilation_w,
+    padding_w,
+    self_size1,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+):
+    """out[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h +
+    size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w >=
+    padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1: self[..., i *
+    dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
+    """
+    first, final = 0, n_x
+    first = greater(
+        first, first_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
+    )
+    final = lesser(
+        final, end_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
+    )
+    first = greater(
+        first,
+        first_inside(
+            -stride_w, lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size1 - 1
+        ),
+    )
+    final = lesser(
+        final,
+        end_inside(
+            -stride_w, lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size1 - 1
+        ),
+    )
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_x)
+        is_whole = (lesser(0, dilation_h * n_i - dilation_h) + y * stride_h - padding_h >= 0) & (
+            lesser(0, dilation_h - dilation_h * n_i) + padding_h + self_size2 - y * stride_h - 1
+            >= 0
+        )
+        end = greater(begin, end) if is_whole else begin
+        for x in range(begin, end):
+            out_total = LOWEST
+            for i in range(n_i):
+                for j in range(n_j):
+                    self_value = self[
+                        U(
+                            self_p
+                            + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                            + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                        )
+                    ]
+                    out_item = self_value
+                    out_total = (
+                        out_item if (out_item > out_total) | (out_item != out_item) else out_total
+                    )
+            out_here = out_total
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+        for edge in range(n_x - end + begin):
+            x = edge if edge < begin else edge + end - begin
+            i_first = greater(
+                0,
+                -lesser(greater(dilation_h, 0), 1)
+                * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+            )
+            i_end = lesser(
+                n_i,
+                lesser(greater(dilation_h, 0), 1)
+                * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                + lesser(greater(dilation_h, 0), 1)
+                + n_i
+                - lesser(greater(dilation_h, 0), 1) * n_i,
+            )
+            j_first = greater(
+                0,
+                -lesser(greater(dilation_w, 0), 1)
+                * ((x * stride_w - padding_w) // greater(dilation_w, 1)),
+            )
+            j_end = lesser(
+                n_j,
+                lesser(greater(dilation_w, 0), 1)
+                * ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1))
+                + lesser(greater(dilation_w, 0), 1)
+                + n_j
+                - lesser(greater(dilation_w, 0), 1) * n_j,
+            )
+            out_total2 = LOWEST
+            for i in range(i_first, i_end):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(j_first, j_end):
+                        if (
+                            j * dilation_w + x * stride_w - padding_w >= 0
+                            and padding_w + self_size1 - j * dilation_w - x * stride_w - 1 >= 0
+                        ):
+                            self_value2 = self[
+                                U(
+                                    self_p
+                                    + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                    + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                )
+                            ]
+                            out_item2 = self_value2
+                            out_total2 = (
+                                out_item2
+                                if (out_item2 > out_total2) | (out_item2 != out_item2)
+                                else out_total2
+                            )
+            out_here = out_total2
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def _max_pool2d_device_0(
+    y,
+    x,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    dilation_w,
+    stride_w,
+    padding_w,
+    self_size1,
+):
+    """out[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h +
+    size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w >=
+    padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1: self[..., i *
+    dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    i_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation_h, 0)), 1))
+                * quotient(I(y * stride_h - padding_h), I(greater(dilation_h, 1)))
+            ),
+        )
+    )
+    i_end = I(
+        lesser(
+            n_i,
+            I(
+                I(lesser(I(greater(dilation_h, 0)), 1))
+                * quotient(I(padding_h + self_size2 - y * stride_h - 1), I(greater(dilation_h, 1)))
+                + I(lesser(I(greater(dilation_h, 0)), 1))
+                + n_i
+                - I(lesser(I(greater(dilation_h, 0)), 1)) * n_i
+            ),
+        )
+    )
+    j_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation_w, 0)), 1))
+                * quotient(I(x * stride_w - padding_w), I(greater(dilation_w, 1)))
+            ),
+        )
+    )
+    j_end = I(
+        lesser(
+            n_j,
+            I(
+                I(lesser(I(greater(dilation_w, 0)), 1))
+                * quotient(I(padding_w + self_size1 - x * stride_w - 1), I(greater(dilation_w, 1)))
+                + I(lesser(I(greater(dilation_w, 0)), 1))
+                + n_j
+                - I(lesser(I(greater(dilation_w, 0)), 1)) * n_j
+            ),
+        )
+    )
+    out_total = LOWEST
+    for i in range(i_first, i_end):
+        if (
+            I(i * dilation_h + y * stride_h - padding_h) >= 0
+            and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
+        ):
+            for j in range(I(j_first + lane), j_end, LANES):
+                if (
+                    I(j * dilation_w + x * stride_w - padding_w) >= 0
+                    and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
+                ):
+                    self_value = self[
+                        U(
+                            self_p
+                            + I(I(i * dilation_h + y * stride_h - padding_h) * self_s0)
+                            + I(I(j * dilation_w + x * stride_w - padding_w) * self_s1)
+                        )
+                    ]
+                    out_item = self_value
+                    out_total = (
+                        out_item if (out_item > out_total) | (out_item != out_item) else out_total
+                    )
+    out_total = joined_larger(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(y * out_s0) + I(x * out_s1))] = out_here
+
+
+def _max_pool2d_extents(
+    self,
+    windows_h,
+    windows_w,
+    kernel_h,
+    kernel_w,
+    stride_h,
+    stride_w,
+    padding_h,
+    padding_w,
+    dilation_h,
+    dilation_w,
+):
+    """The extents of y, x, i, j; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = kernel_h
+    n_j = kernel_w
+    return (
+        n_y,
+        n_x,
+        n_i,
+        n_j,
+        dilation_h,
+        stride_h,
+        padding_h,
+        self[-2],
+        stride_w,
+        dilation_w,
+        padding_w,
+        self[-1],
+    )
+
+
+_max_pool2d = IndexProgram(
+    "_max_pool2d",
+    arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("y", "x"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(
+        "windows_h",
+        "windows_w",
+        "kernel_h",
+        "kernel_w",
+        "stride_h",
+        "stride_w",
+        "padding_h",
+        "padding_w",
+        "dilation_h",
+        "dilation_w",
+    ),
+    measure=_max_pool2d_extents,
+    measures=(
+        "y",
+        "x",
+        "i",
+        "j",
+        "dilation_h",
+        "stride_h",
+        "padding_h",
+        "size(self, -2)",
+        "stride_w",
+        "dilation_w",
+        "padding_w",
+        "size(self, -1)",
+    ),
+    compares=True,
+    geometry=pooling_geometry.greatest2d,
+    launches=(
+        Launch(
+            function=_max_pool2d_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("y", "x", "i", "j"),
+            integers=(
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "stride_w",
+                "dilation_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("y",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "i", "j"),),
+            window=Window(
+                Launch(
+                    function=_max_pool2d_0_window,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=("x", "j", "y", "i"),
+                    integers=(
+                        "stride_w",
+                        "dilation_w",
+                        "padding_w",
+                        "size(self, -1)",
+                        "dilation_h",
+                        "stride_h",
+                        "padding_h",
+                        "size(self, -2)",
+                    ),
+                    numbers=(),
+                    has_batch=True,
+                    items=("y",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("x", "i", "j"),),
+                ),
+                ("i", "j"),
+                ("i", "j", "stride_w", "dilation_w", "dilation_h"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_max_pool2d_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "dilation_w",
+                "stride_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"),),
+            lanes=("j", False),
+            reach=(
+                (10, ("dilation_h",)),
+                (2, ("y", "stride_h")),
+                (2, ("padding_h",)),
+                (12, ()),
+                (1, ("y", "dilation_h", "stride_h")),
+                (2, ("dilation_h", "dilation_h")),
+                (1, ("dilation_h", "padding_h")),
+                (2, ("size(self, -2)",)),
+                (1, ("dilation_h", "i")),
+                (1, ("dilation_h", "size(self, -2)")),
+                (3, ("i",)),
+                (10, ("dilation_w",)),
+                (2, ("x", "stride_w")),
+                (2, ("padding_w",)),
+                (1, ("x", "dilation_w", "stride_w")),
+                (2, ("dilation_w", "dilation_w")),
+                (1, ("dilation_w", "padding_w")),
+                (2, ("size(self, -1)",)),
+                (1, ("dilation_w", "j")),
+                (1, ("dilation_w", "size(self, -1)")),
+                (3, ("j",)),
+                (1, ("i", "dilation_h")),
+                (1, ("j", "dilation_w")),
+            ),
+        ),
+    ),
+)
+
+
+def max_pool3d_with_indices_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    values_s2,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    indices_s2,
+    batch,
+    dims,
+    batches,
+    n_y,
+    n_z,
+    n_x,
+    n_k,
+    n_i,
+    n_j,
+    dilation_d,
+    stride_d,
+    padding_d,
+    self_size3,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    stride_w,
+    dilation_w,
+    padding_w,
+    self_size1,
+):
+    """values[..., z, y, x] = max(k, i, j where k * dilation_d + z * stride_d >= padding_d and
+        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
+        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
+        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
+        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
+        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
+    indices[..., z, y, x] = argmax(k, i, j where k * dilation_d + z * stride_d >= padding_d and
+        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
+        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
+        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
+        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
+        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w], i *
+        dilation_h * size(self, -1) + j * dilation_w + k * dilation_d * size(self, -1) *
+        size(self, -2) + x * stride_w + y * stride_h * size(self, -1) + z * stride_d *
+        size(self, -1) * size(self, -2) - padding_d * size(self, -1) * size(self, -2) -
+        padding_h * size(self, -1) - padding_w)
+    """
+    values_block = np.empty(BLOCK, T)
+    y = start % n_y
+    rest = start // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        for begin in range(0, n_x, BLOCK):
+            end = lesser(begin + BLOCK, n_x)
+            for x in range(begin, end):
+                values_block[U(x - begin)] = LOWEST
+            for k in range(
+                greater(
+                    0,
+                    -lesser(greater(dilation_d, 0), 1)
+                    * ((z * stride_d - padding_d) // greater(dilation_d, 1)),
+                ),
+                lesser(
+                    n_k,
+                    lesser(greater(dilation_d, 0), 1)
+                    * ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1))
+                    + lesser(greater(dilation_d, 0), 1)
+                    + n_k
+                    - lesser(greater(dilation_d, 0), 1) * n_k,
+                ),
+            ):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size3 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(
+                        greater(
+                            0,
+                            -lesser(greater(dilation_h, 0), 1)
+                            * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+                        ),
+                        lesser(
+                            n_i,
+                            lesser(greater(dilation_h, 0), 1)
+                            * (
+                                (padding_h + self_size2 - y * stride_h - 1)
+                                // greater(dilation_h, 1)
+                            )
+                            + lesser(greater(dilation_h, 0), 1)
+                            + n_i
+                            - lesser(greater(dilation_h, 0), 1) * n_i,
+                        ),
+                    ):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(n_j):
+                                for x in range(
+                                    greater(
+                                        begin,
+                                        -lesser(greater(stride_w, 0), 1)
+                                        * ((j * dilation_w - padding_w) // greater(stride_w, 1)),
+                                    ),
+                                    lesser(
+                                        end,
+                                        lesser(greater(stride_w, 0), 1)
+                                        * (
+                                            (padding_w + self_size1 - j * dilation_w - 1)
+                                            // greater(stride_w, 1)
+                                        )
+                                        + lesser(greater(stride_w, 0), 1)
+                                        + n_x
+                                        - lesser(greater(stride_w, 0), 1) * n_x,
+                                    ),
+                                ):
+                                    if (
+                                        j * dilation_w + x * stride_w - padding_w >= 0
+                                        and padding_w
+                                        + self_size1
+                                        - j * dilation_w
+                                        - x * stride_w
+                                        - 1
+                                        >= 0
+                                    ):
+                                        self_value = self[
+                                            U(
+                                                self_p
+                                                + (k * dilation_d + z * stride_d - padding_d)
+                                                * self_s0
+                                                + (i * dilation_h + y * stride_h - padding_h)
+                                                * self_s1
+                                                + (j * dilation_w + x * stride_w - padding_w)
+                                                * self_s2
+                                            )
+                                        ]
+                                        values_item = self_value
+                                        at = U(x - begin)
+                                        before = values_block[at]
+                                        values_block[at] = (
+                                            values_item
+                                            if (values_item > before) | (values_item != values_item)
+                                            else before
+                                        )
+            for x in range(begin, end):
+                values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_block[
+                    U(x - begin)
+                ]
+        for x in range(n_x):
+            k_first = greater(
+                0,
+                -lesser(greater(dilation_d, 0), 1)
+                * ((z * stride_d - padding_d) // greater(dilation_d, 1)),
+            )
+            k_end = lesser(
+                n_k,
+                lesser(greater(dilation_d, 0), 1)
+                * ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1))
+                + lesser(greater(dilation_d, 0), 1)
+                + n_k
+                - lesser(greater(dilation_d, 0), 1) * n_k,
+            )
+            i_first = greater(
+                0,
+                -lesser(greater(dilation_h, 0), 1)
+                * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+            )
+            i_end = lesser(
+                n_i,
+                lesser(greater(dilation_h, 0), 1)
+                * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                + lesser(greater(dilation_h, 0), 1)
+                + n_i
+                - lesser(greater(dilation_h, 0), 1) * n_i,
+            )
+            j_first = greater(
+                0,
+                -lesser(greater(dilation_w, 0), 1)
+                * ((x * stride_w - padding_w) // greater(dilation_w, 1)),
+            )
+            j_end = lesser(
+                n_j,
+                lesser(greater(dilation_w, 0), 1)
+                * ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1))
+                + lesser(greater(dilation_w, 0), 1)
+                + n_j
+                - lesser(greater(dilation_w, 0), 1) * n_j,
+            )
+            indices_total = LOWEST
+            indices_total_at = 0
+            indices_total_seen = False
+            for k in range(k_first, k_end):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size3 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(i_first, i_end):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(j_first, j_end):
+                                if (
+                                    j * dilation_w + x * stride_w - padding_w >= 0
+                                    and padding_w + self_size1 - j * dilation_w - x * stride_w - 1
+                                    >= 0
+                                ):
+                                    self_value2 = self[
+                                        U(
+                                            self_p
+                                            + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                            + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                            + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                                        )
+                                    ]
+                                    candidate = self_value2
+                                    if (
+                                        (candidate > indices_total)
+                                        | (candidate != candidate)
+                                        | (not indices_total_seen)
+                                    ):
+                                        indices_total = candidate
+                                        indices_total_at = (
+                                            i * dilation_h * self_size1
+                                            + j * dilation_w
+                                            + k * dilation_d * self_size1 * self_size2
+                                        )
+                                        indices_total_seen = True
+            indices[U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2)] = (
+                x * stride_w
+                + y * stride_h * self_size1
+                + z * stride_d * self_size1 * self_size2
+                - padding_d * self_size1 * self_size2
+                - padding_h * self_size1
+                - padding_w
+                + indices_total_at
+            )
+        y += 1
+        if y == n_y:
+            y = 0
+            z += 1
+            if z == n_z:
+                z = 0
+                rest += 1
+    return True
+
+
+def max_pool3d_with_indices_0_window(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    values_s2,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    indices_s2,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    n_y,
+    n_z,
+    n_k,
+    n_i,
+    stride_w,
+    dilation_w,
+    padding_w,
+    self_size1,
+    dilation_d,
+    stride_d,
+    padding_d,
+    self_size3,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+):
+    """values[..., z, y, x] = max(k, i, j where k * dilation_d + z * stride_d >= padding_d and
+        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
+        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
+        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
+        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
+        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
+    indices[..., z, y, x] = argmax(k, i, j where k * dilation_d + z * stride_d >= padding_d and
+        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
+        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
+        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
+        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
+        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w], i *
+        dilation_h * size(self, -1) + j * dilation_w + k * dilation_d * size(self, -1) *
+        size(self, -2) + x * stride_w + y * stride_h * size(self, -1) + z * stride_d *
+        size(self, -1) * size(self, -2) - padding_d * size(self, -1) * size(self, -2) -
+        padding_h * size(self, -1) - padding_w)
+    """
+    first, final = 0, n_x
+    first = greater(
+        first, first_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
+    )
+    final = lesser(
+        final, end_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
+    )
+    first = greater(
+        first,
+        first_inside(
+            -stride_w, lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size1 - 1
+        ),
+    )
+    final = lesser(
+        final,
+        end_inside(
+            -stride_w, lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size1 - 1
+        ),
+    )
+    y = start % n_y
+    rest = start // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_x)
+        is_whole = (
+            (lesser(0, dilation_d * n_k - dilation_d) + z * stride_d - padding_d >= 0)
+            & (
+                lesser(0, dilation_d - dilation_d * n_k) + padding_d + self_size3 - z * stride_d - 1
+                >= 0
+            )
+            & (lesser(0, dilation_h * n_i - dilation_h) + y * stride_h - padding_h >= 0)
+            & (
+                lesser(0, dilation_h - dilation_h * n_i) + padding_h + self_size2 - y * stride_h - 1
+                >= 0
+            )
+        )
+        end = greater(begin, end) if is_whole else begin
+        for x in range(begin, end):
+            indices_total = LOWEST
+            indices_total_at = 0
+            for k in range(n_k):
+                for i in range(n_i):
+                    for j in range(n_j):
+                        self_value = self[
+                            U(
+                                self_p
+                                + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                            )
+                        ]
+                        candidate = self_value
+                        if (candidate > indices_total) | (candidate != candidate):
+                            indices_total = candidate
+                            indices_total_at = (
+                                i * dilation_h * self_size1
+                                + j * dilation_w
+                                + k * dilation_d * self_size1 * self_size2
+                            )
+            values_here = indices_total
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
+            indices_here = (
+                x * stride_w
+                + y * stride_h * self_size1
+                + z * stride_d * self_size1 * self_size2
+                - padding_d * self_size1 * self_size2
+                - padding_h * self_size1
+                - padding_w
+                + indices_total_at
+            )
+            indices[U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2)] = indices_here
+        for edge in range(n_x - end + begin):
+            x = edge if edge < begin else edge + end - begin
+            k_first = greater(
+                0,
+                -lesser(greater(dilation_d, 0), 1)
+                * ((z * stride_d - padding_d) // greater(dilation_d, 1)),
+            )
+            k_end = lesser(
+                n_k,
+                lesser(greater(dilation_d, 0), 1)
+                * ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1))
+                + lesser(greater(dilation_d, 0), 1)
+                + n_k
+                - lesser(greater(dilation_d, 0), 1) * n_k,
+            )
+            i_first = greater(
+                0,
+                -lesser(greater(dilation_h, 0), 1)
+                * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+            )
+            i_end = lesser(
+                n_i,
+                lesser(greater(dilation_h, 0), 1)
+                * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                + lesser(greater(dilation_h, 0), 1)
+                + n_i
+                - lesser(greater(dilation_h, 0), 1) * n_i,
+            )
+            j_first = greater(
+                0,
+                -lesser(greater(dilation_w, 0), 1)
+                * ((x * stride_w - padding_w) // greater(dilation_w, 1)),
+            )
+            j_end = lesser(
+                n_j,
+                lesser(greater(dilation_w, 0), 1)
+                * ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1))
+                + lesser(greater(dilation_w, 0), 1)
+                + n_j
+                - lesser(greater(dilation_w, 0), 1) * n_j,
+            )
+            indices_total2 = LOWEST
+            indices_total2_at = 0
+            indices_total2_seen = False
+            for k in range(k_first, k_end):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size3 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(i_first, i_end):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(j_first, j_end):
+                                if (
+                                    j * dilation_w + x * stride_w - padding_w >= 0
+                                    and padding_w + self_size1 - j * dilation_w - x * stride_w - 1
+                                    >= 0
+                                ):
+                                    self_value2 = self[
+                                        U(
+                                            self_p
+                                            + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                            + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                            + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                                        )
+                                    ]
+                                    candidate2 = self_value2
+                                    if (
+                                        (candidate2 > indices_total2)
+                                        | (candidate2 != candidate2)
+                                        | (not indices_total2_seen)
+                                    ):
+                                        indices_total2 = candidate2
+                                        indices_total2_at = (
+                                            i * dilation_h * self_size1
+                                            + j * dilation_w
+                                            + k * dilation_d * self_size1 * self_size2
+                                        )
+                                        indices_total2_seen = True
+            values_here = indices_total2
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
+            indices_here = (
+                x * stride_w
+                + y * stride_h * self_size1
+                + z * stride_d * self_size1 * self_size2
+                - padding_d * self_size1 * self_size2
+                - padding_h * self_size1
+                - padding_w
+                + indices_total2_at
+            )
+            indices[U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2)] = indices_here
+        y += 1
+        if y == n_y:
+            y = 0
+            z += 1
+            if z == n_z:
+                z = 0
+                rest += 1
+    return True
+
+
+def max_pool3d_with_indices_device_0(
+    z,
+    y,
+    x,
+    rest,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    values_s2,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    indices_s2,
+    batch,
+    dims,
+    batches,
+    n_k,
+    n_i,
+    n_j,
+    dilation_d,
+    stride_d,
+    padding_d,
+    self_size3,
+    dilation_h,
+    stride_h,
+    padding_h,
+    self_size2,
+    dilation_w,
+    stride_w,
+    padding_w,
+    self_size1,
+):
+    """values[..., z, y, x] = max(k, i, j where k * dilation_d + z * stride_d >= padding_d and
+        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
+        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
+        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
+        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
+        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
+    indices[..., z, y, x] = argmax(k, i, j where k * dilation_d + z * stride_d >= padding_d and
+        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
+        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
+        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
+        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
+        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w], i *
+        dilation_h * size(self, -1) + j * dilation_w + k * dilation_d * size(self, -1) *
+        size(self, -2) + x * stride_w + y * stride_h * size(self, -1) + z * stride_d *
+        size(self, -1) * size(self, -2) - padding_d * size(self, -1) * size(self, -2) -
+        padding_h * size(self, -1) - padding_w)
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    k_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation_d, 0)), 1))
+                * quotient(I(z * stride_d - padding_d), I(greater(dilation_d, 1)))
+            ),
+        )
+    )
+    k_end = I(
+        lesser(
+            n_k,
+            I(
+                I(lesser(I(greater(dilation_d, 0)), 1))
+                * quotient(I(padding_d + self_size3 - z * stride_d - 1), I(greater(dilation_d, 1)))
+                + I(lesser(I(greater(dilation_d, 0)), 1))
+                + n_k
+                - I(lesser(I(greater(dilation_d, 0)), 1)) * n_k
+            ),
+        )
+    )
+    i_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation_h, 0)), 1))
+                * quotient(I(y * stride_h - padding_h), I(greater(dilation_h, 1)))
+            ),
+        )
+    )
+    i_end = I(
+        lesser(
+            n_i,
+            I(
+                I(lesser(I(greater(dilation_h, 0)), 1))
+                * quotient(I(padding_h + self_size2 - y * stride_h - 1), I(greater(dilation_h, 1)))
+                + I(lesser(I(greater(dilation_h, 0)), 1))
+                + n_i
+                - I(lesser(I(greater(dilation_h, 0)), 1)) * n_i
+            ),
+        )
+    )
+    j_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation_w, 0)), 1))
+                * quotient(I(x * stride_w - padding_w), I(greater(dilation_w, 1)))
+            ),
+        )
+    )
+    j_end = I(
+        lesser(
+            n_j,
+            I(
+                I(lesser(I(greater(dilation_w, 0)), 1))
+                * quotient(I(padding_w + self_size1 - x * stride_w - 1), I(greater(dilation_w, 1)))
+                + I(lesser(I(greater(dilation_w, 0)), 1))
+                + n_j
+                - I(lesser(I(greater(dilation_w, 0)), 1)) * n_j
+            ),
+        )
+    )
+    values_total = LOWEST
+    indices_total = LOWEST
+    indices_total_at = I(0)
+    indices_total_seen = False
+    for k in range(k_first, k_end):
+        if (
+            I(k * dilation_d + z * stride_d - padding_d) >= 0
+            and I(padding_d + self_size3 - k * dilation_d - z * stride_d - 1) >= 0
+        ):
+            for i in range(i_first, i_end):
+                if (
+                    I(i * dilation_h + y * stride_h - padding_h) >= 0
+                    and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
+                ):
+                    for j in range(j_first, j_end):
+                        if (
+                            I(j * dilation_w + x * stride_w - padding_w) >= 0
+                            and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
+                        ):
+                            self_value = self[
+                                U(
+                                    self_p
+                                    + I(I(k * dilation_d + z * stride_d - padding_d) * self_s0)
+                                    + I(I(i * dilation_h + y * stride_h - padding_h) * self_s1)
+                                    + I(I(j * dilation_w + x * stride_w - padding_w) * self_s2)
+                                )
+                            ]
+                            values_item = self_value
+                            values_total = (
+                                values_item
+                                if (values_item > values_total) | (values_item != values_item)
+                                else values_total
+                            )
+                            candidate = self_value
+                            if (
+                                (candidate > indices_total)
+                                | (candidate != candidate)
+                                | (not indices_total_seen)
+                            ):
+                                indices_total = candidate
+                                indices_total_at = I(
+                                    i * dilation_h * self_size1
+                                    + j * dilation_w
+                                    + k * dilation_d * self_size1 * self_size2
+                                )
+                                indices_total_seen = True
+    values_here = values_total
+    values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
+    indices_here = np.int64(
+        I(
+            x * stride_w
+            + y * stride_h * self_size1
+            + z * stride_d * self_size1 * self_size2
+            - padding_d * self_size1 * self_size2
+            - padding_h * self_size1
+            - padding_w
+        )
+        + indices_total_at
+    )
+    indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = indices_here
+
+
+def max_pool3d_with_indices_extents(
+    self,
+    windows_d,
+    windows_h,
+    windows_w,
+    kernel_d,
+    kernel_h,
+    kernel_w,
+    stride_d,
+    stride_h,
+    stride_w,
+    padding_d,
+    padding_h,
+    padding_w,
+    dilation_d,
+    dilation_h,
+    dilation_w,
+):
+    """The extents of z, y, x, k, i, j; sizes must agree."""
+    n_z = windows_d
+    n_y = windows_h
+    n_x = windows_w
+    n_k = kernel_d
+    n_i = kernel_h
+    n_j = kernel_w
+    some("max_pool3d_with_indices", "k", n_k)
+    some("max_pool3d_with_indices", "i", n_i)
+    some("max_pool3d_with_indices", "j", n_j)
+    return (
+        n_z,
+        n_y,
+        n_x,
+        n_k,
+        n_i,
+        n_j,
+        dilation_d,
+        stride_d,
+        padding_d,
+        self[-3],
+        dilation_h,
+        stride_h,
+        padding_h,
+        self[-2],
+        stride_w,
+        dilation_w,
+        padding_w,
+        self[-1],
+    )
+
+
+max_pool3d_with_indices = IndexProgram(
+    "max_pool3d_with_indices",
+    arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={
+        "values": TensorForm(True, ("z", "y", "x")),
+        "indices": TensorForm(True, ("z", "y", "x"), "int"),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=(
+        "windows_d",
+        "windows_h",
+        "windows_w",
+        "kernel_d",
+        "kernel_h",
+        "kernel_w",
+        "stride_d",
+        "stride_h",
+        "stride_w",
+        "padding_d",
+        "padding_h",
+        "padding_w",
+        "dilation_d",
+        "dilation_h",
+        "dilation_w",
+    ),
+    measure=max_pool3d_with_indices_extents,
+    measures=(
+        "z",
+        "y",
+        "x",
+        "k",
+        "i",
+        "j",
+        "dilation_d",
+        "stride_d",
+        "padding_d",
+        "size(self, -3)",
+        "dilation_h",
+        "stride_h",
+        "padding_h",
+        "size(self, -2)",
+        "stride_w",
+        "dilation_w",
+        "padding_w",
+        "size(self, -1)",
+    ),
+    compares=True,
+    geometry=pooling_geometry.greatest_told3d,
+    launches=(
+        Launch(
+            function=max_pool3d_with_indices_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("y", "z", "x", "k", "i", "j"),
+            integers=(
+                "dilation_d",
+                "stride_d",
+                "padding_d",
+                "size(self, -3)",
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "stride_w",
+                "dilation_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
+            window=Window(
+                Launch(
+                    function=max_pool3d_with_indices_0_window,
+                    arrays=("self", "values", "indices"),
+                    writes=("values", "indices"),
+                    extents=("x", "j", "y", "z", "k", "i"),
+                    integers=(
+                        "stride_w",
+                        "dilation_w",
+                        "padding_w",
+                        "size(self, -1)",
+                        "dilation_d",
+                        "stride_d",
+                        "padding_d",
+                        "size(self, -3)",
+                        "dilation_h",
+                        "stride_h",
+                        "padding_h",
+                        "size(self, -2)",
+                    ),
+                    numbers=(),
+                    has_batch=True,
+                    items=("z", "y"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
+                ),
+                ("k", "i", "j"),
+                ("k", "i", "j", "stride_w", "dilation_w", "dilation_d", "dilation_h"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=max_pool3d_with_indices_device_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("k", "i", "j"),
+            integers=(
+                "dilation_d",
+                "stride_d",
+                "padding_d",
+                "size(self, -3)",
+                "dilation_h",
+                "stride_h",
+                "padding_h",
+                "size(self, -2)",
+                "dilation_w",
+                "stride_w",
+                "padding_w",
+                "size(self, -1)",
+            ),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "i", "j"),),
+            reach=(
+                (10, ("dilation_d",)),
+                (2, ("z", "stride_d")),
+                (2, ("padding_d",)),
+                (12, ()),
+                (1, ("z", "dilation_d", "stride_d")),
+                (2, ("dilation_d", "dilation_d")),
+                (1, ("dilation_d", "padding_d")),
+                (2, ("size(self, -3)",)),
+                (1, ("dilation_d", "k")),
+                (1, ("dilation_d", "size(self, -3)")),
+                (3, ("k",)),
+                (10, ("dilation_h",)),
+                (2, ("y", "stride_h")),
+                (2, ("padding_h",)),
+                (1, ("y", "dilation_h", "stride_h")),
+                (2, ("dilation_h", "dilation_h")),
+                (1, ("dilation_h", "padding_h")),
+                (2, ("size(self, -2)",)),
+                (1, ("dilation_h", "i")),
+                (1, ("dilation_h", "size(self, -2)")),
+                (3, ("i",)),
+                (10, ("dilation_w",)),
+                (2, ("x", "stride_w")),
+                (2, ("padding_w",)),
+                (1, ("x", "dilation_w", "stride_w")),
+                (2, ("dilation_w", "dilation_w")),
+                (1, ("dilation_w", "padding_w")),
+                (2, ("size(self, -1)",)),
+                (1, ("dilation_w", "j")),
+                (1, ("dilation_w", "size(self, -1)")),
+                (3, ("j",)),
+                (1, ("k", "dilation_d")),
+                (1, ("i", "dilation_h")),
+                (1, ("j", "dilation_w")),
+                (1, ("i", "dilation_h", "size(self, -1)")),
+                (1, ("k", "dilation_d", "size(self, -1)", "size(self, -2)")),
+                (1, ("y", "stride_h", "size(self, -1)")),
+                (1, ("z", "stride_d", "size(self, -1)", "size(self, -2)")),
+                (1, ("padding_d", "size(self, -1)", "size(self, -2)")),
+                (1, ("padding_h", "size(self, -1)")),
+            ),
+        ),
+    ),
+)
+
+
 def avg_pool2d_0(
     start,
     stop,
@@ -5817,8 +7959,9 @@ def avg_pool2d_0(
                             end,
                             lesser(greater(stride_w, 0), 1)
                             * ((padding_w + self_size1 - j - 1) // greater(stride_w, 1))
-                            - lesser(greater(stride_w, 0), 1) * 1099511627775
-                            + 1099511627776,
+                            + lesser(greater(stride_w, 0), 1)
+                            + n_x
+                            - lesser(greater(stride_w, 0), 1) * n_x,
                         ),
                     ):
                         if (
@@ -6347,8 +8490,9 @@ def avg_pool3d_0(
                                 end,
                                 lesser(greater(stride_w, 0), 1)
                                 * ((padding_w + self_size1 - j - 1) // greater(stride_w, 1))
-                                - lesser(greater(stride_w, 0), 1) * 1099511627775
-                                + 1099511627776,
+                                + lesser(greater(stride_w, 0), 1)
+                                + n_x
+                                - lesser(greater(stride_w, 0), 1) * n_x,
                             ),
                         ):
                             if (
@@ -7704,6 +9848,225 @@ _adaptive_avg_pool2d = IndexProgram(
 )
 
 
+def _adaptive_max_pool2d_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_y,
+    n_i,
+    n_j,
+):
+    """values[..., y, x] = max(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: self[..., i, j])
+    indices[..., y, x] = argmax(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: self[..., i, j], i * size(self, -1) + j)
+    """
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        i_first = greater(0, (y * n_i // n_y))
+        i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        for x in range(n_x):
+            j_first = greater(0, (x * n_j // n_x))
+            j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            indices_total = LOWEST
+            indices_total_at = i_first * n_j + j_first
+            for i in range(i_first, i_end):
+                for j in range(j_first, j_end):
+                    self_value = self[U(self_p + i * self_s0 + j * self_s1)]
+                    candidate = self_value
+                    if (candidate > indices_total) | (candidate != candidate):
+                        indices_total = candidate
+                        indices_total_at = i * n_j + j
+            values_here = indices_total
+            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
+            indices_here = indices_total_at
+            indices[U(indices_p + y * indices_s0 + x * indices_s1)] = indices_here
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
+
+
+def _adaptive_max_pool2d_device_0(
+    y,
+    x,
+    rest,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_y,
+    n_j,
+    n_x,
+):
+    """values[..., y, x] = max(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: self[..., i, j])
+    indices[..., y, x] = argmax(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: self[..., i, j], i * size(self, -1) + j)
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    values_total = LOWEST
+    indices_total = LOWEST
+    indices_total_at = I(i_first * n_j + j_first)
+    for i in range(i_first, i_end):
+        for j in range(j_first, j_end):
+            self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
+            values_item = self_value
+            values_total = (
+                values_item
+                if (values_item > values_total) | (values_item != values_item)
+                else values_total
+            )
+            candidate = self_value
+            if (candidate > indices_total) | (candidate != candidate):
+                indices_total = candidate
+                indices_total_at = I(i * n_j + j)
+    values_here = values_total
+    values[U(values_p + I(y * values_s0) + I(x * values_s1))] = values_here
+    indices_here = np.int64(indices_total_at)
+    indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1))] = indices_here
+
+
+def _adaptive_max_pool2d_extents(self, windows_h, windows_w):
+    """The extents of y, x, i, j; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = self[-2]
+    n_j = self[-1]
+    some("_adaptive_max_pool2d", "i", n_i)
+    some("_adaptive_max_pool2d", "j", n_j)
+    if n_y and n_i:
+        nonzero("_adaptive_max_pool2d", "(y * size(self, -2) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_max_pool2d",
+            "((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_max_pool2d", "(x * size(self, -1) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_max_pool2d",
+            "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
+            windows_w,
+        )
+    return n_y, n_x, n_i, n_j
+
+
+_adaptive_max_pool2d = IndexProgram(
+    "_adaptive_max_pool2d",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={
+        "values": TensorForm(True, ("y", "x")),
+        "indices": TensorForm(True, ("y", "x"), "int"),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=("windows_h", "windows_w"),
+    measure=_adaptive_max_pool2d_extents,
+    measures=("y", "x", "i", "j"),
+    compares=True,
+    geometry=pooling_geometry.adaptive_told,
+    launches=(
+        Launch(
+            function=_adaptive_max_pool2d_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("x", "y", "i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("y",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "i", "j"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_adaptive_max_pool2d_device_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("i", "y", "j", "x"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"),),
+            reach=(
+                (1, ("y", "i")),
+                (3, ("y",)),
+                (1, ()),
+                (1, ("i",)),
+                (1, ("x", "j")),
+                (3, ("x",)),
+                (1, ("j",)),
+                (1, ("j", "i")),
+                (1, ("i", "j")),
+            ),
+        ),
+    ),
+)
+
+
 def _adaptive_avg_pool3d_0(
     start,
     stop,
@@ -7934,6 +10297,269 @@ _adaptive_avg_pool3d = IndexProgram(
                 (1, ("x", "j")),
                 (3, ("x",)),
                 (1, ("j",)),
+            ),
+        ),
+    ),
+)
+
+
+def _adaptive_max_pool3d_0(
+    start,
+    stop,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    values_s2,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    indices_s2,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_y,
+    n_z,
+    n_k,
+    n_i,
+    n_j,
+):
+    """values[..., z, y, x] = max(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
+    indices[..., z, y, x] = argmax(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z
+        * size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j], i *
+        size(self, -1) + j + k * size(self, -1) * size(self, -2))
+    """
+    y = start % n_y
+    rest = start // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        k_first = greater(0, (z * n_k // n_z))
+        k_end = lesser(n_k, ((z * n_k + n_z + n_k - 1) // n_z))
+        i_first = greater(0, (y * n_i // n_y))
+        i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        for x in range(n_x):
+            j_first = greater(0, (x * n_j // n_x))
+            j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            indices_total = LOWEST
+            indices_total_at = i_first * n_j + j_first + k_first * n_j * n_i
+            for k in range(k_first, k_end):
+                for i in range(i_first, i_end):
+                    for j in range(j_first, j_end):
+                        self_value = self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)]
+                        candidate = self_value
+                        if (candidate > indices_total) | (candidate != candidate):
+                            indices_total = candidate
+                            indices_total_at = i * n_j + j + k * n_j * n_i
+            values_here = indices_total
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
+            indices_here = indices_total_at
+            indices[U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2)] = indices_here
+        y += 1
+        if y == n_y:
+            y = 0
+            z += 1
+            if z == n_z:
+                z = 0
+                rest += 1
+    return True
+
+
+def _adaptive_max_pool3d_device_0(
+    z,
+    y,
+    x,
+    rest,
+    self,
+    values,
+    indices,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    self_s2,
+    values_at,
+    values_row,
+    values_s0,
+    values_s1,
+    values_s2,
+    indices_at,
+    indices_row,
+    indices_s0,
+    indices_s1,
+    indices_s2,
+    batch,
+    dims,
+    batches,
+    n_k,
+    n_z,
+    n_i,
+    n_y,
+    n_j,
+    n_x,
+):
+    """values[..., z, y, x] = max(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
+    indices[..., z, y, x] = argmax(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z
+        * size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j], i *
+        size(self, -1) + j + k * size(self, -1) * size(self, -2))
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    k_first = I(greater(0, I(quotient(I(z * n_k), n_z))))
+    k_end = I(lesser(n_k, I(quotient(I(z * n_k + n_z + n_k - 1), n_z))))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    values_total = LOWEST
+    indices_total = LOWEST
+    indices_total_at = I(i_first * n_j + j_first + k_first * n_j * n_i)
+    for k in range(k_first, k_end):
+        for i in range(i_first, i_end):
+            for j in range(j_first, j_end):
+                self_value = self[U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2))]
+                values_item = self_value
+                values_total = (
+                    values_item
+                    if (values_item > values_total) | (values_item != values_item)
+                    else values_total
+                )
+                candidate = self_value
+                if (candidate > indices_total) | (candidate != candidate):
+                    indices_total = candidate
+                    indices_total_at = I(i * n_j + j + k * n_j * n_i)
+    values_here = values_total
+    values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
+    indices_here = np.int64(indices_total_at)
+    indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = indices_here
+
+
+def _adaptive_max_pool3d_extents(self, windows_d, windows_h, windows_w):
+    """The extents of z, y, x, k, i, j; sizes must agree."""
+    n_z = windows_d
+    n_y = windows_h
+    n_x = windows_w
+    n_k = self[-3]
+    n_i = self[-2]
+    n_j = self[-1]
+    some("_adaptive_max_pool3d", "k", n_k)
+    some("_adaptive_max_pool3d", "i", n_i)
+    some("_adaptive_max_pool3d", "j", n_j)
+    if n_z and n_k:
+        nonzero("_adaptive_max_pool3d", "(z * size(self, -3) // windows_d)", windows_d)
+    if n_z and n_k:
+        nonzero(
+            "_adaptive_max_pool3d",
+            "((z * size(self, -3) + windows_d + size(self, -3) - 1) // windows_d)",
+            windows_d,
+        )
+    if n_y and n_i:
+        nonzero("_adaptive_max_pool3d", "(y * size(self, -2) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_max_pool3d",
+            "((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_max_pool3d", "(x * size(self, -1) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_max_pool3d",
+            "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
+            windows_w,
+        )
+    return n_z, n_y, n_x, n_k, n_i, n_j
+
+
+_adaptive_max_pool3d = IndexProgram(
+    "_adaptive_max_pool3d",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={
+        "values": TensorForm(True, ("z", "y", "x")),
+        "indices": TensorForm(True, ("z", "y", "x"), "int"),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=("windows_d", "windows_h", "windows_w"),
+    measure=_adaptive_max_pool3d_extents,
+    measures=("z", "y", "x", "k", "i", "j"),
+    compares=True,
+    geometry=pooling_geometry.adaptive_told,
+    launches=(
+        Launch(
+            function=_adaptive_max_pool3d_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("x", "y", "z", "k", "i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "k", "i", "j"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_adaptive_max_pool3d_device_0,
+            arrays=("self", "values", "indices"),
+            writes=("values", "indices"),
+            extents=("k", "z", "i", "y", "j", "x"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("z", "y", "x"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "i", "j"),),
+            reach=(
+                (1, ("z", "k")),
+                (3, ("z",)),
+                (1, ()),
+                (1, ("k",)),
+                (1, ("y", "i")),
+                (3, ("y",)),
+                (1, ("i",)),
+                (1, ("x", "j")),
+                (3, ("x",)),
+                (1, ("j",)),
+                (1, ("j", "i")),
+                (1, ("j", "i", "k")),
+                (1, ("i", "j")),
+                (1, ("k", "j", "i")),
             ),
         ),
     ),

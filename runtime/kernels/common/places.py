@@ -144,6 +144,11 @@ def unordered(key):
     return key
 
 
+def opposite(value):
+    """A number at the other side of the order; of whole numbers, their complement."""
+    return -value
+
+
 def larger(total, key):
     """The larger of two, or the one that is NaN."""
     return key if (key > total) | (key != key) else total

@@ -55,6 +55,25 @@ def greatest2d(
     return _numbers("hw", out.sizes, kernel_size, stride, padding, dilation)
 
 
+def greatest_told2d(values: Any, indices: Any, *args: Any) -> dict[str, int]:
+    """The same where it is told, too, which element it is."""
+    return greatest2d(values, *args)
+
+
+def greatest_told3d(
+    values: Any,
+    indices: Any,
+    self: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> dict[str, int]:
+    """The same of volumes."""
+    return _numbers("dhw", values.sizes, kernel_size, stride, padding, dilation)
+
+
 def average_backward(
     out: Any,
     grad_output: Any,
@@ -89,6 +108,11 @@ def adaptive(out: Any, self: Any, output_size: Any) -> dict[str, int]:
     """How many windows there are along each side."""
     sides = "dhw"[3 - len(output_size) :]
     return {f"windows_{side}": count for side, count in zip(sides, output_size, strict=True)}
+
+
+def adaptive_told(values: Any, indices: Any, self: Any, output_size: Any) -> dict[str, int]:
+    """The same where it is told, too, which element it is."""
+    return adaptive(values, self, output_size)
 
 
 def _numbers(

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from torchgen_out._runtime.kernels.cpu.pooling import adaptive as adaptive_pooling
 from torchgen_out._runtime.kernels.cpu.pooling import fixed as pooling
-from torchgen_out._runtime.kernels.cpu.pooling import unrolled as unrolled_pooling
 
 F = torch.nn.functional
 SIZES = [((2, 2), (2, 2), (0, 0)), ((3, 2), (2, 1), (1, 1)), ((5, 5), (3, 2), (2, 2))]
@@ -33,15 +31,19 @@ def windows(x: np.ndarray, size: Any, step: Any, pad: Any, spread: Any = (1, 1))
         yield counts, place, list(product(*seen))
 
 
+def chosen(x: Any, size: Any, step: Any = None, pad: Any = 0, spread: Any = 1) -> Any:
+    """The largest elements, and where they are."""
+    given = torch.from_numpy(x), size, step, pad, spread
+    return [each.numpy() for each in F.max_pool2d(*given, return_indices=True)]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
 @pytest.mark.parametrize("size, step, pad", SIZES)
 @pytest.mark.parametrize("spread", [(1, 1), (1, 2)])
 def test_maximum(size: Any, step: Any, pad: Any, spread: Any, dtype: str) -> None:
     x = np.random.default_rng(0).permutation(2 * 3 * 11 * 12).reshape(2, 3, 11, 12).astype(dtype)
     found = list(windows(x, size, step, pad, spread))
-    out = np.empty((2, 3, *found[0][0]), dtype)
-    indices = np.empty(out.shape, np.int64)
-    pooling.max_pool2d_with_indices(out, indices, x, size, step, pad, spread, False)
+    out, indices = chosen(x, size, step, pad, spread)
     for _, (i, j), places in found:
         values = np.stack([x[:, :, h, w] for h, w in places], axis=-1)
         np.testing.assert_array_equal(out[:, :, i, j], values.max(axis=-1))
@@ -57,30 +59,25 @@ def test_maximum(size: Any, step: Any, pad: Any, spread: Any, dtype: str) -> Non
 @pytest.mark.parametrize("spread", [(1, 1), (1, 2)])
 def test_maximum_without_places(size: Any, step: Any, pad: Any, spread: Any) -> None:
     x = np.random.default_rng(0).standard_normal((2, 3, 11, 12)).astype(np.float32)
-    shape = (2, 3, *next(windows(x, size, step, pad, spread))[0])
-    out, alone, indices = np.empty(shape, "f4"), np.empty(shape, "f4"), np.empty(shape, np.int64)
-    pooling.max_pool2d_with_indices(out, indices, x, size, step, pad, spread, False)
-    pooling.max_pool2d(alone, x, size, step, pad, spread, False)
-    np.testing.assert_array_equal(alone, out)
+    out, _ = chosen(x, size, step, pad, spread)
+    alone = F.max_pool2d(torch.from_numpy(x), size, step, pad, spread)
+    np.testing.assert_array_equal(alone.numpy(), out)
 
 
 def test_nan_wins() -> None:
     x = np.zeros((1, 1, 4, 40))
     x[0, 0, 1, 3] = np.nan
-    out, indices = np.empty((1, 1, 2, 20)), np.empty((1, 1, 2, 20), np.int64)
-    pooling.max_pool2d_with_indices(out, indices, x, (2, 2), (), 0, 1, False)
+    out, indices = chosen(x, (2, 2))
     assert np.isnan(out[0, 0, 0, 1]) and indices[0, 0, 0, 1] == 43
     assert np.isnan(out).sum() == 1
-    alone = np.empty_like(out)
-    pooling.max_pool2d(alone, x, (2, 2), (), 0, 1, False)
-    np.testing.assert_array_equal(alone, out)
+    np.testing.assert_array_equal(F.max_pool2d(torch.from_numpy(x), 2).numpy(), out)
 
 
 def test_windows_of_minus_infinity_have_a_place() -> None:
-    x = np.full((1, 1, 2, 2), -np.inf)
-    out, indices = np.empty((1, 1, 1, 1)), np.empty((1, 1, 1, 1), np.int64)
-    pooling.max_pool2d_with_indices(out, indices, x, (2, 2), (), 0, 1, False)
+    out, indices = chosen(np.full((1, 1, 2, 2), -np.inf), (2, 2))
     assert out == -np.inf and indices == 0
+    out, indices = chosen(np.full((1, 3, 3), -np.inf), (2, 2), (2, 2), (1, 1))
+    np.testing.assert_array_equal(indices, [[[0, 1], [3, 4]]])
 
 
 @pytest.mark.parametrize("size, step, pad", SIZES)
@@ -109,19 +106,6 @@ def test_mean(size: Any, step: Any, pad: Any, include_pad: bool, divisor: int | 
     np.testing.assert_allclose((tensor.grad.numpy() * x).sum(), (out * out).sum())
 
 
-def test_written_out_windows_agree_with_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = np.random.default_rng(2).standard_normal((2, 3, 6, 7, 8))
-    numbers = ((2, 3, 3), (2, 1, 2), (1, 1, 1))
-    results = []
-    for most in (100, 0):
-        monkeypatch.setattr(unrolled_pooling, "MOST_PLACES", most)
-        out, indices = np.empty((2, 3, 4, 7, 4)), np.empty((2, 3, 4, 7, 4), np.int64)
-        pooling.max_pool3d_with_indices(out, indices, x, *numbers, 1, False)
-        results.append((out, indices))
-    for written_out, looped in zip(*results, strict=True):
-        np.testing.assert_allclose(written_out, looped)
-
-
 def test_integers_are_divided_towards_zero() -> None:
     x = torch.tensor([[[[-3, 0], [0, 0]]]])
     assert F.avg_pool2d(x, (2, 2), divisor_override=2).item() == -1
@@ -133,9 +117,8 @@ def test_integers_are_divided_towards_zero() -> None:
 def test_adaptive(size: tuple[int, int]) -> None:
     x = np.random.default_rng(3).standard_normal((2, 3, 11, 12))
     mean = F.adaptive_avg_pool2d(torch.from_numpy(x), size).numpy()
-    top = np.empty((2, 3, *size))
-    indices = np.empty((2, 3, *size), np.int64)
-    adaptive_pooling.adaptive_max_pool2d(top, indices, x, size)
+    found = F.adaptive_max_pool2d(torch.from_numpy(x), size, return_indices=True)
+    top, indices = (each.numpy() for each in found)
     for i, j in np.ndindex(*size):
         rows = slice(i * 11 // size[0], -(-(i + 1) * 11 // size[0]))
         columns = slice(j * 12 // size[1], -(-(j + 1) * 12 // size[1]))
@@ -146,5 +129,5 @@ def test_adaptive(size: tuple[int, int]) -> None:
         np.take_along_axis(x.reshape(2, 3, -1), indices.reshape(2, 3, -1), 2), top.reshape(2, 3, -1)
     )
     grad = np.empty_like(x)
-    adaptive_pooling.adaptive_avg_pool_backward(grad, mean, x.shape, 2)
+    pooling.adaptive_avg_pool_backward(grad, mean, x.shape, 2)
     np.testing.assert_allclose((grad * x).sum(), (mean * mean).sum())

@@ -35,6 +35,11 @@ def unordered(key):
     return BITS(turned(key)).view(T)
 '''
 """What compares numbers as integers."""
+WHOLE_ORDER = """\
+def opposite(value):
+    return ~value
+"""
+"""What compares integers, which have no number for their least."""
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 
 
@@ -71,7 +76,8 @@ def launch_text(
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile)
     body = side_by_side(body) if waits else body
-    known_here = compose.definitions_in(_places()) | compose.definitions_in(ORDER)
+    order = ORDER if np.dtype(type_name).kind == "f" else WHOLE_ORDER
+    known_here = compose.definitions_in(_places()) | compose.definitions_in(order)
     used = compose.compose_from(body, known_here)
     library = compose.compose(body, type_name)
     header = build.HEADER.format(title=f"{name}: {type_name}.")

@@ -1,120 +1,24 @@
-"""Pooling on the CPU over (planes, depth, height, width) arrays; missing dims have size 1.
+"""Gradients of pooling on the CPU, of windows that chose an element, and of adaptive ones.
 
-A window is the part of a plane that one result sees. The loops are in `pooling_loops.py` and, for
-small windows, `unrolled.py`.
+Pooling itself is formulas over windows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.common.pooling import Triple, triple, windows_of
+from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.copy.copy import fill
-from torchgen_out._runtime.kernels.cpu.loop_plans import (
-    NOTHING,
-    View,
-    operand,
-    out,
-    plan_call,
-    plan_ranges,
-)
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
-from torchgen_out._runtime.kernels.cpu.pooling import unrolled
-from torchgen_out._runtime.kernels.cpu.pooling.pooling_loops import (
-    greatest_windows,
-    max_windows,
-    scatter_windows,
-)
-from torchgen_out._runtime.kernels.cpu.pooling.pooling_plans import empty_windows, plane_sizes
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
-MOST_PLACES = 1 << 13
-"""Places of all windows together; for more, loops written out for a size of window vectorise."""
-
-
-def planes(array: Array, count: int) -> Array:
-    """The array as contiguous planes with three spatial dims."""
-    return np.ascontiguousarray(array).reshape(plane_sizes(array.shape, count))
-
-
-def views(results: Sequence[TensorSpec], self: TensorSpec, count: int) -> list[View]:
-    """Results and operand as planes."""
-    made = [out(i, *plane_sizes(each.sizes, count)) for i, each in enumerate(results)]
-    return [*made, operand(0, *plane_sizes(self.sizes, count))]
+WORK = 4  # how much more an element of a plane costs than in element-wise work
 
 
 # Maximum.
-
-
-def max_pool(count: int, results: int) -> PlannedKernel:
-    """The kernel of the largest element of each window in `count` dims.
-
-    With two results it writes, too, where in its plane that element stands.
-    """
-
-    def plan(*args: Any) -> LaunchPlan:
-        """Write the largest element of each window, and with two results where it stands."""
-        *outs, self, kernel_size, stride, padding, dilation, _ = args
-        size, step, pad = windows_of(count, kernel_size, stride, padding)
-        spread = triple(dilation, count, 1)
-        work, seen = 4 * outs[0].numel, views(outs, self, count)
-        counts, lengths = seen[0].shape[1:], seen[-1].shape[1:]
-        holes = empty_windows(counts, lengths, size, step, pad, spread)
-        if not outs[0].numel:
-            return NOTHING
-        if unrolled.suits(size) and outs[0].numel * prod(size) > MOST_PLACES:
-            loop = unrolled.max_kernel(size, step[2], spread[2], results == 2)
-            places = seen[1] if results == 2 else NO_PLACES
-            numbers = map(as_array, (step, pad, spread))
-            found = plan_call(run_max, outs, [self], loop, seen[0], places, seen[-1], *numbers)
-        else:
-            loop = max_windows if results == 2 else greatest_windows
-            numbers = size, step, pad, spread
-            found = plan_ranges(loop, seen[0].shape[0], work, outs, [self], *seen, *numbers)
-        return found if holes is None else _with_holes(found, seen[:-1], holes)
-
-    return PlannedKernel(plan, results)
-
-
-NO_PLACES = np.empty((1, 0, 0, 0), np.int64)
-
-
-def run_max(loop: Any, out: Array, indices: Array, x: Array, *numbers: Array) -> None:
-    """Share planes among the threads."""
-    threads.run_rows(loop, (out, indices, x), *numbers, work=4)
-
-
-def _with_holes(plan: LaunchPlan, results: Sequence[View], holes: tuple[Any, Any]) -> LaunchPlan:
-    """The plan with windows that see padding alone put right."""
-    empty, places = holes
-
-    def run(*args: Any) -> None:
-        plan.run(*args)
-        found = [flat.reshape(view.shape) for flat, view in zip(args, results, strict=False)]
-        dtype = found[0].dtype
-        found[0][:, empty] = -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
-        if len(found) == 2:
-            found[1][:, empty] = places
-
-    return LaunchPlan(run, plan.params)
-
-
-max_pool2d = max_pool(2, 1)
-max_pool2d_with_indices = max_pool(2, 2)
-max_pool3d_with_indices = max_pool(3, 2)
-
-
-@lru_cache(maxsize=1024)
-def as_array(numbers: Triple) -> Array:
-    """Three numbers as worker threads take them."""
-    return np.array(numbers, np.int64)
 
 
 def max_pool_backward(
@@ -131,3 +35,63 @@ def max_pool_backward(
         np.ascontiguousarray(indices).reshape(shape),
     )
     threads.run_rows(scatter_windows, arrays, work=2)
+
+
+@kernel
+def scatter_windows(grad_input, grad, indices):
+    """grad_input[p, indices[p, i]] += grad[p, i], but for indices that the caller spoilt."""
+    for p in range(grad.shape[0]):
+        for i in range(grad.shape[1]):
+            place = indices[p, i]
+            if place >= 0 and place < grad_input.shape[1]:
+                grad_input[p, place] += grad[p, i]
+
+
+# Mean.
+
+
+def adaptive_avg_pool_backward(out: Array, grad_output: Array, sizes: Any, count: int) -> None:
+    """Add to every element of a window its part of the window's gradient."""
+    fill(out, 0)
+    arrays = _planes(out, count), _planes(grad_output, count)
+    threads.run_rows(adaptive_spread_windows, arrays, work=WORK)
+
+
+def _planes(array: Array, count: int) -> Array:
+    """The array as contiguous planes with three spatial dims; missing ones have size 1."""
+    split = len(array.shape) - count
+    sizes = (prod(array.shape[:split]), *(1,) * (3 - count), *array.shape[split:])
+    return np.ascontiguousarray(array).reshape(sizes)
+
+
+@kernel
+def adaptive_spread_windows(grad_input, grad):
+    """Each gradient, over the size of its window, added to all elements that this saw."""
+    depth, height, width = grad_input.shape[1], grad_input.shape[2], grad_input.shape[3]
+    for p in range(grad.shape[0]):
+        for od in range(grad.shape[1]):
+            d0, d1 = window_start(od, grad.shape[1], depth), window_end(od, grad.shape[1], depth)
+            for oh in range(grad.shape[2]):
+                h0 = window_start(oh, grad.shape[2], height)
+                h1 = window_end(oh, grad.shape[2], height)
+                for ow in range(grad.shape[3]):
+                    w0 = window_start(ow, grad.shape[3], width)
+                    w1 = window_end(ow, grad.shape[3], width)
+                    count = (d1 - d0) * (h1 - h0) * (w1 - w0)
+                    part = grad.dtype.type(grad[p, od, oh, ow] / count)
+                    for d in range(d0, d1):
+                        for h in range(h0, h1):
+                            for w in range(w0, w1):
+                                grad_input[p, d, h, w] += part
+
+
+@kernel
+def window_start(i, count, size):
+    """Where window i of `count` over `size` places starts."""
+    return (i * size) // count
+
+
+@kernel
+def window_end(i, count, size):
+    """Where window i of `count` over `size` places ends."""
+    return ((i + 1) * size + count - 1) // count

@@ -1,15 +1,14 @@
-"""Pooling over (planes, depth, height, width) arrays; missing dims have size 1.
+"""Gradients of pooling over (planes, depth, height, width) arrays; missing dims have size 1.
 
-A window is the part of a plane that one result sees. A thread makes a result, forward and backward:
-gradients are gathered from the windows that saw an element, in their order, so equal calls give
-equal bits.
+A window is the part of a plane that one result sees. Gradients are gathered from the windows that
+saw an element, in their order, so equal calls give equal bits. Pooling itself is formulas.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.kernels.common.pooling import Triple, triple, windows_of
+from torchgen_out._runtime.kernels.common.pooling import triple, windows_of
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_kernel,
     run_elements,
@@ -18,131 +17,11 @@ from torchgen_out._runtime.kernels.cuda.pooling.windows import (
     first_window,
     last_window,
     spatial,
-    window_end,
     window_size,
-    window_start,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
 # -- maximum ------------------------------------------------------------------------------------
-
-
-def max_pool2d_with_indices(
-    queue: Queue,
-    out: Array,
-    indices: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-) -> None:
-    """Write the largest element of each window and where in its plane it stands."""
-    windows = [*windows_of(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
-    _max_pool(queue, out, indices, self, 2, windows, False)
-
-
-def max_pool2d(
-    queue: Queue,
-    out: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-) -> None:
-    """Write the largest element of each window."""
-    windows = [*windows_of(2, kernel_size, stride, padding), triple(dilation, 2, 1)]
-    _max_pool(queue, out, None, self, 2, windows, False)
-
-
-def max_pool3d_with_indices(
-    queue: Queue,
-    out: Array,
-    indices: Array,
-    self: Array,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
-) -> None:
-    """Write the largest element of each window and where in its volume it stands."""
-    windows = [*windows_of(3, kernel_size, stride, padding), triple(dilation, 3, 1)]
-    _max_pool(queue, out, indices, self, 3, windows, False)
-
-
-def adaptive_max_pool2d(
-    queue: Queue, out: Array, indices: Array, self: Array, output_size: Any
-) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    _max_pool(queue, out, indices, self, 2, [(1, 1, 1)] * 4, True)
-
-
-def adaptive_max_pool3d(
-    queue: Queue, out: Array, indices: Array, self: Array, output_size: Any
-) -> None:
-    """Write the largest element of each of `output_size` windows and where it stands."""
-    _max_pool(queue, out, indices, self, 3, [(1, 1, 1)] * 4, True)
-
-
-def _max_pool(
-    queue: Queue,
-    out: Array,
-    indices: Array | None,
-    self: Array,
-    count: int,
-    windows: list[Triple],
-    adaptive: bool,
-) -> None:
-    lengths, counts = spatial(self.sizes, count), spatial(out.sizes, count)
-    numbers = [out.numel, *lengths, *counts, *(number for each in windows for number in each)]
-    flags = {"ADAPTIVE": adaptive, "TELLS_PLACES": indices is not None}
-    run_elements(queue, max_windows, out.numel, out, indices, self, *numbers, **flags)
-
-
-@device_kernel("X* int64* X*", "I" + " I" * 18)
-def max_windows(
-    out, indices, x, n, depth, height, width, out_d, out_h, out_w,
-    size_d, size_h, size_w, step_d, step_h, step_w, pad_d, pad_h, pad_w,
-    spread_d, spread_h, spread_w,
-):  # fmt: skip
-    """A thread owns results at the distance of the grid; NaN wins. Padding is never chosen."""
-    i = I(cuda.grid(1))
-    while i < n:
-        rest = divided(i, out_w)
-        ow = I(i - rest * out_w)
-        plane = divided(rest, out_h)
-        oh = I(rest - plane * out_h)
-        p = divided(plane, out_d)
-        od = I(plane - p * out_d)
-        base = I(p * depth * height * width)
-        place = I(-1)
-        best = load_X(x[base])
-        d = window_start(od, out_d, depth, step_d, pad_d)
-        end_d = window_end(od, out_d, depth, size_d, step_d, pad_d, spread_d)
-        while d < end_d:
-            h = window_start(oh, out_h, height, step_h, pad_h)
-            end_h = window_end(oh, out_h, height, size_h, step_h, pad_h, spread_h)
-            while h < end_h:
-                w = window_start(ow, out_w, width, step_w, pad_w)
-                end_w = window_end(ow, out_w, width, size_w, step_w, pad_w, spread_w)
-                while w < end_w:
-                    inside = (d >= 0) & (d < depth) & (h >= 0) & (h < height) & (w >= 0)
-                    if inside and w < width:
-                        at = I((d * height + h) * width + w)
-                        value = load_X(x[base + at])
-                        if (place < 0) | (value > best) | (value != value):
-                            best, place = value, at
-                    w = I(w + spread_w)
-                h = I(h + spread_h)
-            d = I(d + spread_d)
-        out[i] = store_X(best)
-        if TELLS_PLACES:
-            indices[i] = np.int64(place)
-        i = I(i + cuda.gridsize(1))
 
 
 def max_pool_backward(

@@ -1,4 +1,4 @@
-"""Windows of pooling: which places one sees, and which of them see a place.
+"""Windows of pooling: which of them see a place.
 
 Kernels name these functions; ADAPTIVE is a constant of theirs.
 """
@@ -20,20 +20,6 @@ def spatial(sizes: Any, count: int) -> Triple:
 
 
 @device_function
-def window_start(i, count, length, step, pad):
-    """Where window i of `count` starts; an adaptive one at floor(i * length / count)."""
-    return I(i * length // count) if ADAPTIVE else I(i * step - pad)
-
-
-@device_function
-def window_end(i, count, length, size, step, pad, spread):
-    """Where window i ends; an adaptive one at ceil((i + 1) * length / count)."""
-    if ADAPTIVE:
-        return I(((i + 1) * length + count - 1) // count)
-    return I(i * step - pad + size * spread)
-
-
-@device_function
 def first_window(at, count, length, size, step, pad):
     """The first window that may see a place."""
     if ADAPTIVE:
@@ -51,6 +37,5 @@ def last_window(at, count, length, step, pad):
 
 @device_function
 def window_size(i, count, length):
-    """How many places adaptive window i has."""
-    start = window_start(i, count, length, 1, 0)
-    return I(window_end(i, count, length, 1, 1, 0, 1) - start)
+    """How many places adaptive window i of `count` has."""
+    return I(((i + 1) * length + count - 1) // count - i * length // count)
