@@ -191,9 +191,8 @@ def _scan(scan: ScanText) -> str:
     names = translate.names_tuple
     launch = ", ".join(f"{key}={value}" for key, value in _device_launch(scan.launch))
     flags = f'"{scan.index}", {scan.is_reversed}, {scan.is_dense}'
-    return (
-        f"Scan(Launch({launch}), {scan.joined}, {flags}, {names(scan.starts)}, {names(scan.types)})"
-    )
+    parts = f"{names(scan.starts)}, {names(scan.types)}" + (", True" if scan.folds else "")
+    return f"Scan(Launch({launch}), {scan.joined}, {flags}, {parts})"
 
 
 def _product(product: ProductText) -> str:

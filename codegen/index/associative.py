@@ -11,9 +11,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..formula.expressions import ONE, call, is_call, substitute
+from ..formula.expressions import ONE, ZERO, call, is_call, select, substitute
 from ..formula.simplify import simplify
 from ..model import place as places
 from ..model.formula import (
@@ -27,7 +27,7 @@ from ..model.formula import (
     Select,
     walk,
 )
-from ..model.index import PROD, SUM, Access, Source, Statement, Test
+from ..model.index import ARGMAX, MAX, PROD, SUM, Access, Read, Source, Statement, Test
 from ..model.loops import Nest
 from .scans import Carried, scans_of
 
@@ -70,6 +70,67 @@ def associative_of(nest: Nest) -> Associative | None:
     if not found.is_certain and not _is_associative(joined):
         return None
     return Associative(tuple(found.parts), joined)
+
+
+STEP = "place_of_step"
+"""What an element's place is called among the reads of a fold that tells it."""
+BEHIND = Constant(1 << 62)
+"""Behind each place."""
+
+
+def folded_of(nest: Nest) -> Associative | None:
+    """How elements of folds over one index are put together, in any order; None if they are not."""
+    loops = [*nest.inner, *([nest.vector] if nest.vector else [])]
+    is_plain = not (nest.over_batch or nest.guards or nest.scattered or nest.vector or nest.outer)
+    if not is_plain or len(loops) != 1 or loops[0].lower or loops[0].upper:
+        return None
+    parts: list[Part] = []
+    outputs: list[Expression] = []
+    for statement in nest.statements:
+        made = _folded_parts(statement, len(parts))
+        if made is None:
+            return None
+        parts += made[0]
+        outputs += made[1]
+    names = [f"{side}{n}" for side in "ab" for n in range(len(outputs))]
+    formula = Formula(tuple(map(Argument, names)), tuple(outputs))
+    return Associative(tuple(parts), simplify(formula, unroll=False))
+
+
+def _folded_parts(statement: Statement, first: int) -> tuple[list[Part], list[Expression]] | None:
+    """What a fold has so far, and how it meets another of its kind."""
+    fold = statement.fold
+    if fold is None or fold.where or fold.told is not None or len(fold.indices) != 1:
+        return None
+    if fold.start is not None:
+        return None
+    element = statement.formula.outputs[0]
+    (a, b), (at, other) = ([Argument(f"{s}{first + n}") for s in "ab"] for n in (0, 1))
+    single = replace(statement, fold=None, type="number")
+    largest = fold.kind in (MAX, ARGMAX)
+    end = Constant(-math.inf) if largest else Named("inf")
+    wins = call("gt" if largest else "lt", b, a)
+    is_nan = call("ne", b, b)
+    match fold.kind:
+        case "sum" | "prod":
+            start = ZERO if fold.kind == SUM else ONE
+            joined = call("add" if fold.kind == SUM else "mul", a, b)
+            return [Part(single, element, start, True)], [joined]
+        case "max" | "min":
+            joined = select(call("logical_or", wins, is_nan), b, a)
+            return [Part(single, element, end, True)], [joined]
+        case "argmax" | "argmin":
+            is_first = call("lt", other, at)
+            of_nan = call("logical_or", call("eq", a, a), is_first)
+            wins = select(is_nan, of_nan, select(call("eq", a, b), is_first, wins))
+            step = Read(STEP, places.index(fold.indices[0]))
+            placed = replace(statement, fold=None, reads=(*statement.reads, step))
+            parts = [
+                Part(single, element, end, False),
+                Part(placed, Argument(STEP), BEHIND, True),
+            ]
+            return parts, [select(wins, b, a), select(wins, other, at)]
+    return None
 
 
 class _Parts:

@@ -15,7 +15,7 @@ from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, LAST, MAX, MIN, PROD, Statement
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Atom, Element, Function, Index, Place
-from .fold_texts import is_argument
+from .folds import is_argument
 from .product_texts import product_text
 from .python import NestWriter
 from .rewrite import map_places
@@ -228,6 +228,10 @@ class DeviceNestWriter(NestWriter):
     def wide_blocks(self) -> dict[str, str]:
         """Blocks for what runs of sums have come to: there are no blocks."""
         return {}
+
+    def is_searched(self) -> bool:
+        """Whether places of extremes are found by themselves: here each lane keeps its own."""
+        return False
 
     def is_widened(self, each: Carried) -> bool:
         """Whether a running sum or product is of the wider type: here sums are not."""

@@ -9,6 +9,7 @@ from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, ARGMIN, LAST, MAX, MIN, PROD, SUM, Statement
 from ..model.loops import Loop
 from ..model.place import Atom, Index, Place, Size
+from .folds import is_argument
 from .loop_texts import LoopWriter
 from .writer import python_name
 
@@ -396,10 +397,6 @@ class FoldWriter(LoopWriter):
         self.put("kept = 0")
         writer.depth = depth
         self.put("kept = kept + 1")
-
-
-def is_argument(statement: Statement) -> bool:
-    return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
 
 
 def _is_sum(statement: Statement) -> bool:

@@ -9,6 +9,8 @@ from ..formula.expressions import ONE, ZERO, call, select
 from ..model import place as places
 from ..model.formula import Argument, Expression, Named
 from ..model.index import (
+    ARGMAX,
+    ARGMIN,
     LAST,
     LOGSUMEXP,
     MAX,
@@ -121,6 +123,11 @@ def _logsumexp(each: Statement, taken: set[str]) -> list[Statement]:
     whole = call("add", call("log", Argument("total")), offset)
     sources = {"total": replace(own, tensor=total.target), "offset": sources["offset"]}
     return [top, finite, total, with_formula(replace(each, fold=None), whole, sources)]
+
+
+def is_argument(statement: Statement) -> bool:
+    """Whether a fold tells where an element is."""
+    return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
 
 
 def as_kind(fold: Fold, kind: str) -> Fold:

@@ -187,6 +187,8 @@ class NestWriter(ScanWriter):
         elif not nest.is_fold:
             self.guarded()
             self.elements()
+        elif self.is_searched():
+            self.search()
         elif nest.vector is not None:
             self.vector_fold()
         else:

@@ -42,8 +42,9 @@ class ScanWriter(ScatterWriter):
         for name, each in carried.items():
             kind = "WIDE" if self.is_widened(each) else writer.dtype(name)
             writer.lines.insert(0, f"    {blocks[name]} = np.empty(COLUMNS, {kind})")
-        self.indent(f"for begin in range({first}, {last}, COLUMNS):")
-        self.put(f"end = lesser(begin + COLUMNS, {last})")
+        if writer.phase.tile != column.index:
+            self.indent(f"for begin in range({first}, {last}, COLUMNS):")
+            self.put(f"end = lesser(begin + COLUMNS, {last})")
         depth = writer.depth
         self.indent(f"for {index} in range(begin, end):")
         for name, each in carried.items():

@@ -10,13 +10,14 @@ from ..model import place as places
 from ..model.index import LAST, Access, Read, Source, Statement
 from ..model.loops import Loop
 from ..model.place import LOOKED_AT, Atom, Function, Index, Place
-from .fold_texts import FoldWriter, combined
+from .argument_texts import ArgumentWriter
+from .fold_texts import combined
 from .loop_texts import HEAVY
 from .rewrite import map_places, without_twins
 from .writer import own_places, python_name
 
 
-class ScatterWriter(FoldWriter):
+class ScatterWriter(ArgumentWriter):
     """One nest whose values are put together, perhaps at places that they tell."""
 
     def scatter(self) -> None:

@@ -1,4 +1,4 @@
-"""Prints the steps of a scan that many threads of a device share, one element at a time."""
+"""Prints the steps of scans and folds that many threads of a device share, an element at a time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 from ..formula.python import python_function
 from ..model.formula import Argument, walk
 from ..model.index import Statement
-from ..model.loops import Loop, LoopProgram, Phase
-from .associative import Associative, Part, associative_of
+from ..model.loops import Loop, LoopProgram, Nest, Phase
+from .associative import Associative, Part, associative_of, folded_of
 from .device import DeviceNestWriter, DeviceWriter
 from .writer import ScanText, python_name
 
@@ -19,12 +19,16 @@ def scan_text(
 ) -> ScanText | None:
     """A launch as steps; None if no threads may share its rows."""
     (nest, *others) = phase.nests
-    found = associative_of(nest) if not others else None
+    if nest.is_fold:
+        found = folded_of(nest) if all(_is_of_item(each) for each in others) else None
+    else:
+        found = associative_of(nest) if not others else None
     if found is None:
         return None
+    lanes, phase = phase.lanes, replace(phase, lanes=None)
     writer = StepWriter(loops, phase, f"{name}_step", exact, has_mask)
-    writer.associative, writer.along = found, nest.outer[0]
-    (step,) = nest.outer
+    (step,) = nest.inner if nest.is_fold else nest.outer
+    writer.associative, writer.along = found, step
     joined = f"{name}_joined"
     return ScanText(
         writer.launch(),
@@ -32,10 +36,17 @@ def scan_text(
         python_function(found.joined, joined),
         step.index,
         step.is_reversed,
-        phase.scans_along == step.index,
+        phase.scans_along == step.index or (lanes is not None and lanes.is_dense),
         tuple(writer.start(part) for part in found.parts),
         tuple(part.statement.type for part in found.parts),
+        nest.is_fold,
     )
+
+
+def _is_of_item(nest: Nest) -> bool:
+    """Whether a nest has no loop: it is of one element."""
+    loops = (*nest.outer, *nest.inner, *([nest.vector] if nest.vector else []))
+    return not (loops or nest.over_batch or nest.is_fold or nest.scattered)
 
 
 class StepWriter(DeviceWriter):
@@ -48,6 +59,12 @@ class StepWriter(DeviceWriter):
     def nest_writer(self) -> type[DeviceNestWriter]:
         """What prints a nest."""
         return StepNestWriter
+
+    def body(self) -> None:
+        """The first nest has the others in it."""
+        self.items()
+        StepNestWriter(self, self.phase.nests[0]).write()
+        self.depth = 1
 
     @property
     def part_names(self) -> list[str]:
@@ -84,6 +101,8 @@ class StepNestWriter(DeviceNestWriter):
         for part, name in pairs:
             if part.is_value:
                 self.store(part.statement, name)
+        for nest in writer.phase.nests[1:]:
+            DeviceNestWriter(writer, nest).write()
         writer.depth = depth
 
 

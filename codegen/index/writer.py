@@ -25,6 +25,7 @@ _RESERVED = frozenset(
         *("batch", "dims", "batches", "batch_size", "run_size", "plan", "last", "row_start"),
         *("U", "T", "BLOCK", "TILE", "RUN", "WIDE", "kept", "tiles", "width"),
         *("COLUMNS", "LOWEST", "HIGHEST"),
+        *("SEARCHED", "SHORTEST", "rising", "falling"),
         *("reads", "part0", "part1", "part2", "part3"),
         *("lesser", "greater", "clamped", "reflected", "counted", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
@@ -39,6 +40,10 @@ _RESERVED = frozenset(
 """Names that loops use themselves."""
 _OF_TENSOR = re.compile(r"_(at|row|run|p|b|s\d+)$|^(n|needs)_")
 """What names end or begin with that loops make of those of tensors and indices."""
+
+
+_WIDTH = re.compile(r"\bwidth\b(?! = )")
+"""Where the number of elements of a tile is read."""
 
 
 def python_name(name: str) -> str:
@@ -97,6 +102,8 @@ class ScanText:
     """What stands before the first element, as text."""
     types: tuple[Type, ...]
     """Of what is carried."""
+    folds: bool = False
+    """Whether only the last value is stored: elements may be put together in any order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +227,8 @@ class Writer(ABC):
         for name in [each for each in rows if each not in self.borrowed]:
             self.put(f"{python_name(name)} = np.empty({self.row_size(name)}, {self.dtype(name)})")
         self.body()
+        if phase.tile and not any(_WIDTH.search(line) for line in self.lines[1:]):
+            self.lines = [line for line in self.lines if not line.startswith("    width = ")]
         arrays = tuple(self.arrays)
         parameters = [*self.first_parameters, *map(python_name, arrays)]
         for name in arrays:

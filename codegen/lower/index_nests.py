@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..index.folds import is_argument
 from ..model import place as places
 from ..model.index import ARGMAX, ARGMIN, SUM, IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest
@@ -89,6 +90,8 @@ def _joined(one: Nest, other: Nest) -> Nest | None:
     Elements and folds over them are one nest, too: what is made is added up as it is stored.
     """
     if _loops_of(one) != _loops_of(other) or one.scattered is not None:
+        return None
+    if is_argument(one.statements[0]) != is_argument(other.statements[0]):
         return None
     made = {each.target: each for each in one.statements}
     for access in other.statements[0].accesses:

@@ -16,6 +16,7 @@ from torchgen_out._runtime.kernels.common import conv as conv_geometry
 from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
 from torchgen_out._runtime.kernels.common import pooling as pooling_geometry
+from torchgen_out._runtime.kernels.common import reduction as reduction_geometry
 from torchgen_out._runtime.kernels.common import scan as scan_geometry
 from torchgen_out._runtime.kernels.common import softmax as softmax_geometry
 from torchgen_out._runtime.kernels.common.index import (
@@ -32,7 +33,9 @@ from torchgen_out._runtime.kernels.common.index import (
 from torchgen_out._runtime.kernels.common.lanes import (
     LANES,
     I,
+    joined_first,
     joined_larger,
+    joined_smaller,
     joined_sum,
     modulus,
     note_outside,
@@ -46,18 +49,22 @@ from torchgen_out._runtime.kernels.common.places import (
     LOOK,
     LOWEST,
     RUN,
+    SEARCHED,
+    SHORTEST,
     TILE,
     WIDE,
     U,
     apart,
     counted,
     end_inside,
+    falling,
     first_inside,
     greater,
     larger,
     lesser,
     ordered,
     plus,
+    rising,
     row_start,
     unordered,
 )
@@ -2653,6 +2660,1296 @@ scatter_add = IndexProgram(
             work=(("s",), ()),
             scatter=("out", "sum", "self"),
             refused=("0 <= checked(index[..., j, i]) < size(self, -2)",),
+        ),
+    ),
+)
+
+
+def argmax_single_0(
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, batch, dims, batches, n_j
+):
+    """out[...] = argmax(j: self[..., j])"""
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        out_first = 0
+        out_last = n_j
+        out_total_at = np.int64(out_first)
+        if out_last - out_first < SHORTEST:
+            out_total = LOWEST
+            for j in range(out_first, out_last):
+                self_value = self[U(self_p + j * self_s0)]
+                out_item = self_value
+                better = (out_item > out_total) | (
+                    (out_item != out_item) & (out_total == out_total)
+                )
+                out_total = out_item if better else out_total
+                out_total_at = np.int64(j) if better else out_total_at
+        else:
+            out_total_key = rising(LOWEST)
+            for begin in range(out_first, out_last, SEARCHED):
+                out_top = rising(LOWEST)
+                for j in range(begin, lesser(begin + SEARCHED, out_last)):
+                    self_value2 = self[U(self_p + j * self_s0)]
+                    out_item2 = self_value2
+                    out_top = larger(out_top, rising(out_item2))
+                if out_top > out_total_key:
+                    out_total_key = out_top
+                    out_total_at = np.int64(begin)
+            searched = out_total_at
+            searched_end = lesser(searched + SEARCHED, out_last)
+            offset = np.int32(SEARCHED)
+            for j in range(searched, searched_end):
+                self_value3 = self[U(self_p + j * self_s0)]
+                out_item2 = self_value3
+                offset = lesser(
+                    offset,
+                    np.int32(j - searched)
+                    if rising(out_item2) == out_total_key
+                    else np.int32(SEARCHED),
+                )
+            out_total_at = searched + offset
+        out_here = out_total_at
+        out[U(out_p)] = out_here
+    return True
+
+
+def argmax_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    some("argmax", "j", n_j)
+    return (n_j,)
+
+
+argmax_single = IndexProgram(
+    "argmax_single",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, (), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=argmax_single_extents,
+    measures=("j",),
+    compares=True,
+    launches=(
+        Launch(
+            function=argmax_single_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def argmax_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """out[..., i] = argmax(j: self[..., j, i])"""
+    out_block = np.empty(TILE, T)
+    out_block_at = np.empty(TILE, np.int64)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(begin, end):
+            out_block[U(i - begin)] = LOWEST
+            out_block_at[U(i - begin)] = 0
+        for j in range(n_j):
+            for i in range(begin, end):
+                self_value = self[U(self_p + j * self_s0 + i * self_s1)]
+                out_item = self_value
+                at = U(i - begin)
+                before = out_block[at]
+                is_better = (out_item > before) | ((out_item != out_item) & (before == before))
+                out_block[at] = out_item if is_better else before
+                out_block_at[at] = j if is_better else out_block_at[at]
+        for i in range(begin, end):
+            out[U(out_p + i * out_s0)] = out_block_at[U(i - begin)]
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def argmax_device_0(
+    i,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., i] = argmax(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    out_total = LOWEST
+    out_total_at = 0
+    for j in range(lane, n_j, LANES):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        candidate = self_value
+        if (candidate > out_total) | ((candidate != candidate) & (out_total == out_total)):
+            out_total = candidate
+            out_total_at = j
+    out_best = joined_larger(out_total)
+    out_total_at = joined_first(out_total, out_best, out_total_at)
+    out_here = np.int64(out_total_at)
+    if lane == 0:
+        out[U(out_p + I(i * out_s0))] = out_here
+
+
+def argmax_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    part1,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+):
+    """out[..., i] = argmax(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        part0 = self_value
+        part1 = j
+    else:
+        out_here = part1
+        out[U(out_p + I(i * out_s0))] = out_here
+    return part0, part1
+
+
+def argmax_device_0_joined(a0, a1, b0, b1):
+    t0 = b1 < a1
+    t1 = a0 == a0 or t0 if b0 != b0 else t0 if a0 == b0 else b0 > a0
+    return b0 if t1 else a0, b1 if t1 else a1
+
+
+def argmax_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    some("argmax", "j", n_j)
+    return n_j, n_i
+
+
+argmax = IndexProgram(
+    "argmax",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("i",), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=argmax_extents,
+    measures=("j", "i"),
+    compares=True,
+    geometry=reduction_geometry.selected,
+    single=argmax_single,
+    launches=(
+        Launch(
+            function=argmax_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"),),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=argmax_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=argmax_device_0_step,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                argmax_device_0_joined,
+                "j",
+                False,
+                False,
+                ("LOWEST", "np.int64(4611686018427387904)"),
+                ("number", "int"),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def argmin_single_0(
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, batch, dims, batches, n_j
+):
+    """out[...] = argmin(j: self[..., j])"""
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        out_first = 0
+        out_last = n_j
+        out_total_at = np.int64(out_first)
+        if out_last - out_first < SHORTEST:
+            out_total = HIGHEST
+            for j in range(out_first, out_last):
+                self_value = self[U(self_p + j * self_s0)]
+                out_item = self_value
+                better = (out_item < out_total) | (
+                    (out_item != out_item) & (out_total == out_total)
+                )
+                out_total = out_item if better else out_total
+                out_total_at = np.int64(j) if better else out_total_at
+        else:
+            out_total_key = falling(HIGHEST)
+            for begin in range(out_first, out_last, SEARCHED):
+                out_top = falling(HIGHEST)
+                for j in range(begin, lesser(begin + SEARCHED, out_last)):
+                    self_value2 = self[U(self_p + j * self_s0)]
+                    out_item2 = self_value2
+                    out_top = larger(out_top, falling(out_item2))
+                if out_top > out_total_key:
+                    out_total_key = out_top
+                    out_total_at = np.int64(begin)
+            searched = out_total_at
+            searched_end = lesser(searched + SEARCHED, out_last)
+            offset = np.int32(SEARCHED)
+            for j in range(searched, searched_end):
+                self_value3 = self[U(self_p + j * self_s0)]
+                out_item2 = self_value3
+                offset = lesser(
+                    offset,
+                    np.int32(j - searched)
+                    if falling(out_item2) == out_total_key
+                    else np.int32(SEARCHED),
+                )
+            out_total_at = searched + offset
+        out_here = out_total_at
+        out[U(out_p)] = out_here
+    return True
+
+
+def argmin_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    some("argmin", "j", n_j)
+    return (n_j,)
+
+
+argmin_single = IndexProgram(
+    "argmin_single",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, (), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=argmin_single_extents,
+    measures=("j",),
+    compares=True,
+    launches=(
+        Launch(
+            function=argmin_single_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def argmin_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """out[..., i] = argmin(j: self[..., j, i])"""
+    out_block = np.empty(TILE, T)
+    out_block_at = np.empty(TILE, np.int64)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for i in range(begin, end):
+            out_block[U(i - begin)] = HIGHEST
+            out_block_at[U(i - begin)] = 0
+        for j in range(n_j):
+            for i in range(begin, end):
+                self_value = self[U(self_p + j * self_s0 + i * self_s1)]
+                out_item = self_value
+                at = U(i - begin)
+                before = out_block[at]
+                is_better = (out_item < before) | ((out_item != out_item) & (before == before))
+                out_block[at] = out_item if is_better else before
+                out_block_at[at] = j if is_better else out_block_at[at]
+        for i in range(begin, end):
+            out[U(out_p + i * out_s0)] = out_block_at[U(i - begin)]
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def argmin_device_0(
+    i,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """out[..., i] = argmin(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    out_total = HIGHEST
+    out_total_at = 0
+    for j in range(lane, n_j, LANES):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        candidate = self_value
+        if (candidate < out_total) | ((candidate != candidate) & (out_total == out_total)):
+            out_total = candidate
+            out_total_at = j
+    out_best = joined_smaller(out_total)
+    out_total_at = joined_first(out_total, out_best, out_total_at)
+    out_here = np.int64(out_total_at)
+    if lane == 0:
+        out[U(out_p + I(i * out_s0))] = out_here
+
+
+def argmin_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    part1,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+):
+    """out[..., i] = argmin(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        part0 = self_value
+        part1 = j
+    else:
+        out_here = part1
+        out[U(out_p + I(i * out_s0))] = out_here
+    return part0, part1
+
+
+def argmin_device_0_joined(a0, a1, b0, b1):
+    t0 = b1 < a1
+    t1 = a0 == a0 or t0 if b0 != b0 else t0 if a0 == b0 else b0 < a0
+    return b0 if t1 else a0, b1 if t1 else a1
+
+
+def argmin_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    some("argmin", "j", n_j)
+    return n_j, n_i
+
+
+argmin = IndexProgram(
+    "argmin",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("i",), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=argmin_extents,
+    measures=("j", "i"),
+    compares=True,
+    geometry=reduction_geometry.selected,
+    single=argmin_single,
+    launches=(
+        Launch(
+            function=argmin_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"),),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=argmin_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=argmin_device_0_step,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                argmin_device_0_joined,
+                "j",
+                False,
+                False,
+                ("HIGHEST", "np.int64(4611686018427387904)"),
+                ("number", "int"),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def max_dim_single_0(
+    start,
+    stop,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    indices_at,
+    indices_row,
+    values_at,
+    values_row,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """indices[...] = argmax(j: self[..., j])
+    values[...] = self[..., indices[...]]
+    """
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_first = 0
+        indices_last = n_j
+        indices_total_at = np.int64(indices_first)
+        if indices_last - indices_first < SHORTEST:
+            indices_total = LOWEST
+            for j in range(indices_first, indices_last):
+                self_value = self[U(self_p + j * self_s0)]
+                indices_item = self_value
+                better = (indices_item > indices_total) | (
+                    (indices_item != indices_item) & (indices_total == indices_total)
+                )
+                indices_total = indices_item if better else indices_total
+                indices_total_at = np.int64(j) if better else indices_total_at
+        else:
+            indices_total_key = rising(LOWEST)
+            for begin in range(indices_first, indices_last, SEARCHED):
+                indices_top = rising(LOWEST)
+                for j in range(begin, lesser(begin + SEARCHED, indices_last)):
+                    self_value2 = self[U(self_p + j * self_s0)]
+                    indices_item2 = self_value2
+                    indices_top = larger(indices_top, rising(indices_item2))
+                if indices_top > indices_total_key:
+                    indices_total_key = indices_top
+                    indices_total_at = np.int64(begin)
+            searched = indices_total_at
+            searched_end = lesser(searched + SEARCHED, indices_last)
+            offset = np.int32(SEARCHED)
+            for j in range(searched, searched_end):
+                self_value3 = self[U(self_p + j * self_s0)]
+                indices_item2 = self_value3
+                offset = lesser(
+                    offset,
+                    np.int32(j - searched)
+                    if rising(indices_item2) == indices_total_key
+                    else np.int32(SEARCHED),
+                )
+            indices_total_at = searched + offset
+        indices_here = indices_total_at
+        indices[U(indices_p)] = indices_here
+        self_value4 = self[U(self_p + np.int64(indices_here) * self_s0)]
+        values_here = self_value4
+        values[U(values_p)] = values_here
+    return True
+
+
+def max_dim_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    some("max", "j", n_j)
+    return (n_j,)
+
+
+max_dim_single = IndexProgram(
+    "max_dim_single",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"values": TensorForm(True, ()), "indices": TensorForm(True, (), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=max_dim_single_extents,
+    measures=("j",),
+    compares=True,
+    launches=(
+        Launch(
+            function=max_dim_single_0,
+            arrays=("self", "indices", "values"),
+            writes=("indices", "values"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ()),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def max_dim_0(
+    start,
+    stop,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    values_at,
+    values_row,
+    values_s0,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """indices[..., i] = argmax(j: self[..., j, i])
+    values[..., i] = self[..., indices[..., i], i]
+    """
+    indices_block = np.empty(TILE, T)
+    indices_block_at = np.empty(TILE, np.int64)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        for i in range(begin, end):
+            indices_block[U(i - begin)] = LOWEST
+            indices_block_at[U(i - begin)] = 0
+        for j in range(n_j):
+            for i in range(begin, end):
+                self_value = self[U(self_p + j * self_s0 + i * self_s1)]
+                indices_item = self_value
+                at = U(i - begin)
+                before = indices_block[at]
+                is_better = (indices_item > before) | (
+                    (indices_item != indices_item) & (before == before)
+                )
+                indices_block[at] = indices_item if is_better else before
+                indices_block_at[at] = j if is_better else indices_block_at[at]
+        for i in range(begin, end):
+            indices[U(indices_p + i * indices_s0)] = indices_block_at[U(i - begin)]
+        for i in range(begin, end):
+            self_value2 = self[
+                U(self_p + np.int64(indices[U(indices_p + i * indices_s0)]) * self_s0 + i * self_s1)
+            ]
+            values_value = self_value2
+            values[U(values_p + i * values_s0)] = values_value
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def max_dim_device_0(
+    i,
+    rest,
+    lane,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    values_at,
+    values_row,
+    values_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """indices[..., i] = argmax(j: self[..., j, i])
+    values[..., i] = self[..., indices[..., i], i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_total = LOWEST
+    indices_total_at = 0
+    for j in range(lane, n_j, LANES):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        candidate = self_value
+        if (candidate > indices_total) | (
+            (candidate != candidate) & (indices_total == indices_total)
+        ):
+            indices_total = candidate
+            indices_total_at = j
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
+    indices_here = np.int64(indices_total_at)
+    if lane == 0:
+        indices[U(indices_p + I(i * indices_s0))] = indices_here
+    self_value2 = self[U(self_p + I(np.int64(indices_here) * self_s0) + I(i * self_s1))]
+    values_here = self_value2
+    if lane == 0:
+        values[U(values_p + I(i * values_s0))] = values_here
+
+
+def max_dim_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    part1,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    values_at,
+    values_row,
+    values_s0,
+    batch,
+    dims,
+    batches,
+):
+    """indices[..., i] = argmax(j: self[..., j, i])
+    values[..., i] = self[..., indices[..., i], i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        part0 = self_value
+        part1 = j
+    else:
+        indices_here = part1
+        indices[U(indices_p + I(i * indices_s0))] = indices_here
+        self_value2 = self[U(self_p + I(np.int64(indices_here) * self_s0) + I(i * self_s1))]
+        values_here = self_value2
+        values[U(values_p + I(i * values_s0))] = values_here
+    return part0, part1
+
+
+def max_dim_device_0_joined(a0, a1, b0, b1):
+    t0 = b1 < a1
+    t1 = a0 == a0 or t0 if b0 != b0 else t0 if a0 == b0 else b0 > a0
+    return b0 if t1 else a0, b1 if t1 else a1
+
+
+def max_dim_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    some("max", "j", n_j)
+    return n_j, n_i
+
+
+max_dim = IndexProgram(
+    "max_dim",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"values": TensorForm(True, ("i",)), "indices": TensorForm(True, ("i",), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=max_dim_extents,
+    measures=("j", "i"),
+    compares=True,
+    geometry=reduction_geometry.value_and_index,
+    single=max_dim_single,
+    launches=(
+        Launch(
+            function=max_dim_0,
+            arrays=("self", "indices", "values"),
+            writes=("indices", "values"),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("i",)),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=max_dim_device_0,
+            arrays=("self", "indices", "values"),
+            writes=("indices", "values"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ()),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=max_dim_device_0_step,
+                    arrays=("self", "indices", "values"),
+                    writes=("indices", "values"),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",), ()),
+                ),
+                max_dim_device_0_joined,
+                "j",
+                False,
+                False,
+                ("LOWEST", "np.int64(4611686018427387904)"),
+                ("number", "int"),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def min_dim_single_0(
+    start,
+    stop,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    indices_at,
+    indices_row,
+    values_at,
+    values_row,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """indices[...] = argmin(j: self[..., j])
+    values[...] = self[..., indices[...]]
+    """
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_first = 0
+        indices_last = n_j
+        indices_total_at = np.int64(indices_first)
+        if indices_last - indices_first < SHORTEST:
+            indices_total = HIGHEST
+            for j in range(indices_first, indices_last):
+                self_value = self[U(self_p + j * self_s0)]
+                indices_item = self_value
+                better = (indices_item < indices_total) | (
+                    (indices_item != indices_item) & (indices_total == indices_total)
+                )
+                indices_total = indices_item if better else indices_total
+                indices_total_at = np.int64(j) if better else indices_total_at
+        else:
+            indices_total_key = falling(HIGHEST)
+            for begin in range(indices_first, indices_last, SEARCHED):
+                indices_top = falling(HIGHEST)
+                for j in range(begin, lesser(begin + SEARCHED, indices_last)):
+                    self_value2 = self[U(self_p + j * self_s0)]
+                    indices_item2 = self_value2
+                    indices_top = larger(indices_top, falling(indices_item2))
+                if indices_top > indices_total_key:
+                    indices_total_key = indices_top
+                    indices_total_at = np.int64(begin)
+            searched = indices_total_at
+            searched_end = lesser(searched + SEARCHED, indices_last)
+            offset = np.int32(SEARCHED)
+            for j in range(searched, searched_end):
+                self_value3 = self[U(self_p + j * self_s0)]
+                indices_item2 = self_value3
+                offset = lesser(
+                    offset,
+                    np.int32(j - searched)
+                    if falling(indices_item2) == indices_total_key
+                    else np.int32(SEARCHED),
+                )
+            indices_total_at = searched + offset
+        indices_here = indices_total_at
+        indices[U(indices_p)] = indices_here
+        self_value4 = self[U(self_p + np.int64(indices_here) * self_s0)]
+        values_here = self_value4
+        values[U(values_p)] = values_here
+    return True
+
+
+def min_dim_single_extents(self):
+    """The extents of j; sizes must agree."""
+    n_j = self[-1]
+    some("min", "j", n_j)
+    return (n_j,)
+
+
+min_dim_single = IndexProgram(
+    "min_dim_single",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"values": TensorForm(True, ()), "indices": TensorForm(True, (), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=min_dim_single_extents,
+    measures=("j",),
+    compares=True,
+    launches=(
+        Launch(
+            function=min_dim_single_0,
+            arrays=("self", "indices", "values"),
+            writes=("indices", "values"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ()),
+        ),
+    ),
+    on_device=(),
+)
+
+
+def min_dim_0(
+    start,
+    stop,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    values_at,
+    values_row,
+    values_s0,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+):
+    """indices[..., i] = argmin(j: self[..., j, i])
+    values[..., i] = self[..., indices[..., i], i]
+    """
+    indices_block = np.empty(TILE, T)
+    indices_block_at = np.empty(TILE, np.int64)
+    tiles = (n_i + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_i)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        for i in range(begin, end):
+            indices_block[U(i - begin)] = HIGHEST
+            indices_block_at[U(i - begin)] = 0
+        for j in range(n_j):
+            for i in range(begin, end):
+                self_value = self[U(self_p + j * self_s0 + i * self_s1)]
+                indices_item = self_value
+                at = U(i - begin)
+                before = indices_block[at]
+                is_better = (indices_item < before) | (
+                    (indices_item != indices_item) & (before == before)
+                )
+                indices_block[at] = indices_item if is_better else before
+                indices_block_at[at] = j if is_better else indices_block_at[at]
+        for i in range(begin, end):
+            indices[U(indices_p + i * indices_s0)] = indices_block_at[U(i - begin)]
+        for i in range(begin, end):
+            self_value2 = self[
+                U(self_p + np.int64(indices[U(indices_p + i * indices_s0)]) * self_s0 + i * self_s1)
+            ]
+            values_value = self_value2
+            values[U(values_p + i * values_s0)] = values_value
+        begin += TILE
+        if begin >= n_i:
+            begin = 0
+            rest += 1
+    return True
+
+
+def min_dim_device_0(
+    i,
+    rest,
+    lane,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    values_at,
+    values_row,
+    values_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+):
+    """indices[..., i] = argmin(j: self[..., j, i])
+    values[..., i] = self[..., indices[..., i], i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_total = HIGHEST
+    indices_total_at = 0
+    for j in range(lane, n_j, LANES):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        candidate = self_value
+        if (candidate < indices_total) | (
+            (candidate != candidate) & (indices_total == indices_total)
+        ):
+            indices_total = candidate
+            indices_total_at = j
+    indices_best = joined_smaller(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
+    indices_here = np.int64(indices_total_at)
+    if lane == 0:
+        indices[U(indices_p + I(i * indices_s0))] = indices_here
+    self_value2 = self[U(self_p + I(np.int64(indices_here) * self_s0) + I(i * self_s1))]
+    values_here = self_value2
+    if lane == 0:
+        values[U(values_p + I(i * values_s0))] = values_here
+
+
+def min_dim_device_0_step(
+    i,
+    rest,
+    j,
+    reads,
+    part0,
+    part1,
+    self,
+    indices,
+    values,
+    self_at,
+    self_row,
+    self_s0,
+    self_s1,
+    indices_at,
+    indices_row,
+    indices_s0,
+    values_at,
+    values_row,
+    values_s0,
+    batch,
+    dims,
+    batches,
+):
+    """indices[..., i] = argmin(j: self[..., j, i])
+    values[..., i] = self[..., indices[..., i], i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        part0 = self_value
+        part1 = j
+    else:
+        indices_here = part1
+        indices[U(indices_p + I(i * indices_s0))] = indices_here
+        self_value2 = self[U(self_p + I(np.int64(indices_here) * self_s0) + I(i * self_s1))]
+        values_here = self_value2
+        values[U(values_p + I(i * values_s0))] = values_here
+    return part0, part1
+
+
+def min_dim_device_0_joined(a0, a1, b0, b1):
+    t0 = b1 < a1
+    t1 = a0 == a0 or t0 if b0 != b0 else t0 if a0 == b0 else b0 < a0
+    return b0 if t1 else a0, b1 if t1 else a1
+
+
+def min_dim_extents(self):
+    """The extents of j, i; sizes must agree."""
+    n_j = self[-2]
+    n_i = self[-1]
+    some("min", "j", n_j)
+    return n_j, n_i
+
+
+min_dim = IndexProgram(
+    "min_dim",
+    arguments=("self", "dim", "keepdim"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"values": TensorForm(True, ("i",)), "indices": TensorForm(True, ("i",), "int")},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=min_dim_extents,
+    measures=("j", "i"),
+    compares=True,
+    geometry=reduction_geometry.value_and_index,
+    single=min_dim_single,
+    launches=(
+        Launch(
+            function=min_dim_0,
+            arrays=("self", "indices", "values"),
+            writes=("indices", "values"),
+            extents=("i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j"), ("i",)),
+            tile="i",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=min_dim_device_0,
+            arrays=("self", "indices", "values"),
+            writes=("indices", "values"),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ()),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=min_dim_device_0_step,
+                    arrays=("self", "indices", "values"),
+                    writes=("indices", "values"),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",), ()),
+                ),
+                min_dim_device_0_joined,
+                "j",
+                False,
+                False,
+                ("HIGHEST", "np.int64(4611686018427387904)"),
+                ("number", "int"),
+                True,
+            ),
         ),
     ),
 )
@@ -6017,8 +7314,7 @@ def max_pool2d_with_indices_0_window(
         )
         end = greater(begin, end) if is_whole else begin
         for x in range(begin, end):
-            indices_total = LOWEST
-            indices_total_at = 0
+            values_total = LOWEST
             for i in range(n_i):
                 for j in range(n_j):
                     self_value = self[
@@ -6028,12 +7324,29 @@ def max_pool2d_with_indices_0_window(
                             + (j * dilation_w + x * stride_w - padding_w) * self_s1
                         )
                     ]
-                    candidate = self_value
+                    values_item = self_value
+                    values_total = (
+                        values_item
+                        if (values_item > values_total) | (values_item != values_item)
+                        else values_total
+                    )
+            values_here = values_total
+            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
+            indices_total = LOWEST
+            indices_total_at = 0
+            for i in range(n_i):
+                for j in range(n_j):
+                    self_value2 = self[
+                        U(
+                            self_p
+                            + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                            + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                        )
+                    ]
+                    candidate = self_value2
                     if (candidate > indices_total) | (candidate != candidate):
                         indices_total = candidate
                         indices_total_at = i * dilation_h * self_size1 + j * dilation_w
-            values_here = indices_total
-            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
             indices_here = (
                 x * stride_w
                 + y * stride_h * self_size1
@@ -6070,6 +7383,32 @@ def max_pool2d_with_indices_0_window(
                 + n_j
                 - lesser(greater(dilation_w, 0), 1) * n_j,
             )
+            values_total2 = LOWEST
+            for i in range(i_first, i_end):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(j_first, j_end):
+                        if (
+                            j * dilation_w + x * stride_w - padding_w >= 0
+                            and padding_w + self_size1 - j * dilation_w - x * stride_w - 1 >= 0
+                        ):
+                            self_value3 = self[
+                                U(
+                                    self_p
+                                    + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                    + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                )
+                            ]
+                            values_item2 = self_value3
+                            values_total2 = (
+                                values_item2
+                                if (values_item2 > values_total2) | (values_item2 != values_item2)
+                                else values_total2
+                            )
+            values_here = values_total2
+            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
             indices_total2 = LOWEST
             indices_total2_at = 0
             indices_total2_seen = False
@@ -6083,14 +7422,14 @@ def max_pool2d_with_indices_0_window(
                             j * dilation_w + x * stride_w - padding_w >= 0
                             and padding_w + self_size1 - j * dilation_w - x * stride_w - 1 >= 0
                         ):
-                            self_value2 = self[
+                            self_value4 = self[
                                 U(
                                     self_p
                                     + (i * dilation_h + y * stride_h - padding_h) * self_s0
                                     + (j * dilation_w + x * stride_w - padding_w) * self_s1
                                 )
                             ]
-                            candidate2 = self_value2
+                            candidate2 = self_value4
                             if (
                                 (candidate2 > indices_total2)
                                 | (candidate2 != candidate2)
@@ -6099,8 +7438,6 @@ def max_pool2d_with_indices_0_window(
                                 indices_total2 = candidate2
                                 indices_total2_at = i * dilation_h * self_size1 + j * dilation_w
                                 indices_total2_seen = True
-            values_here = indices_total2
-            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
             indices_here = (
                 x * stride_w
                 + y * stride_h * self_size1
@@ -6120,6 +7457,7 @@ def max_pool2d_with_indices_device_0(
     y,
     x,
     rest,
+    lane,
     self,
     values,
     indices,
@@ -6207,15 +7545,12 @@ def max_pool2d_with_indices_device_0(
         )
     )
     values_total = LOWEST
-    indices_total = LOWEST
-    indices_total_at = I(0)
-    indices_total_seen = False
     for i in range(i_first, i_end):
         if (
             I(i * dilation_h + y * stride_h - padding_h) >= 0
             and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
         ):
-            for j in range(j_first, j_end):
+            for j in range(I(j_first + lane), j_end, LANES):
                 if (
                     I(j * dilation_w + x * stride_w - padding_w) >= 0
                     and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
@@ -6233,7 +7568,31 @@ def max_pool2d_with_indices_device_0(
                         if (values_item > values_total) | (values_item != values_item)
                         else values_total
                     )
-                    candidate = self_value
+    values_total = joined_larger(values_total)
+    values_here = values_total
+    if lane == 0:
+        values[U(values_p + I(y * values_s0) + I(x * values_s1))] = values_here
+    indices_total = LOWEST
+    indices_total_at = I(0)
+    indices_total_seen = False
+    for i in range(i_first, i_end):
+        if (
+            I(i * dilation_h + y * stride_h - padding_h) >= 0
+            and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
+        ):
+            for j in range(I(j_first + lane), j_end, LANES):
+                if (
+                    I(j * dilation_w + x * stride_w - padding_w) >= 0
+                    and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
+                ):
+                    self_value2 = self[
+                        U(
+                            self_p
+                            + I(I(i * dilation_h + y * stride_h - padding_h) * self_s0)
+                            + I(I(j * dilation_w + x * stride_w - padding_w) * self_s1)
+                        )
+                    ]
+                    candidate = self_value2
                     if (
                         (candidate > indices_total)
                         | (candidate != candidate)
@@ -6242,13 +7601,14 @@ def max_pool2d_with_indices_device_0(
                         indices_total = candidate
                         indices_total_at = I(i * dilation_h * self_size1 + j * dilation_w)
                         indices_total_seen = True
-    values_here = values_total
-    values[U(values_p + I(y * values_s0) + I(x * values_s1))] = values_here
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
     indices_here = np.int64(
         I(x * stride_w + y * stride_h * self_size1 - padding_h * self_size1 - padding_w)
         + indices_total_at
     )
-    indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1))] = indices_here
+    if lane == 0:
+        indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1))] = indices_here
 
 
 def max_pool2d_with_indices_extents(
@@ -6400,7 +7760,8 @@ max_pool2d_with_indices = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("i", "j"),),
+            work=(("i", "j"), ("i", "j")),
+            lanes=("j", False),
             reach=(
                 (10, ("dilation_h",)),
                 (2, ("y", "stride_h")),
@@ -7336,8 +8697,7 @@ def max_pool3d_with_indices_0_window(
         )
         end = greater(begin, end) if is_whole else begin
         for x in range(begin, end):
-            indices_total = LOWEST
-            indices_total_at = 0
+            values_total = LOWEST
             for k in range(n_k):
                 for i in range(n_i):
                     for j in range(n_j):
@@ -7349,7 +8709,28 @@ def max_pool3d_with_indices_0_window(
                                 + (j * dilation_w + x * stride_w - padding_w) * self_s2
                             )
                         ]
-                        candidate = self_value
+                        values_item = self_value
+                        values_total = (
+                            values_item
+                            if (values_item > values_total) | (values_item != values_item)
+                            else values_total
+                        )
+            values_here = values_total
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
+            indices_total = LOWEST
+            indices_total_at = 0
+            for k in range(n_k):
+                for i in range(n_i):
+                    for j in range(n_j):
+                        self_value2 = self[
+                            U(
+                                self_p
+                                + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                            )
+                        ]
+                        candidate = self_value2
                         if (candidate > indices_total) | (candidate != candidate):
                             indices_total = candidate
                             indices_total_at = (
@@ -7357,8 +8738,6 @@ def max_pool3d_with_indices_0_window(
                                 + j * dilation_w
                                 + k * dilation_d * self_size1 * self_size2
                             )
-            values_here = indices_total
-            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
             indices_here = (
                 x * stride_w
                 + y * stride_h * self_size1
@@ -7410,6 +8789,40 @@ def max_pool3d_with_indices_0_window(
                 + n_j
                 - lesser(greater(dilation_w, 0), 1) * n_j,
             )
+            values_total2 = LOWEST
+            for k in range(k_first, k_end):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size3 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(i_first, i_end):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size2 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(j_first, j_end):
+                                if (
+                                    j * dilation_w + x * stride_w - padding_w >= 0
+                                    and padding_w + self_size1 - j * dilation_w - x * stride_w - 1
+                                    >= 0
+                                ):
+                                    self_value3 = self[
+                                        U(
+                                            self_p
+                                            + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                            + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                            + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                                        )
+                                    ]
+                                    values_item2 = self_value3
+                                    values_total2 = (
+                                        values_item2
+                                        if (values_item2 > values_total2)
+                                        | (values_item2 != values_item2)
+                                        else values_total2
+                                    )
+            values_here = values_total2
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
             indices_total2 = LOWEST
             indices_total2_at = 0
             indices_total2_seen = False
@@ -7429,7 +8842,7 @@ def max_pool3d_with_indices_0_window(
                                     and padding_w + self_size1 - j * dilation_w - x * stride_w - 1
                                     >= 0
                                 ):
-                                    self_value2 = self[
+                                    self_value4 = self[
                                         U(
                                             self_p
                                             + (k * dilation_d + z * stride_d - padding_d) * self_s0
@@ -7437,7 +8850,7 @@ def max_pool3d_with_indices_0_window(
                                             + (j * dilation_w + x * stride_w - padding_w) * self_s2
                                         )
                                     ]
-                                    candidate2 = self_value2
+                                    candidate2 = self_value4
                                     if (
                                         (candidate2 > indices_total2)
                                         | (candidate2 != candidate2)
@@ -7450,8 +8863,6 @@ def max_pool3d_with_indices_0_window(
                                             + k * dilation_d * self_size1 * self_size2
                                         )
                                         indices_total2_seen = True
-            values_here = indices_total2
-            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
             indices_here = (
                 x * stride_w
                 + y * stride_h * self_size1
@@ -7477,6 +8888,7 @@ def max_pool3d_with_indices_device_0(
     y,
     x,
     rest,
+    lane,
     self,
     values,
     indices,
@@ -7598,9 +9010,6 @@ def max_pool3d_with_indices_device_0(
         )
     )
     values_total = LOWEST
-    indices_total = LOWEST
-    indices_total_at = I(0)
-    indices_total_seen = False
     for k in range(k_first, k_end):
         if (
             I(k * dilation_d + z * stride_d - padding_d) >= 0
@@ -7611,7 +9020,7 @@ def max_pool3d_with_indices_device_0(
                     I(i * dilation_h + y * stride_h - padding_h) >= 0
                     and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
                 ):
-                    for j in range(j_first, j_end):
+                    for j in range(I(j_first + lane), j_end, LANES):
                         if (
                             I(j * dilation_w + x * stride_w - padding_w) >= 0
                             and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
@@ -7630,7 +9039,37 @@ def max_pool3d_with_indices_device_0(
                                 if (values_item > values_total) | (values_item != values_item)
                                 else values_total
                             )
-                            candidate = self_value
+    values_total = joined_larger(values_total)
+    values_here = values_total
+    if lane == 0:
+        values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
+    indices_total = LOWEST
+    indices_total_at = I(0)
+    indices_total_seen = False
+    for k in range(k_first, k_end):
+        if (
+            I(k * dilation_d + z * stride_d - padding_d) >= 0
+            and I(padding_d + self_size3 - k * dilation_d - z * stride_d - 1) >= 0
+        ):
+            for i in range(i_first, i_end):
+                if (
+                    I(i * dilation_h + y * stride_h - padding_h) >= 0
+                    and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
+                ):
+                    for j in range(I(j_first + lane), j_end, LANES):
+                        if (
+                            I(j * dilation_w + x * stride_w - padding_w) >= 0
+                            and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
+                        ):
+                            self_value2 = self[
+                                U(
+                                    self_p
+                                    + I(I(k * dilation_d + z * stride_d - padding_d) * self_s0)
+                                    + I(I(i * dilation_h + y * stride_h - padding_h) * self_s1)
+                                    + I(I(j * dilation_w + x * stride_w - padding_w) * self_s2)
+                                )
+                            ]
+                            candidate = self_value2
                             if (
                                 (candidate > indices_total)
                                 | (candidate != candidate)
@@ -7643,8 +9082,8 @@ def max_pool3d_with_indices_device_0(
                                     + k * dilation_d * self_size1 * self_size2
                                 )
                                 indices_total_seen = True
-    values_here = values_total
-    values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
     indices_here = np.int64(
         I(
             x * stride_w
@@ -7656,7 +9095,10 @@ def max_pool3d_with_indices_device_0(
         )
         + indices_total_at
     )
-    indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = indices_here
+    if lane == 0:
+        indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = (
+            indices_here
+        )
 
 
 def max_pool3d_with_indices_extents(
@@ -7845,7 +9287,8 @@ max_pool3d_with_indices = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("k", "i", "j"),),
+            work=(("k", "i", "j"), ("k", "i", "j")),
+            lanes=("j", False),
             reach=(
                 (10, ("dilation_d",)),
                 (2, ("z", "stride_d")),
@@ -9894,17 +11337,27 @@ def _adaptive_max_pool2d_0(
         for x in range(n_x):
             j_first = greater(0, (x * n_j // n_x))
             j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            values_total = LOWEST
+            for i in range(i_first, i_end):
+                for j in range(j_first, j_end):
+                    self_value = self[U(self_p + i * self_s0 + j * self_s1)]
+                    values_item = self_value
+                    values_total = (
+                        values_item
+                        if (values_item > values_total) | (values_item != values_item)
+                        else values_total
+                    )
+            values_here = values_total
+            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
             indices_total = LOWEST
             indices_total_at = i_first * n_j + j_first
             for i in range(i_first, i_end):
                 for j in range(j_first, j_end):
-                    self_value = self[U(self_p + i * self_s0 + j * self_s1)]
-                    candidate = self_value
+                    self_value2 = self[U(self_p + i * self_s0 + j * self_s1)]
+                    candidate = self_value2
                     if (candidate > indices_total) | (candidate != candidate):
                         indices_total = candidate
                         indices_total_at = i * n_j + j
-            values_here = indices_total
-            values[U(values_p + y * values_s0 + x * values_s1)] = values_here
             indices_here = indices_total_at
             indices[U(indices_p + y * indices_s0 + x * indices_s1)] = indices_here
         y += 1
@@ -9918,6 +11371,7 @@ def _adaptive_max_pool2d_device_0(
     y,
     x,
     rest,
+    lane,
     self,
     values,
     indices,
@@ -9958,10 +11412,8 @@ def _adaptive_max_pool2d_device_0(
     j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
     j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
     values_total = LOWEST
-    indices_total = LOWEST
-    indices_total_at = I(i_first * n_j + j_first)
     for i in range(i_first, i_end):
-        for j in range(j_first, j_end):
+        for j in range(I(j_first + lane), j_end, LANES):
             self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
             values_item = self_value
             values_total = (
@@ -9969,14 +11421,24 @@ def _adaptive_max_pool2d_device_0(
                 if (values_item > values_total) | (values_item != values_item)
                 else values_total
             )
-            candidate = self_value
+    values_total = joined_larger(values_total)
+    values_here = values_total
+    if lane == 0:
+        values[U(values_p + I(y * values_s0) + I(x * values_s1))] = values_here
+    indices_total = LOWEST
+    indices_total_at = I(i_first * n_j + j_first)
+    for i in range(i_first, i_end):
+        for j in range(I(j_first + lane), j_end, LANES):
+            self_value2 = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
+            candidate = self_value2
             if (candidate > indices_total) | (candidate != candidate):
                 indices_total = candidate
                 indices_total_at = I(i * n_j + j)
-    values_here = values_total
-    values[U(values_p + I(y * values_s0) + I(x * values_s1))] = values_here
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
     indices_here = np.int64(indices_total_at)
-    indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1))] = indices_here
+    if lane == 0:
+        indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1))] = indices_here
 
 
 def _adaptive_max_pool2d_extents(self, windows_h, windows_w):
@@ -10034,7 +11496,7 @@ _adaptive_max_pool2d = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("x", "i", "j"),),
+            work=(("x", "i", "j"), ("x", "i", "j")),
         ),
     ),
     on_device=(
@@ -10050,7 +11512,8 @@ _adaptive_max_pool2d = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("i", "j"),),
+            work=(("i", "j"), ("i", "j")),
+            lanes=("j", True),
             reach=(
                 (1, ("y", "i")),
                 (3, ("y",)),
@@ -10361,18 +11824,29 @@ def _adaptive_max_pool3d_0(
         for x in range(n_x):
             j_first = greater(0, (x * n_j // n_x))
             j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            values_total = LOWEST
+            for k in range(k_first, k_end):
+                for i in range(i_first, i_end):
+                    for j in range(j_first, j_end):
+                        self_value = self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)]
+                        values_item = self_value
+                        values_total = (
+                            values_item
+                            if (values_item > values_total) | (values_item != values_item)
+                            else values_total
+                        )
+            values_here = values_total
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
             indices_total = LOWEST
             indices_total_at = i_first * n_j + j_first + k_first * n_j * n_i
             for k in range(k_first, k_end):
                 for i in range(i_first, i_end):
                     for j in range(j_first, j_end):
-                        self_value = self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)]
-                        candidate = self_value
+                        self_value2 = self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)]
+                        candidate = self_value2
                         if (candidate > indices_total) | (candidate != candidate):
                             indices_total = candidate
                             indices_total_at = i * n_j + j + k * n_j * n_i
-            values_here = indices_total
-            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
             indices_here = indices_total_at
             indices[U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2)] = indices_here
         y += 1
@@ -10390,6 +11864,7 @@ def _adaptive_max_pool3d_device_0(
     y,
     x,
     rest,
+    lane,
     self,
     values,
     indices,
@@ -10440,11 +11915,9 @@ def _adaptive_max_pool3d_device_0(
     j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
     j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
     values_total = LOWEST
-    indices_total = LOWEST
-    indices_total_at = I(i_first * n_j + j_first + k_first * n_j * n_i)
     for k in range(k_first, k_end):
         for i in range(i_first, i_end):
-            for j in range(j_first, j_end):
+            for j in range(I(j_first + lane), j_end, LANES):
                 self_value = self[U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2))]
                 values_item = self_value
                 values_total = (
@@ -10452,14 +11925,27 @@ def _adaptive_max_pool3d_device_0(
                     if (values_item > values_total) | (values_item != values_item)
                     else values_total
                 )
-                candidate = self_value
+    values_total = joined_larger(values_total)
+    values_here = values_total
+    if lane == 0:
+        values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
+    indices_total = LOWEST
+    indices_total_at = I(i_first * n_j + j_first + k_first * n_j * n_i)
+    for k in range(k_first, k_end):
+        for i in range(i_first, i_end):
+            for j in range(I(j_first + lane), j_end, LANES):
+                self_value2 = self[U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2))]
+                candidate = self_value2
                 if (candidate > indices_total) | (candidate != candidate):
                     indices_total = candidate
                     indices_total_at = I(i * n_j + j + k * n_j * n_i)
-    values_here = values_total
-    values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
     indices_here = np.int64(indices_total_at)
-    indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = indices_here
+    if lane == 0:
+        indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = (
+            indices_here
+        )
 
 
 def _adaptive_max_pool3d_extents(self, windows_d, windows_h, windows_w):
@@ -10528,7 +12014,7 @@ _adaptive_max_pool3d = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("x", "k", "i", "j"),),
+            work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
         ),
     ),
     on_device=(
@@ -10544,7 +12030,8 @@ _adaptive_max_pool3d = IndexProgram(
             spread=None,
             runs_batch=False,
             over_batch=False,
-            work=(("k", "i", "j"),),
+            work=(("k", "i", "j"), ("k", "i", "j")),
+            lanes=("j", True),
             reach=(
                 (1, ("z", "k")),
                 (3, ("z",)),
@@ -10660,6 +12147,57 @@ def _pair_distances_device_0(
         out[U(out_at + I(k * out_s0))] = out_here
 
 
+def _pair_distances_device_0_step(
+    k,
+    faults,
+    first_check,
+    d,
+    reads,
+    part0,
+    rows,
+    self,
+    columns,
+    out,
+    rows_at,
+    rows_s0,
+    self_at,
+    self_s0,
+    self_s1,
+    columns_at,
+    columns_s0,
+    out_at,
+    out_s0,
+    self_size2,
+):
+    """s[k] = sum(d: pow(self[rows[k], d] - self[columns[k], d], 2))
+    out[k] = 0 if s[k] == 0 else sqrt(s[k])
+    """
+    if reads:
+        place = np.int64(rows[U(rows_at + I(k * rows_s0))])
+        is_inside = (place >= 0) & (place < self_size2)
+        if not is_inside:
+            note_outside(faults, first_check + 0, place, self_size2)
+        place = I(place) if is_inside else I(0)
+        self_value = self[U(self_at + I(place * self_s0) + I(d * self_s1))]
+        place2 = np.int64(columns[U(columns_at + I(k * columns_s0))])
+        is_inside2 = (place2 >= 0) & (place2 < self_size2)
+        if not is_inside2:
+            note_outside(faults, first_check + 1, place2, self_size2)
+        place2 = I(place2) if is_inside2 else I(0)
+        self_value2 = self[U(self_at + I(place2 * self_s0) + I(d * self_s1))]
+        t0 = self_value - self_value2
+        part0 = t0 * t0
+    else:
+        s = part0
+        out_here = T(0) if s == T(0) else sqrt(s)
+        out[U(out_at + I(k * out_s0))] = out_here
+    return part0
+
+
+def _pair_distances_device_0_joined(a0, b0):
+    return a0 + b0
+
+
 def _pair_distances_extents(self, rows, columns):
     """The extents of d, k; sizes must agree."""
     n_d = self[-1]
@@ -10713,6 +12251,30 @@ _pair_distances = IndexProgram(
             over_batch=False,
             work=(("d",), ()),
             lanes=("d", True),
+            scan=Scan(
+                Launch(
+                    function=_pair_distances_device_0_step,
+                    arrays=("rows", "self", "columns", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=("size(self, -2)",),
+                    numbers=(),
+                    has_batch=False,
+                    items=("k",),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("d",), ()),
+                    refused=("0 <= rows[k] < size(self, -2)", "0 <= columns[k] < size(self, -2)"),
+                ),
+                _pair_distances_device_0_joined,
+                "d",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
             refused=("0 <= rows[k] < size(self, -2)", "0 <= columns[k] < size(self, -2)"),
         ),
     ),

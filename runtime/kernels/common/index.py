@@ -114,7 +114,8 @@ class Scan(NamedTuple):
     comes to; else the value is stored. joined: what two neighbours come to together, of the parts
     of the one before and then of the one behind. index: along which it goes; is_dense: whether
     neighbours there lie side by side. starts: what stands before the first element, as text.
-    types: of the parts, 'number' or 'int'.
+    types: of the parts, 'number' or 'int'. folds: whether one value is all that is made, of
+    elements in any order; its launch stores what follows from that, too.
     """
 
     launch: Launch
@@ -124,6 +125,7 @@ class Scan(NamedTuple):
     is_dense: bool
     starts: tuple[str, ...]
     types: tuple[str, ...]
+    folds: bool = False
 
 
 class Launch(NamedTuple):

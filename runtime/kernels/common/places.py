@@ -32,6 +32,10 @@ BLOCK = 512
 TILE = 2048
 """Elements along the innermost index that make an item. A power of two of them and more are often
 in conflict in a cache, if they are cut to less."""
+SEARCHED = 128
+"""Elements of a row whose best is found before it is asked where that is."""
+SHORTEST = 16
+"""Elements of a row that are compared one by one."""
 COLUMNS = 2048
 """Elements side by side that scans carry together: rows of memory are read in long pieces."""
 WIDE = np.float64
@@ -146,6 +150,16 @@ def unordered(key):
 
 def opposite(value):
     """A number at the other side of the order; of whole numbers, their complement."""
+    return -value
+
+
+def rising(value):
+    """A number as what compares in the same order, both zeros alike and NaN above all."""
+    return value
+
+
+def falling(value):
+    """The same of the reverse order, NaN above all."""
     return -value
 
 

@@ -10,7 +10,15 @@ import pytest
 
 import torchgen_out as torch
 from torchgen_out._runtime.kernels.cpu.reduction import histogram, selection
+from torchgen_out.kernels import index as programs
 
+
+def made(name: str) -> Any:
+    """The kernel of a formula over indices."""
+    return getattr(programs, name).kernel_for("torchgen_out._runtime.kernels.cpu")
+
+
+argmax, argmin, max_dim, min_dim = map(made, ("argmax", "argmin", "max_dim", "min_dim"))
 RNG = np.random.default_rng(6)
 X = np.round(RNG.standard_normal((4, 5, 6)) * 2)
 WITH_NAN = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
@@ -20,14 +28,14 @@ WITH_NAN = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
 @pytest.mark.parametrize("x", [X, X.T, WITH_NAN, X.astype(np.int32)], ids="abcd")
 def test_first_of_the_best(x: Any, dim: int) -> None:
     pairs = (
-        (selection.max_dim, selection.argmax, np.argmax),
-        (selection.min_dim, selection.argmin, np.argmin),
+        (max_dim, argmax, np.argmax),
+        (min_dim, argmin, np.argmin),
     )
     for both, place_only, reference in pairs:
         expected = reference(x, axis=dim)
         values = np.empty(expected.shape, x.dtype, order="F")
         places = np.empty(expected.shape, np.int64)
-        both(values, places, x, dim)
+        both(values, places, x, dim, False)
         np.testing.assert_array_equal(places, expected)
         found = np.take_along_axis(x, np.expand_dims(expected, dim), dim).squeeze(dim)
         np.testing.assert_array_equal(values, found)
@@ -36,17 +44,33 @@ def test_first_of_the_best(x: Any, dim: int) -> None:
         np.testing.assert_array_equal(kept.squeeze(dim), expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint8, np.bool_])
+def test_long_rows_are_searched_in_blocks(dtype: Any) -> None:
+    """The first of equal ones, zeros alike, NaN above all, infinities and the ends of types."""
+    x = RNG.integers(0, 100, (3, 1000)).astype(dtype)
+    least = np.iinfo(dtype).min if dtype == np.int8 else 0
+    rows = [x, np.zeros_like(x), np.full_like(x, least)]
+    if x.dtype.kind == "f":
+        rows[1][:, ::2] = -0.0
+        rows += [np.full_like(x, -np.inf), np.where(x > 97, np.nan, x).astype(dtype)]
+    for row in rows:
+        for kernel, reference in ((argmax, np.argmax), (argmin, np.argmin)):
+            out = np.empty(3, np.int64)
+            kernel(out, row, 1, False)
+            np.testing.assert_array_equal(out, reference(row, axis=1))
+
+
 def test_flattened() -> None:
     out = np.empty((), np.int64)
-    selection.argmax(out, X.T, None)
+    argmax(out, X.T, None, False)
     assert out == np.argmax(X.T)
-    selection.argmin(out, np.array(3.0), 0)
+    argmin(out, np.array(3.0), 0, False)
     assert out == 0
 
 
 def test_nothing_to_reduce_is_no_error() -> None:
     values, places = np.empty((0,)), np.empty((0,), np.int64)
-    selection.max_dim(values, places, np.empty((0, 3)), 1)
+    max_dim(values, places, np.empty((0, 3)), 1, False)
 
 
 def test_bincount() -> None:

@@ -33,13 +33,39 @@ def ordered(value):
 def unordered(key):
     """The number of such an integer."""
     return BITS(turned(key)).view(T)
+
+
+def rising(value):
+    """The same, both zeros alike."""
+    return ordered(value + T(0))
+
+
+def falling(value):
+    """The same of the reverse order; NaN is above here, too."""
+    return ordered(T(0) - value)
 '''
 """What compares numbers as integers."""
 WHOLE_ORDER = """\
 def opposite(value):
     return ~value
+
+
+def ordered(value):
+    return value
+
+
+def unordered(key):
+    return key
+
+
+def rising(value):
+    return value
+
+
+def falling(value):
+    return T(~value)
 """
-"""What compares integers, which have no number for their least."""
+"""The same of integers, which have no number for their least."""
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 
 
@@ -95,8 +121,9 @@ def launch_text(
     bits = 8 * np.dtype(type_name).itemsize
     if bits <= 64:
         header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
-    if "COLUMNS" in body:
-        header += f"\nCOLUMNS = {places.COLUMNS}"
+    for constant in ("COLUMNS", "SEARCHED", "SHORTEST"):
+        if constant in body:
+            header += f"\n{constant} = {getattr(places, constant)}"
     if "LOWEST" in body or "HIGHEST" in body:
         header += "\nLOWEST, HIGHEST = " + ", ".join(
             f"T({each})" for each in places.ends(type_name)

@@ -193,13 +193,15 @@ class _Call:
             self.queue.copy(target, self.whole.get(begun, self.arrays[begun]))
 
     def _scanned(self, launch: Launch, count: int) -> bool:
-        """Whether threads share the rows of a scan, and do it."""
+        """Whether threads share the rows of a scan or a fold, and do it."""
         scan = launch.scan
         if scan is None:
             return False
         length = self.extents[scan.index]
         inner = 1 if scan.is_dense else prod(self.extents[name] for name in launch.items)
         group, slices, chunk = cut(self.queue, Folded(count // max(inner, 1), length, inner))
+        if scan.folds and slices == 1 and group <= WARP:
+            return False
         if group == 1 or (length <= WARP and count >= self.queue.processors * THREADS):
             return False
         wanted = (self.compute if each == "number" else dtypes.int64 for each in scan.types)
@@ -208,6 +210,8 @@ class _Call:
         blocks = -(-count * slices * group // typed.THREADS)
         for shared in ways[not totals :]:
             extra = (length, slices, chunk)
+            if scan.folds and totals and not shared.makes_totals:
+                extra, blocks = (slices, 1, slices), -(-count * group // typed.THREADS)
             source, values = self._bind(scan.launch, count, 1, totals, shared, extra)
             grid = min(blocks, self.queue.processors * typed.BLOCKS_PER_PROCESSOR)
             self.queue.launch(source, grid, (typed.THREADS, 1), values)

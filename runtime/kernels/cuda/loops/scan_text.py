@@ -34,7 +34,8 @@ def shared_rows(
     own index. The kernel knows `count`, the items, `length` of a row, `slices` and `chunk`, and
     the arrays `total0`, `total1` ... if rows are cut.
     """
-    return _Rows(scan, group, makes_totals, is_cut, called, given).lines(decoded)
+    rows = _Folds if scan.folds else _Rows
+    return rows(scan, group, makes_totals, is_cut, called, given).lines(decoded)
 
 
 class _Rows:
@@ -194,6 +195,66 @@ class _Rows:
             return [f"if position{number} == stop - 1:", *_indented(totals)]
         call = self.called_step(f"j{number}", False, self.parts(name))
         return [f"if position{number} < stop:", f"    {call}"]
+
+
+class _Folds(_Rows):
+    """The same of folds: each thread puts its own elements together, then the group its threads."""
+
+    def carried_in(self) -> list[str]:
+        pairs = enumerate(zip(self.casts, self.scan.starts, strict=True))
+        return [*(f"carry{n} = {cast}({start})" for n, (cast, start) in pairs), *self.elements()]
+
+    def elements(self) -> list[str]:
+        """All elements of the slice: those of the row, or the totals of its slices."""
+        value = self.called_step("j", True, self.empty())
+        if self.is_cut and not self.makes_totals:
+            value = self.parts("total", "[item * length + j]")
+        return [
+            "j = I(begin + lane)",
+            "while j < stop:",
+            *_indented(self.put("v", value)),
+            *_indented(self.put("carry", self.joined(self.parts("carry"), self.parts("v")))),
+            f"    j = I(j + {self.group})",
+            *self.across_warp(),
+            *(self.across_block() if self.group > WARP else []),
+            "if lane == 0:",
+            *_indented(self.ended()),
+            "begin = stop",
+        ]
+
+    def across_warp(self) -> list[str]:
+        lines = []
+        for bits in (16, 8, 4, 2, 1):
+            for n, cast in enumerate(self.casts):
+                shuffled = f"shuffled_across(carry{n}, {bits})"
+                if cast != "T":
+                    shuffled = f"{cast}(cuda.shfl_xor_sync(0xFFFFFFFF, carry{n}, {bits}))"
+                lines.append(f"v{n} = {shuffled}")
+            lines += self.put("carry", self.joined(self.parts("carry"), self.parts("v")))
+        return lines
+
+    def across_block(self) -> list[str]:
+        numbers = range(len(self.casts))
+        first = [f"shared{n}[lane // {WARP}] = carry{n}" for n in numbers]
+        join = self.put("carry", self.joined(self.parts("carry"), self.parts("shared", "[warp]")))
+        return [
+            f"if lane % {WARP} == 0:",
+            *_indented(first),
+            "cuda.syncthreads()",
+            f"{self.parts('carry')} = {self.parts('shared', '[0]')}",
+            f"for warp in range(1, {WARPS}):",
+            *_indented(join),
+            "cuda.syncthreads()",
+        ]
+
+    def ended(self) -> list[str]:
+        """What becomes of the slice's value."""
+        if self.makes_totals:
+            return [f"total{n}[piece] = carry{n}" for n in range(len(self.casts))]
+        return [self.called_step("I(0)", False, self.parts("carry"))]
+
+    def tile(self) -> list[str]:
+        return ["begin = stop"]
 
 
 def _indented(lines: Sequence[str], by: int = 1) -> list[str]:

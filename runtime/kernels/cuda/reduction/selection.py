@@ -1,11 +1,11 @@
-"""Reductions that pick an element (the first of the greatest, NaN above all), and counting."""
+"""Counting, and the smallest and the greatest element that it needs beforehand."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.common.folded import Folded, sizes_around
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     DeviceFunction,
     device_function,
@@ -25,75 +25,21 @@ from torchgen_out._runtime.kernels.cuda.rows import (
 from torchgen_out._runtime.kernels.cuda.scatter.combining import sum_at_places
 
 
-def argmax(
-    queue: Queue, out: Array, self: Array, dim: int | None = None, keepdim: bool = False
-) -> None:
-    """Write the first place of the greatest element."""
-    _select(queue, None, out, self, dim, is_greater)
-
-
-def argmin(
-    queue: Queue, out: Array, self: Array, dim: int | None = None, keepdim: bool = False
-) -> None:
-    """Write the first place of the smallest element; NaN wins here too."""
-    _select(queue, None, out, self, dim, is_smaller)
-
-
-def max_dim(
-    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
-) -> None:
-    """Write the greatest value along `dim` and its first place."""
-    _select(queue, values, indices, self, dim, is_greater)
-
-
-def min_dim(
-    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
-) -> None:
-    """Write the smallest value along `dim` and its first place."""
-    _select(queue, values, indices, self, dim, is_smaller)
-
-
-def _select(
-    queue: Queue,
-    values: Array | None,
-    indices: Array,
-    self: Array,
-    dim: int | None,
-    wins: DeviceFunction,
-) -> None:
-    """Pick from rows; few long rows are cut into slices, and their winners compared."""
-    folded = sizes_around(self.sizes, dim) if dim is not None else Folded(1, self.numel, 1)
-    group, splits, chunk = cut(queue, folded)
-    if splits > 1:
-        rows = folded.outer * folded.inner
-        winners = queue.empty((rows, splits), self.dtype)
-        places = queue.empty((rows, splits), dtypes.int64)
-        _run(queue, winners, places, self, None, folded, group, splits, chunk, wins)
-        self, folded = winners, Folded(rows, splits, 1)
-        _run(queue, values, indices, self, places, folded, group, 1, splits, wins)
-    else:
-        _run(queue, values, indices, self, None, folded, group, 1, chunk, wins)
-
-
-def _run(
-    queue: Queue,
-    values: Array | None,
-    indices: Array,
-    x: Array,
-    among: Array | None,
-    folded: Folded,
-    group: int,
-    splits: int,
-    chunk: int,
-    wins: DeviceFunction,
-) -> None:
-    outer, count, inner = folded
-    pieces = outer * inner * splits
-    flags = {"HAS_VALUES": values is not None, "HAS_PLACES": among is not None}
-    numbers = (pieces, count, inner, splits, chunk)
-    run_rows(
-        queue, select_rows, pieces, group, values, indices, x, among, *numbers, wins=wins, **flags
-    )
+def _select(queue: Queue, values: Array, places: Array, self: Array, wins: DeviceFunction) -> None:
+    """Pick among all; many are cut into slices, and their winners compared."""
+    count = self.numel
+    group, splits, chunk = cut(queue, Folded(1, count, 1))
+    given = {"wins": wins, "HAS_VALUES": True}
+    if splits == 1:
+        numbers = (1, count, 1, 1, chunk)
+        whole = (values, places, self, None, *numbers)
+        run_rows(queue, select_rows, 1, group, *whole, HAS_PLACES=False, **given)
+        return
+    winners, at = queue.empty((splits,), self.dtype), queue.empty((splits,), dtypes.int64)
+    parts = (winners, at, self, None, splits, count, 1, splits, chunk)
+    run_rows(queue, select_rows, splits, group, *parts, HAS_PLACES=False, **given)
+    whole = (values, places, winners, at, 1, splits, 1, 1, splits)
+    run_rows(queue, select_rows, 1, group, *whole, HAS_PLACES=True, **given)
 
 
 @device_function
@@ -192,7 +138,7 @@ def bounds(queue: Queue, self: Array) -> tuple[Any, Any]:
     ends = []
     for wins in (is_smaller, is_greater):
         value, place = queue.empty((), self.dtype), queue.empty((), dtypes.int64)
-        _select(queue, value, place, self, None, wins)
+        _select(queue, value, place, self, wins)
         ends.append(queue.read(converted(queue, value, self.dtype.opmath))[0])
     return ends[0], ends[1]
 
