@@ -4950,6 +4950,61 @@ def _max_pool_backward(
     return call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation)
 
 
+__max_pool1d = operators._max_pool1d.calls
+
+
+def _max_pool1d(
+    input: Tensor, kernel_size: int, stride: int, padding: int, dilation: int, ceil_mode: bool
+) -> Tensor:
+    """_max_pool1d(Tensor self, int kernel_size, int stride, int padding, int dilation, bool
+    ceil_mode) -> Tensor
+
+    Returns the largest element of each window and not its place, for what needs no gradient.
+    """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_int(kernel_size, "_max_pool1d", "kernel_size", 2)
+    if stride.__class__ is not int:
+        stride = as_int(stride, "_max_pool1d", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_int(padding, "_max_pool1d", "padding", 4)
+    if dilation.__class__ is not int:
+        dilation = as_int(dilation, "_max_pool1d", "dilation", 5)
+    try:
+        call = __max_pool1d[input._key]
+    except AttributeError:
+        return __max_pool1d.miss(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return call(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+__avg_pool1d = operators._avg_pool1d.calls
+
+
+def _avg_pool1d(
+    input: Tensor,
+    kernel_size: int,
+    stride: int,
+    padding: int,
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> Tensor:
+    """_avg_pool1d(Tensor self, int kernel_size, int stride, int padding, bool ceil_mode, bool
+    count_include_pad) -> Tensor
+
+    Returns the mean of each window, for what needs no gradient.
+    """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_int(kernel_size, "_avg_pool1d", "kernel_size", 2)
+    if stride.__class__ is not int:
+        stride = as_int(stride, "_avg_pool1d", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_int(padding, "_avg_pool1d", "padding", 4)
+    try:
+        call = __avg_pool1d[input._key]
+    except AttributeError:
+        return __avg_pool1d.miss(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    return call(input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
 _avg_pool2d = operators.avg_pool2d.calls
 _avg_pool2d_out = operators.avg_pool2d.out_calls
 

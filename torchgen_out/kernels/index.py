@@ -9336,6 +9336,596 @@ max_pool3d_with_indices = IndexProgram(
 )
 
 
+def _max_pool1d_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    stride,
+    dilation,
+    padding,
+    self_size1,
+):
+    """out[..., x] = max(j where j * dilation + x * stride >= padding and padding + size(self, -1)
+    >= j * dilation + x * stride + 1: self[..., j * dilation + x * stride - padding])
+    """
+    out_block = np.empty(BLOCK, T)
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for begin in range(0, n_x, BLOCK):
+            end = lesser(begin + BLOCK, n_x)
+            for x in range(begin, end):
+                out_block[U(x - begin)] = LOWEST
+            for j in range(n_j):
+                for x in range(
+                    greater(
+                        begin,
+                        -lesser(greater(stride, 0), 1)
+                        * ((j * dilation - padding) // greater(stride, 1)),
+                    ),
+                    lesser(
+                        end,
+                        lesser(greater(stride, 0), 1)
+                        * ((padding + self_size1 - j * dilation - 1) // greater(stride, 1))
+                        + lesser(greater(stride, 0), 1)
+                        + n_x
+                        - lesser(greater(stride, 0), 1) * n_x,
+                    ),
+                ):
+                    if (
+                        j * dilation + x * stride - padding >= 0
+                        and padding + self_size1 - j * dilation - x * stride - 1 >= 0
+                    ):
+                        self_value = self[
+                            U(self_p + (j * dilation + x * stride - padding) * self_s0)
+                        ]
+                        out_item = self_value
+                        at = U(x - begin)
+                        before = out_block[at]
+                        out_block[at] = (
+                            out_item if (out_item > before) | (out_item != out_item) else before
+                        )
+            for x in range(begin, end):
+                out[U(out_p + x * out_s0)] = out_block[U(x - begin)]
+    return True
+
+
+def _max_pool1d_0_window(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    stride,
+    dilation,
+    padding,
+    self_size1,
+):
+    """out[..., x] = max(j where j * dilation + x * stride >= padding and padding + size(self, -1)
+    >= j * dilation + x * stride + 1: self[..., j * dilation + x * stride - padding])
+    """
+    first, final = 0, n_x
+    first = greater(first, first_inside(stride, lesser(0, dilation * n_j - dilation) - padding))
+    final = lesser(final, end_inside(stride, lesser(0, dilation * n_j - dilation) - padding))
+    first = greater(
+        first,
+        first_inside(-stride, lesser(0, dilation - dilation * n_j) + padding + self_size1 - 1),
+    )
+    final = lesser(
+        final, end_inside(-stride, lesser(0, dilation - dilation * n_j) + padding + self_size1 - 1)
+    )
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_x)
+        end = greater(begin, end)
+        for x in range(begin, end):
+            out_total = LOWEST
+            for j in range(n_j):
+                self_value = self[U(self_p + (j * dilation + x * stride - padding) * self_s0)]
+                out_item = self_value
+                out_total = (
+                    out_item if (out_item > out_total) | (out_item != out_item) else out_total
+                )
+            out_here = out_total
+            out[U(out_p + x * out_s0)] = out_here
+        for edge in range(n_x - end + begin):
+            x = edge if edge < begin else edge + end - begin
+            j_first = greater(
+                0,
+                -lesser(greater(dilation, 0), 1) * ((x * stride - padding) // greater(dilation, 1)),
+            )
+            j_end = lesser(
+                n_j,
+                lesser(greater(dilation, 0), 1)
+                * ((padding + self_size1 - x * stride - 1) // greater(dilation, 1))
+                + lesser(greater(dilation, 0), 1)
+                + n_j
+                - lesser(greater(dilation, 0), 1) * n_j,
+            )
+            out_total2 = LOWEST
+            for j in range(j_first, j_end):
+                if (
+                    j * dilation + x * stride - padding >= 0
+                    and padding + self_size1 - j * dilation - x * stride - 1 >= 0
+                ):
+                    self_value2 = self[U(self_p + (j * dilation + x * stride - padding) * self_s0)]
+                    out_item2 = self_value2
+                    out_total2 = (
+                        out_item2
+                        if (out_item2 > out_total2) | (out_item2 != out_item2)
+                        else out_total2
+                    )
+            out_here = out_total2
+            out[U(out_p + x * out_s0)] = out_here
+    return True
+
+
+def _max_pool1d_device_0(
+    x,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    dilation,
+    stride,
+    padding,
+    self_size1,
+):
+    """out[..., x] = max(j where j * dilation + x * stride >= padding and padding + size(self, -1)
+    >= j * dilation + x * stride + 1: self[..., j * dilation + x * stride - padding])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    j_first = I(
+        greater(
+            0,
+            I(
+                -I(lesser(I(greater(dilation, 0)), 1))
+                * quotient(I(x * stride - padding), I(greater(dilation, 1)))
+            ),
+        )
+    )
+    j_end = I(
+        lesser(
+            n_j,
+            I(
+                I(lesser(I(greater(dilation, 0)), 1))
+                * quotient(I(padding + self_size1 - x * stride - 1), I(greater(dilation, 1)))
+                + I(lesser(I(greater(dilation, 0)), 1))
+                + n_j
+                - I(lesser(I(greater(dilation, 0)), 1)) * n_j
+            ),
+        )
+    )
+    out_total = LOWEST
+    for j in range(I(j_first + lane), j_end, LANES):
+        if (
+            I(j * dilation + x * stride - padding) >= 0
+            and I(padding + self_size1 - j * dilation - x * stride - 1) >= 0
+        ):
+            self_value = self[U(self_p + I(I(j * dilation + x * stride - padding) * self_s0))]
+            out_item = self_value
+            out_total = out_item if (out_item > out_total) | (out_item != out_item) else out_total
+    out_total = joined_larger(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(x * out_s0))] = out_here
+
+
+def _max_pool1d_extents(self, kernel_size, stride, padding, dilation, windows):
+    """The extents of x, j; sizes must agree."""
+    n_x = windows
+    n_j = kernel_size
+    return n_x, n_j, stride, dilation, padding, self[-1]
+
+
+_max_pool1d = IndexProgram(
+    "_max_pool1d",
+    arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("x",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("kernel_size", "stride", "padding", "dilation", "windows"),
+    measure=_max_pool1d_extents,
+    measures=("x", "j", "stride", "dilation", "padding", "size(self, -1)"),
+    compares=True,
+    geometry=pooling_geometry.greatest1d,
+    launches=(
+        Launch(
+            function=_max_pool1d_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("x", "j"),
+            integers=("stride", "dilation", "padding", "size(self, -1)"),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "j"),),
+            window=Window(
+                Launch(
+                    function=_max_pool1d_0_window,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=("x", "j"),
+                    integers=("stride", "dilation", "padding", "size(self, -1)"),
+                    numbers=(),
+                    has_batch=True,
+                    items=(),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("x", "j"),),
+                ),
+                ("j",),
+                ("j", "stride", "dilation"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_max_pool1d_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=("dilation", "stride", "padding", "size(self, -1)"),
+            numbers=(),
+            has_batch=True,
+            items=("x",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            reach=(
+                (10, ("dilation",)),
+                (2, ("x", "stride")),
+                (2, ("padding",)),
+                (12, ()),
+                (1, ("x", "dilation", "stride")),
+                (2, ("dilation", "dilation")),
+                (1, ("dilation", "padding")),
+                (2, ("size(self, -1)",)),
+                (1, ("dilation", "j")),
+                (1, ("dilation", "size(self, -1)")),
+                (3, ("j",)),
+                (1, ("j", "dilation")),
+            ),
+        ),
+    ),
+)
+
+
+def _avg_pool1d_0(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    stride,
+    padding,
+    self_size1,
+    border,
+):
+    """total[..., x] = sum(j where j + x * stride >= padding and padding + size(self, -1) >= j + x
+        * stride + 1: self[..., j + x * stride - padding])
+    count[..., x] = sum(j where j + x * stride + border >= padding and border + padding +
+        size(self, -1) >= j + x * stride + 1: 1)
+    out[..., x] = total[..., x] / count[..., x]
+    """
+    total_block = np.empty(BLOCK, T)
+    total = np.empty(n_x, T)
+    count = np.empty(n_x, T)
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for begin in range(0, n_x, BLOCK):
+            end = lesser(begin + BLOCK, n_x)
+            for x in range(begin, end):
+                total_block[U(x - begin)] = T(0)
+            for j in range(n_j):
+                for x in range(
+                    greater(
+                        begin,
+                        -lesser(greater(stride, 0), 1) * ((j - padding) // greater(stride, 1)),
+                    ),
+                    lesser(
+                        end,
+                        lesser(greater(stride, 0), 1)
+                        * ((padding + self_size1 - j - 1) // greater(stride, 1))
+                        + lesser(greater(stride, 0), 1)
+                        + n_x
+                        - lesser(greater(stride, 0), 1) * n_x,
+                    ),
+                ):
+                    if (
+                        j + x * stride - padding >= 0
+                        and padding + self_size1 - j - x * stride - 1 >= 0
+                    ):
+                        self_value = T(self[U(self_p + (j + x * stride - padding) * self_s0)])
+                        total_item = self_value
+                        at = U(x - begin)
+                        before = total_block[at]
+                        total_block[at] = before + total_item
+            for x in range(begin, end):
+                total[U(x)] = total_block[U(x - begin)]
+        for x in range(n_x):
+            count[U(x)] = T(
+                greater(
+                    lesser(n_j, border + padding + self_size1 - x * stride)
+                    - greater(0, padding - x * stride - border),
+                    0,
+                )
+            )
+        for x in range(n_x):
+            total_value = total[U(x)]
+            count_value = count[U(x)]
+            out_value = total_value / count_value
+            out[U(out_p + x * out_s0)] = out_value
+    return True
+
+
+def _avg_pool1d_0_window(
+    start,
+    stop,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_x,
+    n_j,
+    stride,
+    padding,
+    self_size1,
+    border,
+):
+    """total[..., x] = sum(j where j + x * stride >= padding and padding + size(self, -1) >= j + x
+        * stride + 1: self[..., j + x * stride - padding])
+    count[..., x] = sum(j where j + x * stride + border >= padding and border + padding +
+        size(self, -1) >= j + x * stride + 1: 1)
+    out[..., x] = total[..., x] / count[..., x]
+    """
+    first, final = 0, n_x
+    first = greater(first, first_inside(stride, -padding))
+    final = lesser(final, end_inside(stride, -padding))
+    first = greater(first, first_inside(-stride, lesser(0, -n_j + 1) + padding + self_size1 - 1))
+    final = lesser(final, end_inside(-stride, lesser(0, -n_j + 1) + padding + self_size1 - 1))
+    first = greater(first, first_inside(stride, border - padding))
+    final = lesser(final, end_inside(stride, border - padding))
+    first = greater(
+        first, first_inside(-stride, lesser(0, -n_j + 1) + border + padding + self_size1 - 1)
+    )
+    final = lesser(
+        final, end_inside(-stride, lesser(0, -n_j + 1) + border + padding + self_size1 - 1)
+    )
+    for item in range(start, stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_x)
+        end = greater(begin, end)
+        for x in range(begin, end):
+            count = T(n_j)
+            total_total = T(0)
+            for j in range(n_j):
+                self_value = T(self[U(self_p + (j + x * stride - padding) * self_s0)])
+                total_item = self_value
+                total_total = total_total + total_item
+            total = total_total
+            out_here = total / count
+            out[U(out_p + x * out_s0)] = out_here
+        for edge in range(n_x - end + begin):
+            x = edge if edge < begin else edge + end - begin
+            total_total2 = T(0)
+            for j in range(
+                greater(0, padding - x * stride), lesser(n_j, padding + self_size1 - x * stride)
+            ):
+                self_value2 = T(self[U(self_p + (j + x * stride - padding) * self_s0)])
+                total_item2 = self_value2
+                total_total2 = total_total2 + total_item2
+            total = total_total2
+            count = T(
+                greater(
+                    lesser(n_j, border + padding + self_size1 - x * stride)
+                    - greater(0, padding - x * stride - border),
+                    0,
+                )
+            )
+            out_here = total / count
+            out[U(out_p + x * out_s0)] = out_here
+    return True
+
+
+def _avg_pool1d_device_0(
+    x,
+    rest,
+    lane,
+    self,
+    out,
+    self_at,
+    self_row,
+    self_s0,
+    out_at,
+    out_row,
+    out_s0,
+    batch,
+    dims,
+    batches,
+    n_j,
+    padding,
+    stride,
+    self_size1,
+    border,
+):
+    """total[..., x] = sum(j where j + x * stride >= padding and padding + size(self, -1) >= j + x
+        * stride + 1: self[..., j + x * stride - padding])
+    count[..., x] = sum(j where j + x * stride + border >= padding and border + padding +
+        size(self, -1) >= j + x * stride + 1: 1)
+    out[..., x] = total[..., x] / count[..., x]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    total_total = T(0)
+    for j in range(
+        I(greater(0, I(padding - x * stride)) + lane),
+        I(lesser(n_j, I(padding + self_size1 - x * stride))),
+        LANES,
+    ):
+        self_value = T(self[U(self_p + I(I(j + x * stride - padding) * self_s0))])
+        total_item = self_value
+        total_total = plus(total_total, total_item)
+    total_total = joined_sum(total_total)
+    total = total_total
+    count = T(
+        greater(
+            lesser(n_j, I(border + padding + self_size1 - x * stride))
+            - greater(0, I(padding - x * stride - border)),
+            0,
+        )
+    )
+    out_here = total / count
+    if lane == 0:
+        out[U(out_p + I(x * out_s0))] = out_here
+
+
+def _avg_pool1d_extents(self, kernel_size, stride, padding, windows, border):
+    """The extents of x, j; sizes must agree."""
+    n_x = windows
+    n_j = kernel_size
+    return n_x, n_j, stride, padding, self[-1], border
+
+
+_avg_pool1d = IndexProgram(
+    "_avg_pool1d",
+    arguments=("self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"),
+    inputs={"self": TensorForm(True, ("",))},
+    results={"out": TensorForm(True, ("x",))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=("kernel_size", "stride", "padding", "windows", "border"),
+    measure=_avg_pool1d_extents,
+    measures=("x", "j", "stride", "padding", "size(self, -1)", "border"),
+    divides=True,
+    geometry=pooling_geometry.average1d,
+    launches=(
+        Launch(
+            function=_avg_pool1d_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("x", "j"),
+            integers=("stride", "padding", "size(self, -1)", "border"),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("x", "j"), ("x", "j"), ("x",)),
+            window=Window(
+                Launch(
+                    function=_avg_pool1d_0_window,
+                    arrays=("self", "out"),
+                    writes=("out",),
+                    extents=("x", "j"),
+                    integers=("stride", "padding", "size(self, -1)", "border"),
+                    numbers=(),
+                    has_batch=True,
+                    items=(),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("x", "j"), ("x", "j"), ("x",)),
+                ),
+                ("j",),
+                ("j", "stride"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_avg_pool1d_device_0,
+            arrays=("self", "out"),
+            writes=("out",),
+            extents=("j",),
+            integers=("padding", "stride", "size(self, -1)", "border"),
+            numbers=(),
+            has_batch=True,
+            items=("x",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",), ("j",), ()),
+            lanes=("j", False),
+            reach=(
+                (1, ("x", "stride")),
+                (1, ("padding",)),
+                (1, ("size(self, -1)",)),
+                (1, ("j",)),
+                (1, ("border",)),
+            ),
+        ),
+    ),
+)
+
+
 def avg_pool2d_0(
     start,
     stop,

@@ -5777,6 +5777,58 @@ def recording__max_pool_backward(below, needs_grad_output):
     return call
 
 
+class MaxPool1dBackward0(Node):
+    """_max_pool1d
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = errors.raise_not_differentiable("_max_pool1d")
+        return (grad_self,)
+
+
+def recording__max_pool1d(below, needs_self):
+    """Records MaxPool1dBackward0 around `below`."""
+
+    def call(self, kernel_size, stride, padding, dilation, ceil_mode):
+        result = below(self, kernel_size, stride, padding, dilation, ceil_mode)
+        if not grad_mode.state.enabled:
+            return result
+        node = MaxPool1dBackward0()
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class AvgPool1dBackward0(Node):
+    """_avg_pool1d
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = errors.raise_not_differentiable("_avg_pool1d")
+        return (grad_self,)
+
+
+def recording__avg_pool1d(below, needs_self):
+    """Records AvgPool1dBackward0 around `below`."""
+
+    def call(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
+        result = below(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
+        if not grad_mode.state.enabled:
+            return result
+        node = AvgPool1dBackward0()
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class AvgPool2dBackward0(Node):
     """avg_pool2d
     self: _avg_pool_backward(grad, self.shape, kernel_size, stride, padding, ceil_mode,

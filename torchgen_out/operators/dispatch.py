@@ -3027,6 +3027,56 @@ _max_pool_backward = Dispatch(
     record=nodes.recording__max_pool_backward,
 )
 
+_max_pool1d = Dispatch(
+    "_max_pool1d",
+    "_max_pool1d(Tensor self, int kernel_size, int stride, int padding, int dilation, bool "
+    "ceil_mode) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+        "ceil_mode": "raw",
+    },
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.REAL_NUMERIC,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_max_pool1d",
+        "CUDA": "torchgen_out.kernels.index:_max_pool1d",
+    },
+    meta=pooling_shapes.max_pool1d,
+    differentiable=("self",),
+    record=nodes.recording__max_pool1d,
+)
+
+_avg_pool1d = Dispatch(
+    "_avg_pool1d",
+    "_avg_pool1d(Tensor self, int kernel_size, int stride, int padding, bool ceil_mode, bool "
+    "count_include_pad) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "ceil_mode": "raw",
+        "count_include_pad": "raw",
+    },
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_avg_pool1d",
+        "CUDA": "torchgen_out.kernels.index:_avg_pool1d",
+    },
+    meta=pooling_shapes.avg_pool1d,
+    differentiable=("self",),
+    record=nodes.recording__avg_pool1d,
+)
+
 avg_pool2d = Dispatch(
     "avg_pool2d",
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "

@@ -48,6 +48,18 @@ def average3d(
     return {**numbers, **_counting("dhw", numbers, count_include_pad, divisor_override)}
 
 
+def greatest1d(out: Any, self: Any, *_: Any) -> dict[str, int]:
+    """How many windows there are."""
+    return {"windows": out.sizes[-1]}
+
+
+def average1d(
+    out: Any, self: Any, size: int, stride: int, padding: int, _: bool, include_pad: bool
+) -> dict[str, int]:
+    """The same, and how far beyond the line elements are counted."""
+    return {"windows": out.sizes[-1], "border": padding * include_pad}
+
+
 def greatest2d(
     out: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, _: bool
 ) -> dict[str, int]:

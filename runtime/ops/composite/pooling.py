@@ -29,10 +29,12 @@ def max_pool1d(
     given = kernel_size, stride, padding, dilation
     find = _kept_max_pool1d if NUMBERS.issuperset(map(type, given)) else _max_pool1d_numbers
     numbers = find(input._sizes, *given, ceil_mode)
-    image = input.unsqueeze(-2)
     if not return_indices and not grad_mode.is_recorded(input):
-        return ops._max_pool2d(image, *numbers).squeeze(-2)
-    pooled, indices = ops.max_pool2d_with_indices(image, *numbers)
+        return ops._max_pool1d(input, *numbers, ceil_mode)
+    size, step, pad, spread = numbers
+    pooled, indices = ops.max_pool2d_with_indices(
+        input.unsqueeze(-2), (1, size), (1, step), (0, pad), (1, spread), ceil_mode
+    )
     pooled = pooled.squeeze(-2)
     return (pooled, indices.squeeze(-2)) if return_indices else pooled
 
@@ -40,7 +42,7 @@ def max_pool1d(
 def _max_pool1d_numbers(
     sizes: Size, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Any, ...]:
-    """max_pool2d's arguments for an image of height 1, checked."""
+    """The numbers of one dim, checked."""
     if len(sizes) not in (2, 3) or sizes[-1] == 0:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
@@ -68,7 +70,7 @@ def _max_pool1d_numbers(
     count = window_count(sizes[-1], size, step, pad, spread, ceil_mode)
     if count < 1:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
-    return (1, size), (1, step), (0, pad), (1, spread), ceil_mode
+    return size, step, pad, spread
 
 
 NUMBERS = frozenset({int, type(None)})
@@ -142,18 +144,32 @@ def avg_pool1d(
 ) -> Any:
     """avg_pool2d of an image of height 1."""
     _check_1d("avg_pool1d", self)
-    size, pad = (
-        _checked("avg_pool1d", name, value)
-        for name, value in (("kernel_size", kernel_size), ("padding", padding))
-    )
-    step = size if _is_absent(stride) else _checked("avg_pool1d", "stride", stride)
+    given = kernel_size, stride, padding
+    find = _kept_avg_pool1d if NUMBERS.issuperset(map(type, given)) else _avg_pool1d_numbers
+    numbers = find(*given)
+    if not grad_mode.is_recorded(self):
+        return ops._avg_pool1d(self, *numbers, ceil_mode, count_include_pad)
+    size, step, pad = numbers
     return ops.avg_pool2d(
         self.unsqueeze(-2), (1, size), (1, step), (0, pad), ceil_mode, count_include_pad
     ).squeeze(-2)
 
 
+def _avg_pool1d_numbers(kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
+    """The numbers of one dim, checked."""
+    size, pad = (
+        _checked("avg_pool1d", name, value)
+        for name, value in (("kernel_size", kernel_size), ("padding", padding))
+    )
+    step = size if _is_absent(stride) else _checked("avg_pool1d", "stride", stride)
+    return size, step, pad
+
+
+_kept_avg_pool1d = lru_cache(maxsize=1024)(_avg_pool1d_numbers)
+
+
 def _check_1d(name: str, self: Any) -> None:
-    if self.ndim not in (2, 3):
+    if len(self._sizes) not in (2, 3):
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {self.ndim}-dimensional tensor for argument #1 "
             f"'self' (while checking arguments for {name})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -29,6 +30,27 @@ def max_pool2d_with_indices(
 def max_pool2d(*args: Any) -> Any:
     """Shape: as `max_pool2d_with_indices`, once."""
     return max_pool2d_with_indices(*args)[0]
+
+
+def max_pool1d(
+    self: Any, kernel_size: int, stride: int, padding: int, dilation: int, ceil_mode: bool
+) -> tuple[Sizes, Any]:
+    """Shape: (*B, W) -> (*B, windows). The composite has checked the numbers."""
+    length = self.shape[-1]
+    count = window_count(length, kernel_size, stride, padding, dilation, ceil_mode)
+    return (*self.shape[:-1], count), self.dtype
+
+
+def avg_pool1d(
+    self: Any, kernel_size: int, stride: int, padding: int, ceil_mode: bool, _: bool
+) -> tuple[Sizes, Any]:
+    """Shape: as `max_pool1d`; the checks are those of an image of height 1."""
+    image = SimpleNamespace(
+        shape=(*self.shape[:-1], 1, self.shape[-1]), ndim=self.ndim + 1, dtype=self.dtype
+    )
+    numbers = (1, kernel_size), (1, stride), (0, padding)
+    sizes, dtype = _avg_pool("avg_pool2d", 2, image, *numbers, ceil_mode, None)
+    return (*sizes[:-2], sizes[-1]), dtype
 
 
 def max_pool3d_with_indices(
