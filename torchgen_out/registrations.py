@@ -840,6 +840,10 @@ ops.cosine_similarity = composite.cosine_similarity
 ops.pairwise_distance = composite.pairwise_distance
 ops._euclidean = pointwise._euclidean
 ops.cdist = composite.cdist
+ops._cdist_one = dispatch._cdist_one
+ops._cdist_two = dispatch._cdist_two
+ops._cdist_power = dispatch._cdist_power
+ops._cdist_inf = dispatch._cdist_inf
 ops._pair_distances = dispatch._pair_distances
 ops.pdist = composite.pdist
 ops.constant_pad_nd = dispatch.constant_pad_nd
@@ -923,6 +927,14 @@ ops._c10d_reduce_scatter_tensor = dispatch._c10d_reduce_scatter_tensor
 ops._c10d_gather = dispatch._c10d_gather
 ops._c10d_scatter = dispatch._c10d_scatter
 ops._c10d_all_to_all_single = dispatch._c10d_all_to_all_single
+ops._cdist_one_backward = dispatch._cdist_one_backward
+ops._cdist_one_backward_backward = dispatch._cdist_one_backward_backward
+ops._cdist_two_backward = dispatch._cdist_two_backward
+ops._cdist_two_backward_backward = dispatch._cdist_two_backward_backward
+ops._cdist_power_backward = dispatch._cdist_power_backward
+ops._cdist_power_backward_backward = dispatch._cdist_power_backward_backward
+ops._cdist_inf_backward = dispatch._cdist_inf_backward
+ops._cdist_inf_backward_backward = dispatch._cdist_inf_backward_backward
 synonyms.update(PARAMETERS)
 errors.refuse(
     "neg",

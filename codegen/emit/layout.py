@@ -126,9 +126,11 @@ def _fit_statement(code: str, indent: int, comment: str) -> list[str]:
         return [line + comment]
     lines = expand(nodes, indent, pad + prefix, suffix) if _may_stay_open(nodes) else None
     is_single = level_of(nodes) is None
-    if lines and (is_single or all(map(fits, lines))):
+    fits_in_parentheses = fits(pad + " " * INDENT + flat(nodes))
+    may_be_long = is_single and not fits_in_parentheses
+    if lines and (may_be_long or all(map(fits, lines))):
         return [lines[0] + comment, *lines[1:]]
-    if is_single and not fits(pad + "    " + flat(nodes)):
+    if may_be_long:
         return [line + comment]
     parts = members(nodes)
     deeper, comma = indent + INDENT, "," if len(parts) > 1 else ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..index.folds import is_argument
 from ..model import place as places
-from ..model.index import ARGMAX, ARGMIN, SUM, IndexProgram, Statement, Test
+from ..model.index import ARGMAX, ARGMIN, SUM, Access, IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest
 from ..model.place import LOOKED_AT, Element, Function, Index, Parameter, Place, Size
 
@@ -15,7 +15,8 @@ from ..model.place import LOOKED_AT, Element, Function, Index, Parameter, Place,
 def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | None:
     """The index along which most of what is read and written is dense.
 
-    What has more indices has more elements, as far as the text tells; a fold writes seldom.
+    What has more indices has more elements, as far as the text tells; a fold writes seldom, and
+    reads rows that it could go along as often as its loops run.
     """
     scores: dict[str, float] = {}
     for statement in statements:
@@ -24,13 +25,15 @@ def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | N
         for access in statement.accesses:
             if access.places:
                 last = access.places[-1]
-                weight = 4.0 ** len({name for place in access.places for name in place.indices})
+                weight = 4.0 ** len(_indices_of(access))
                 gathers = any(isinstance(atom, Element) for atom in last.atoms)
                 for name in loops:
                     if not gathers and last.coefficient(name).constant in (1, -1):
                         goes_far = goes_through_a_tensor(name, program)
                         weight *= 1 if goes_far else SHORT
                         scores[name] = scores.get(name, 0) + weight
+                    elif name in _indices_of(access) and _folds_along(statement, last, program):
+                        scores[name] = scores.get(name, 0) - 4.0 ** len(loops)
         if statement.indices and statement.indices[-1] not in scattered:
             last_index = statement.indices[-1]
             weight = (1.5 if statement.fold is None else 0.25) * 4.0 ** len(statement.indices)
@@ -39,6 +42,18 @@ def vector_of(statements: Sequence[Statement], program: IndexProgram) -> str | N
     for name in [each for each in scores if any(cuts(each, other) for other in statements)]:
         del scores[name]
     return max(scores, key=lambda name: scores[name]) if scores else None
+
+
+def _folds_along(statement: Statement, place: Place, program: IndexProgram) -> bool:
+    """Whether what a statement folds is dense there, and more than a window."""
+    return statement.fold is not None and any(
+        place.coefficient(name).constant in (1, -1) and goes_through_a_tensor(name, program)
+        for name in statement.fold.indices
+    )
+
+
+def _indices_of(access: Access) -> set[str]:
+    return {name for place in access.places for name in place.indices}
 
 
 def cuts(name: str, statement: Statement) -> bool:

@@ -126,6 +126,8 @@ class Index:
     """What is left of it where some of the optional arguments are missing; empty without any."""
     memory_format: tuple[str, ...] = ()
     """Arguments after which results of their rank lie channels-last, if one of these does."""
+    is_derived: bool = False
+    """Whether the statements are the adjoints of another operator's."""
 
 
 @dataclass(frozen=True, slots=True)

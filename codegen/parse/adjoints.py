@@ -146,7 +146,7 @@ def _operator(operator: Operator, adjoint: IndexProgram, given: Mapping[str, str
         aliases=(),
         foreach=(),
         promotion=Promotion("same", numbers),
-        kind=Index(adjoint),
+        kind=Index(adjoint, is_derived=True),
         tags=("internal",),
         reference=None,
         samples=None,

@@ -5638,6 +5638,66 @@ def native_group_norm_backward(
     return call(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
 
 
+__cdist_one = operators._cdist_one.calls
+
+
+def _cdist_one(x1: Tensor, x2: Tensor) -> Tensor:
+    """_cdist_one(Tensor x1, Tensor x2) -> Tensor
+
+    The sums of absolute differences of all pairs of rows.
+    """
+    try:
+        call = __cdist_one[x1._key, x2._key]
+    except AttributeError:
+        return __cdist_one.miss(x1, x2)
+    return call(x1, x2)
+
+
+__cdist_two = operators._cdist_two.calls
+
+
+def _cdist_two(x1: Tensor, x2: Tensor) -> Tensor:
+    """_cdist_two(Tensor x1, Tensor x2) -> Tensor
+
+    The Euclidean distances of all pairs of rows; that of equal ones has gradient 0.
+    """
+    try:
+        call = __cdist_two[x1._key, x2._key]
+    except AttributeError:
+        return __cdist_two.miss(x1, x2)
+    return call(x1, x2)
+
+
+__cdist_power = operators._cdist_power.calls
+
+
+def _cdist_power(x1: Tensor, x2: Tensor, p: float) -> Tensor:
+    """_cdist_power(Tensor x1, Tensor x2, float p) -> Tensor
+
+    The `p`-norms of the differences of all pairs of rows; what is equal has gradient 0.
+    """
+    try:
+        call = __cdist_power[x1._key, x2._key]
+    except AttributeError:
+        return __cdist_power.miss(x1, x2, p)
+    return call(x1, x2, p)
+
+
+__cdist_inf = operators._cdist_inf.calls
+
+
+def _cdist_inf(x1: Tensor, x2: Tensor) -> Tensor:
+    """_cdist_inf(Tensor x1, Tensor x2) -> Tensor
+
+    The largest absolute differences of all pairs of rows.
+    """
+    try:
+        call = __cdist_inf[x1._key, x2._key]
+    except AttributeError:
+        return __cdist_inf.miss(x1, x2)
+    return call(x1, x2)
+
+
 __pair_distances = operators._pair_distances.calls
 
 
@@ -6183,3 +6243,183 @@ def _c10d_all_to_all_single(
             input, output_split_sizes, input_split_sizes, group_name
         )
     return call(input, output_split_sizes, input_split_sizes, group_name)
+
+
+__cdist_one_backward = operators._cdist_one_backward.calls
+
+
+def _cdist_one_backward(
+    grad_output: Tensor, x1: Tensor, x2: Tensor, output_mask: Sequence[bool]
+) -> tuple[Tensor, Tensor]:
+    """_cdist_one_backward(Tensor grad_output, Tensor x1, Tensor x2, bool[2] output_mask) ->
+    (Tensor, Tensor)
+
+    The gradients of `_cdist_one`, derived from its statements.
+    """
+    try:
+        call = __cdist_one_backward[grad_output._key, x1._key, x2._key]
+    except AttributeError:
+        return __cdist_one_backward.miss(grad_output, x1, x2, output_mask)
+    return call(grad_output, x1, x2, output_mask)
+
+
+__cdist_one_backward_backward = operators._cdist_one_backward_backward.calls
+
+
+def _cdist_one_backward_backward(
+    grad_output_x1: Tensor,
+    grad_output_x2: Tensor,
+    x1: Tensor,
+    x2: Tensor,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_cdist_one_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor x1, Tensor
+    x2, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+
+    The gradients of `_cdist_one_backward`, derived from its statements.
+    """
+    try:
+        call = __cdist_one_backward_backward[
+            grad_output_x1._key, grad_output_x2._key, x1._key, x2._key
+        ]
+    except AttributeError:
+        return __cdist_one_backward_backward.miss(
+            grad_output_x1, grad_output_x2, x1, x2, output_mask
+        )
+    return call(grad_output_x1, grad_output_x2, x1, x2, output_mask)
+
+
+__cdist_two_backward = operators._cdist_two_backward.calls
+
+
+def _cdist_two_backward(
+    grad_output: Tensor, x1: Tensor, x2: Tensor, output_mask: Sequence[bool]
+) -> tuple[Tensor, Tensor]:
+    """_cdist_two_backward(Tensor grad_output, Tensor x1, Tensor x2, bool[2] output_mask) ->
+    (Tensor, Tensor)
+
+    The gradients of `_cdist_two`, derived from its statements.
+    """
+    try:
+        call = __cdist_two_backward[grad_output._key, x1._key, x2._key]
+    except AttributeError:
+        return __cdist_two_backward.miss(grad_output, x1, x2, output_mask)
+    return call(grad_output, x1, x2, output_mask)
+
+
+__cdist_two_backward_backward = operators._cdist_two_backward_backward.calls
+
+
+def _cdist_two_backward_backward(
+    grad_output_x1: Tensor,
+    grad_output_x2: Tensor,
+    grad_output: Tensor,
+    x1: Tensor,
+    x2: Tensor,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_cdist_two_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor
+    grad_output, Tensor x1, Tensor x2, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+
+    The gradients of `_cdist_two_backward`, derived from its statements.
+    """
+    try:
+        call = __cdist_two_backward_backward[
+            grad_output_x1._key, grad_output_x2._key, grad_output._key, x1._key, x2._key
+        ]
+    except AttributeError:
+        return __cdist_two_backward_backward.miss(
+            grad_output_x1, grad_output_x2, grad_output, x1, x2, output_mask
+        )
+    return call(grad_output_x1, grad_output_x2, grad_output, x1, x2, output_mask)
+
+
+__cdist_power_backward = operators._cdist_power_backward.calls
+
+
+def _cdist_power_backward(
+    grad_output: Tensor, x1: Tensor, x2: Tensor, p: float, output_mask: Sequence[bool]
+) -> tuple[Tensor, Tensor]:
+    """_cdist_power_backward(Tensor grad_output, Tensor x1, Tensor x2, float p, bool[2] output_mask)
+    -> (Tensor, Tensor)
+
+    The gradients of `_cdist_power`, derived from its statements.
+    """
+    try:
+        call = __cdist_power_backward[grad_output._key, x1._key, x2._key]
+    except AttributeError:
+        return __cdist_power_backward.miss(grad_output, x1, x2, p, output_mask)
+    return call(grad_output, x1, x2, p, output_mask)
+
+
+__cdist_power_backward_backward = operators._cdist_power_backward_backward.calls
+
+
+def _cdist_power_backward_backward(
+    grad_output_x1: Tensor,
+    grad_output_x2: Tensor,
+    grad_output: Tensor,
+    x1: Tensor,
+    x2: Tensor,
+    p: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_cdist_power_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor
+    grad_output, Tensor x1, Tensor x2, float p, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+
+    The gradients of `_cdist_power_backward`, derived from its statements.
+    """
+    try:
+        call = __cdist_power_backward_backward[
+            grad_output_x1._key, grad_output_x2._key, grad_output._key, x1._key, x2._key
+        ]
+    except AttributeError:
+        return __cdist_power_backward_backward.miss(
+            grad_output_x1, grad_output_x2, grad_output, x1, x2, p, output_mask
+        )
+    return call(grad_output_x1, grad_output_x2, grad_output, x1, x2, p, output_mask)
+
+
+__cdist_inf_backward = operators._cdist_inf_backward.calls
+
+
+def _cdist_inf_backward(
+    grad_output: Tensor, x1: Tensor, x2: Tensor, output: Tensor, output_mask: Sequence[bool]
+) -> tuple[Tensor, Tensor]:
+    """_cdist_inf_backward(Tensor grad_output, Tensor x1, Tensor x2, Tensor output, bool[2]
+    output_mask) -> (Tensor, Tensor)
+
+    The gradients of `_cdist_inf`, derived from its statements.
+    """
+    try:
+        call = __cdist_inf_backward[grad_output._key, x1._key, x2._key, output._key]
+    except AttributeError:
+        return __cdist_inf_backward.miss(grad_output, x1, x2, output, output_mask)
+    return call(grad_output, x1, x2, output, output_mask)
+
+
+__cdist_inf_backward_backward = operators._cdist_inf_backward_backward.calls
+
+
+def _cdist_inf_backward_backward(
+    grad_output_x1: Tensor,
+    grad_output_x2: Tensor,
+    x1: Tensor,
+    x2: Tensor,
+    output: Tensor,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """_cdist_inf_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor x1, Tensor
+    x2, Tensor output, bool[4] output_mask) -> (Tensor, Tensor, Tensor, Tensor)
+
+    The gradients of `_cdist_inf_backward`, derived from its statements.
+    """
+    try:
+        call = __cdist_inf_backward_backward[
+            grad_output_x1._key, grad_output_x2._key, x1._key, x2._key, output._key
+        ]
+    except AttributeError:
+        return __cdist_inf_backward_backward.miss(
+            grad_output_x1, grad_output_x2, x1, x2, output, output_mask
+        )
+    return call(grad_output_x1, grad_output_x2, x1, x2, output, output_mask)

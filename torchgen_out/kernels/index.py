@@ -70,6 +70,7 @@ from torchgen_out._runtime.kernels.common.places import (
 )
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     T,
+    abs,
     exp,
     inf,
     isinf,
@@ -77,7 +78,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import (
     log1p,
     max,
     min,
+    pow,
     real,
+    sign,
     sqrt,
 )
 
@@ -12643,6 +12646,906 @@ _adaptive_max_pool3d = IndexProgram(
 )
 
 
+def _cdist_one_0(
+    start,
+    stop,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_k,
+):
+    """out[..., i, j] = sum(k: abs(x1[..., i, k] - x2[..., j, k]))"""
+    j = start % n_j
+    rest = start // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    for _ in range(start, stop):
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        out_total = WIDE(0)
+        for begin in range(0, n_k, BLOCK):
+            out_run = T(0)
+            for k in range(begin, lesser(begin + BLOCK, n_k)):
+                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                out_item = abs(x1_value - x2_value)
+                out_run = plus(out_run, out_item)
+            out_total = plus(out_total, WIDE(out_run))
+        out_here = T(out_total)
+        out[U(out_p + i * out_s0 + j * out_s1)] = out_here
+        j += 1
+        if j == n_j:
+            j = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                rest += 1
+    return True
+
+
+def _cdist_one_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+):
+    """out[..., i, j] = sum(k: abs(x1[..., i, k] - x2[..., j, k]))"""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    out_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        out_item = abs(x1_value - x2_value)
+        out_total = plus(out_total, out_item)
+    out_total = joined_sum(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+
+
+def _cdist_one_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+):
+    """out[..., i, j] = sum(k: abs(x1[..., i, k] - x2[..., j, k]))"""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = abs(x1_value - x2_value)
+    else:
+        out_here = part0
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+    return part0
+
+
+def _cdist_one_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_one_extents(x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_one", "k", n_k, "size(x2, -1)", x2[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_one = IndexProgram(
+    "_cdist_one",
+    arguments=("x1", "x2"),
+    inputs={"x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("i", "j"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_cdist_one_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_one_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("j", "i", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_one_device_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_one_device_0_step,
+                    arrays=("x1", "x2", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",),),
+                ),
+                _cdist_one_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def _cdist_two_0(
+    start,
+    stop,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_k,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    out[..., i, j] = 0 if s[..., i, j] == 0 else sqrt(s[..., i, j])
+    """
+    j = start % n_j
+    rest = start // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    for _ in range(start, stop):
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        s_total = WIDE(0)
+        for begin in range(0, n_k, BLOCK):
+            s_run = T(0)
+            for k in range(begin, lesser(begin + BLOCK, n_k)):
+                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                t0 = x1_value - x2_value
+                s_item = t0 * t0
+                s_run = plus(s_run, s_item)
+            s_total = plus(s_total, WIDE(s_run))
+        s = T(s_total)
+        out_here = T(0) if s == T(0) else sqrt(s)
+        out[U(out_p + i * out_s0 + j * out_s1)] = out_here
+        j += 1
+        if j == n_j:
+            j = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                rest += 1
+    return True
+
+
+def _cdist_two_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    out[..., i, j] = 0 if s[..., i, j] == 0 else sqrt(s[..., i, j])
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    s_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = x1_value - x2_value
+        s_item = t0 * t0
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s = s_total
+    out_here = T(0) if s == T(0) else sqrt(s)
+    if lane == 0:
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+
+
+def _cdist_two_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    out[..., i, j] = 0 if s[..., i, j] == 0 else sqrt(s[..., i, j])
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = x1_value - x2_value
+        part0 = t0 * t0
+    else:
+        s = part0
+        out_here = T(0) if s == T(0) else sqrt(s)
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+    return part0
+
+
+def _cdist_two_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_two_extents(x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_two", "k", n_k, "size(x2, -1)", x2[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_two = IndexProgram(
+    "_cdist_two",
+    arguments=("x1", "x2"),
+    inputs={"x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("i", "j"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_cdist_two_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_two_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("j", "i", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ()),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_two_device_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ()),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_two_device_0_step,
+                    arrays=("x1", "x2", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",), ()),
+                ),
+                _cdist_two_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def _cdist_power_0(
+    start,
+    stop,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_k,
+    p,
+):
+    """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
+        k] - x2[..., j, k]), p))
+    out[..., i, j] = 0 if s[..., i, j] == 0 else pow(s[..., i, j], 1 / p)
+    """
+    j = start % n_j
+    rest = start // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    for _ in range(start, stop):
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        s_total = WIDE(0)
+        for begin in range(0, n_k, BLOCK):
+            s_run = T(0)
+            for k in range(begin, lesser(begin + BLOCK, n_k)):
+                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                t0 = abs(x1_value - x2_value)
+                s_item = T(0) if t0 == T(0) else pow(t0, p)
+                s_run = plus(s_run, s_item)
+            s_total = plus(s_total, WIDE(s_run))
+        s = T(s_total)
+        out_here = T(0) if s == T(0) else pow(s, T(1) / p)
+        out[U(out_p + i * out_s0 + j * out_s1)] = out_here
+        j += 1
+        if j == n_j:
+            j = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                rest += 1
+    return True
+
+
+def _cdist_power_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+    p,
+):
+    """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
+        k] - x2[..., j, k]), p))
+    out[..., i, j] = 0 if s[..., i, j] == 0 else pow(s[..., i, j], 1 / p)
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    s_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = abs(x1_value - x2_value)
+        s_item = T(0) if t0 == T(0) else pow(t0, p)
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s = s_total
+    out_here = T(0) if s == T(0) else pow(s, T(1) / p)
+    if lane == 0:
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+
+
+def _cdist_power_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    p,
+):
+    """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
+        k] - x2[..., j, k]), p))
+    out[..., i, j] = 0 if s[..., i, j] == 0 else pow(s[..., i, j], 1 / p)
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = abs(x1_value - x2_value)
+        part0 = T(0) if t0 == T(0) else pow(t0, p)
+    else:
+        s = part0
+        out_here = T(0) if s == T(0) else pow(s, T(1) / p)
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+    return part0
+
+
+def _cdist_power_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_extents(x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_power", "k", n_k, "size(x2, -1)", x2[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_power = IndexProgram(
+    "_cdist_power",
+    arguments=("x1", "x2", "p"),
+    inputs={"x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("i", "j"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_cdist_power_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_power_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("j", "i", "k"),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ()),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_power_device_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("k",),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ()),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_device_0_step,
+                    arrays=("x1", "x2", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=("p",),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",), ()),
+                ),
+                _cdist_power_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def _cdist_inf_0(
+    start,
+    stop,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_k,
+):
+    """out[..., i, j] = max(k: abs(x1[..., i, k] - x2[..., j, k]))"""
+    j = start % n_j
+    rest = start // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    for _ in range(start, stop):
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        out_total = ordered(T(-inf))
+        for k in range(n_k):
+            x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+            x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+            out_item = abs(x1_value - x2_value)
+            out_total = larger(out_total, ordered(out_item))
+        out_total_value = unordered(out_total)
+        out_here = out_total_value
+        out[U(out_p + i * out_s0 + j * out_s1)] = out_here
+        j += 1
+        if j == n_j:
+            j = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                rest += 1
+    return True
+
+
+def _cdist_inf_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+):
+    """out[..., i, j] = max(k: abs(x1[..., i, k] - x2[..., j, k]))"""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    out_total = T(-inf)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        out_item = abs(x1_value - x2_value)
+        out_total = out_item if (out_item > out_total) | (out_item != out_item) else out_total
+    out_total = joined_larger(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+
+
+def _cdist_inf_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    x1,
+    x2,
+    out,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    out_at,
+    out_row,
+    out_s0,
+    out_s1,
+    batch,
+    dims,
+    batches,
+):
+    """out[..., i, j] = max(k: abs(x1[..., i, k] - x2[..., j, k]))"""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = abs(x1_value - x2_value)
+    else:
+        out_here = part0
+        out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
+    return part0
+
+
+def _cdist_inf_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def _cdist_inf_extents(x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_inf", "k", n_k, "size(x2, -1)", x2[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_inf = IndexProgram(
+    "_cdist_inf",
+    arguments=("x1", "x2"),
+    inputs={"x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("i", "j"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_cdist_inf_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_inf_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("j", "i", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_inf_device_0,
+            arrays=("x1", "x2", "out"),
+            writes=("out",),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_inf_device_0_step,
+                    arrays=("x1", "x2", "out"),
+                    writes=("out",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",),),
+                ),
+                _cdist_inf_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(-inf)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
 def _pair_distances_0(
     start,
     stop,
@@ -13342,6 +14245,5547 @@ _channel_shuffle = IndexProgram(
             work=((),),
             reach=((2, ("g", "g")), (1, ("g", "size(self, -2)")), (1, ("k",))),
             refused=("0 <= (size(self, -2) // groups) * g + k < size(self, -2)",),
+        ),
+    ),
+)
+
+
+def _cdist_one_backward_0(
+    start,
+    stop,
+    grad_output,
+    x1,
+    x2,
+    grad_x1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+    n_i,
+    n_j,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: grad_output[..., i, j] * sign(x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_x1_totals = np.empty(TILE, WIDE)
+    grad_x1_block = np.empty(TILE, T)
+    tiles = (n_k + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    i = rest % n_i
+    rest = rest // n_i
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_k)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        grad_x1_p = grad_x1_at + row_start(batch, dims, grad_x1_row, rest)
+        for k in range(begin, end):
+            grad_x1_block[U(k - begin)] = T(0)
+            grad_x1_totals[U(k - begin)] = WIDE(0)
+        kept = 0
+        for j in range(n_j):
+            if kept == RUN:
+                for k in range(begin, end):
+                    at = U(k - begin)
+                    grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
+                    grad_x1_block[at] = T(0)
+                kept = 0
+            kept = kept + 1
+            for k in range(begin, end):
+                grad_output_value = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                grad_x1_item = grad_output_value * sign(x1_value - x2_value)
+                at = U(k - begin)
+                before = grad_x1_block[at]
+                grad_x1_block[at] = before + grad_x1_item
+        for k in range(begin, end):
+            if needs_grad_x1:
+                grad_x1[U(grad_x1_p + i * grad_x1_s0 + k * grad_x1_s1)] = T(
+                    grad_x1_totals[U(k - begin)] + WIDE(grad_x1_block[U(k - begin)])
+                )
+        begin += TILE
+        if begin >= n_k:
+            begin = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                rest += 1
+    return True
+
+
+def _cdist_one_backward_1(
+    start,
+    stop,
+    grad_output,
+    x1,
+    x2,
+    grad_x2,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+    n_j,
+    n_i,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -(grad_output[..., i, j] * sign(x1[..., i, k] - x2[..., j,
+    k])))
+    """
+    grad_x2_totals = np.empty(TILE, WIDE)
+    grad_x2_block = np.empty(TILE, T)
+    tiles = (n_k + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    j = rest % n_j
+    rest = rest // n_j
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_k)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        grad_x2_p = grad_x2_at + row_start(batch, dims, grad_x2_row, rest)
+        for k in range(begin, end):
+            grad_x2_block[U(k - begin)] = T(0)
+            grad_x2_totals[U(k - begin)] = WIDE(0)
+        kept = 0
+        for i in range(n_i):
+            if kept == RUN:
+                for k in range(begin, end):
+                    at = U(k - begin)
+                    grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
+                    grad_x2_block[at] = T(0)
+                kept = 0
+            kept = kept + 1
+            for k in range(begin, end):
+                grad_output_value = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                grad_x2_item = -(grad_output_value * sign(x1_value - x2_value))
+                at = U(k - begin)
+                before = grad_x2_block[at]
+                grad_x2_block[at] = before + grad_x2_item
+        for k in range(begin, end):
+            if needs_grad_x2:
+                grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(
+                    grad_x2_totals[U(k - begin)] + WIDE(grad_x2_block[U(k - begin)])
+                )
+        begin += TILE
+        if begin >= n_k:
+            begin = 0
+            j += 1
+            if j == n_j:
+                j = 0
+                rest += 1
+    return True
+
+
+def _cdist_one_backward_device_0(
+    i,
+    k,
+    rest,
+    lane,
+    grad_output,
+    x1,
+    x2,
+    grad_x1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: grad_output[..., i, j] * sign(x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    grad_x1_total = T(0)
+    for j in range(lane, n_j, LANES):
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x1_item = grad_output_value * sign(x1_value - x2_value)
+        grad_x1_total = plus(grad_x1_total, grad_x1_item)
+    grad_x1_total = joined_sum(grad_x1_total)
+    grad_x1_here = grad_x1_total
+    if lane == 0 and needs_grad_x1:
+        grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+
+
+def _cdist_one_backward_device_0_step(
+    i,
+    k,
+    rest,
+    j,
+    reads,
+    part0,
+    grad_output,
+    x1,
+    x2,
+    grad_x1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: grad_output[..., i, j] * sign(x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    if reads:
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = grad_output_value * sign(x1_value - x2_value)
+    else:
+        grad_x1_here = part0
+        if needs_grad_x1:
+            grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+    return part0
+
+
+def _cdist_one_backward_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_one_backward_device_1(
+    j,
+    k,
+    rest,
+    lane,
+    grad_output,
+    x1,
+    x2,
+    grad_x2,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -(grad_output[..., i, j] * sign(x1[..., i, k] - x2[..., j,
+    k])))
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    grad_x2_total = T(0)
+    for i in range(lane, n_i, LANES):
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x2_item = -(grad_output_value * sign(x1_value - x2_value))
+        grad_x2_total = plus(grad_x2_total, grad_x2_item)
+    grad_x2_total = joined_sum(grad_x2_total)
+    grad_x2_here = grad_x2_total
+    if lane == 0 and needs_grad_x2:
+        grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+
+
+def _cdist_one_backward_device_1_step(
+    j,
+    k,
+    rest,
+    i,
+    reads,
+    part0,
+    grad_output,
+    x1,
+    x2,
+    grad_x2,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -(grad_output[..., i, j] * sign(x1[..., i, k] - x2[..., j,
+    k])))
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    if reads:
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = -(grad_output_value * sign(x1_value - x2_value))
+    else:
+        grad_x2_here = part0
+        if needs_grad_x2:
+            grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+    return part0
+
+
+def _cdist_one_backward_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_one_backward_extents(grad_output, x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_one_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_one_backward", "i", n_i, "size(grad_output, -2)", grad_output[-2])
+    agree("_cdist_one_backward", "j", n_j, "size(grad_output, -1)", grad_output[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_one_backward = IndexProgram(
+    "_cdist_one_backward",
+    arguments=("grad_output", "x1", "x2", "output_mask"),
+    inputs={
+        "grad_output": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+    },
+    results={"grad_x1": TensorForm(True, ("i", "k")), "grad_x2": TensorForm(True, ("j", "k"))},
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_cdist_one_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_one_backward_0,
+            arrays=("grad_output", "x1", "x2", "grad_x1"),
+            writes=("grad_x1",),
+            extents=("k", "i", "j"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "j"),),
+            tile="k",
+        ),
+        Launch(
+            function=_cdist_one_backward_1,
+            arrays=("grad_output", "x1", "x2", "grad_x2"),
+            writes=("grad_x2",),
+            extents=("k", "j", "i"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k", "i"),),
+            tile="k",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_one_backward_device_0,
+            arrays=("grad_output", "x1", "x2", "grad_x1"),
+            writes=("grad_x1",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_one_backward_device_0_step,
+                    arrays=("grad_output", "x1", "x2", "grad_x1"),
+                    writes=("grad_x1",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                _cdist_one_backward_device_0_joined,
+                "j",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_one_backward_device_1,
+            arrays=("grad_output", "x1", "x2", "grad_x2"),
+            writes=("grad_x2",),
+            extents=("i",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+            lanes=("i", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_one_backward_device_1_step,
+                    arrays=("grad_output", "x1", "x2", "grad_x2"),
+                    writes=("grad_x2",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("j", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("i",),),
+                ),
+                _cdist_one_backward_device_1_joined,
+                "i",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def _cdist_one_backward_backward_0(
+    start,
+    stop,
+    grad_output_x2,
+    x1,
+    x2,
+    grad_output_x1,
+    grad_grad_output,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_k,
+    needs_grad_grad_output,
+):
+    """grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) *
+    (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]))
+    """
+    j = start % n_j
+    rest = start // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    for _ in range(start, stop):
+        grad_output_x2_p = grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest)
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        grad_output_x1_p = grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest)
+        grad_grad_output_p = grad_grad_output_at + row_start(
+            batch, dims, grad_grad_output_row, rest
+        )
+        grad_grad_output_total = WIDE(0)
+        for begin in range(0, n_k, BLOCK):
+            grad_grad_output_run = T(0)
+            for k in range(begin, lesser(begin + BLOCK, n_k)):
+                grad_output_x2_value = grad_output_x2[
+                    U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                ]
+                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                grad_output_x1_value = grad_output_x1[
+                    U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                ]
+                t0 = grad_output_x1_value - grad_output_x2_value
+                grad_grad_output_item = sign(x1_value - x2_value) * t0
+                grad_grad_output_run = plus(grad_grad_output_run, grad_grad_output_item)
+            grad_grad_output_total = plus(grad_grad_output_total, WIDE(grad_grad_output_run))
+        grad_grad_output_here = T(grad_grad_output_total)
+        if needs_grad_grad_output:
+            grad_grad_output[
+                U(grad_grad_output_p + i * grad_grad_output_s0 + j * grad_grad_output_s1)
+            ] = grad_grad_output_here
+        j += 1
+        if j == n_j:
+            j = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                rest += 1
+    return True
+
+
+def _cdist_one_backward_backward_1(
+    start,
+    stop,
+    grad_x12,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_k,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = 0"""
+    i = start % n_i
+    rest = start // n_i
+    for _ in range(start, stop):
+        grad_x12_p = grad_x12_at + row_start(batch, dims, grad_x12_row, rest)
+        for k in range(n_k):
+            grad_x12_value = T(0)
+            if needs_grad_x12:
+                grad_x12[U(grad_x12_p + i * grad_x12_s0 + k * grad_x12_s1)] = grad_x12_value
+        i += 1
+        if i == n_i:
+            i = 0
+            rest += 1
+    return True
+
+
+def _cdist_one_backward_backward_2(
+    start,
+    stop,
+    grad_x22,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_k,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = 0"""
+    j = start % n_j
+    rest = start // n_j
+    for _ in range(start, stop):
+        grad_x22_p = grad_x22_at + row_start(batch, dims, grad_x22_row, rest)
+        for k in range(n_k):
+            grad_x22_value = T(0)
+            if needs_grad_x22:
+                grad_x22[U(grad_x22_p + j * grad_x22_s0 + k * grad_x22_s1)] = grad_x22_value
+        j += 1
+        if j == n_j:
+            j = 0
+            rest += 1
+    return True
+
+
+def _cdist_one_backward_backward_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    grad_output_x2,
+    x1,
+    x2,
+    grad_output_x1,
+    grad_grad_output,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+    needs_grad_grad_output,
+):
+    """grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) *
+    (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]))
+    """
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    grad_grad_output_total = T(0)
+    for k in range(lane, n_k, LANES):
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        t0 = grad_output_x1_value - grad_output_x2_value
+        grad_grad_output_item = sign(x1_value - x2_value) * t0
+        grad_grad_output_total = plus(grad_grad_output_total, grad_grad_output_item)
+    grad_grad_output_total = joined_sum(grad_grad_output_total)
+    grad_grad_output_here = grad_grad_output_total
+    if lane == 0 and needs_grad_grad_output:
+        grad_grad_output[
+            U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+        ] = grad_grad_output_here
+
+
+def _cdist_one_backward_backward_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    grad_output_x2,
+    x1,
+    x2,
+    grad_output_x1,
+    grad_grad_output,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_grad_output,
+):
+    """grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) *
+    (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]))
+    """
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    if reads:
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        t0 = grad_output_x1_value - grad_output_x2_value
+        part0 = sign(x1_value - x2_value) * t0
+    else:
+        grad_grad_output_here = part0
+        if needs_grad_grad_output:
+            grad_grad_output[
+                U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+            ] = grad_grad_output_here
+    return part0
+
+
+def _cdist_one_backward_backward_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_one_backward_backward_device_1(
+    i,
+    k,
+    rest,
+    grad_x12,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = 0"""
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    grad_x12_here = T(0)
+    if needs_grad_x12:
+        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+
+
+def _cdist_one_backward_backward_device_2(
+    j,
+    k,
+    rest,
+    grad_x22,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = 0"""
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    grad_x22_here = T(0)
+    if needs_grad_x22:
+        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+
+
+def _cdist_one_backward_backward_extents(grad_output_x1, grad_output_x2, x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_one_backward_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_one_backward_backward", "i", n_i, "size(grad_output_x1, -2)", grad_output_x1[-2])
+    agree("_cdist_one_backward_backward", "k", n_k, "size(grad_output_x1, -1)", grad_output_x1[-1])
+    agree("_cdist_one_backward_backward", "j", n_j, "size(grad_output_x2, -2)", grad_output_x2[-2])
+    agree("_cdist_one_backward_backward", "k", n_k, "size(grad_output_x2, -1)", grad_output_x2[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_one_backward_backward = IndexProgram(
+    "_cdist_one_backward_backward",
+    arguments=("grad_output_x1", "grad_output_x2", "x1", "x2", "output_mask"),
+    inputs={
+        "grad_output_x1": TensorForm(True, ("", "")),
+        "grad_output_x2": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+    },
+    results={
+        "grad_grad_output": TensorForm(True, ("i", "j")),
+        "grad_x12": TensorForm(True, ("i", "k")),
+        "grad_x22": TensorForm(True, ("j", "k")),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_cdist_one_backward_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_one_backward_backward_0,
+            arrays=("grad_output_x2", "x1", "x2", "grad_output_x1", "grad_grad_output"),
+            writes=("grad_grad_output",),
+            extents=("j", "i", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+        ),
+        Launch(
+            function=_cdist_one_backward_backward_1,
+            arrays=("grad_x12",),
+            writes=("grad_x12",),
+            extents=("i", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+        ),
+        Launch(
+            function=_cdist_one_backward_backward_2,
+            arrays=("grad_x22",),
+            writes=("grad_x22",),
+            extents=("j", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_one_backward_backward_device_0,
+            arrays=("grad_output_x2", "x1", "x2", "grad_output_x1", "grad_grad_output"),
+            writes=("grad_grad_output",),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_one_backward_backward_device_0_step,
+                    arrays=("grad_output_x2", "x1", "x2", "grad_output_x1", "grad_grad_output"),
+                    writes=("grad_grad_output",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",),),
+                ),
+                _cdist_one_backward_backward_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_one_backward_backward_device_1,
+            arrays=("grad_x12",),
+            writes=("grad_x12",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+        Launch(
+            function=_cdist_one_backward_backward_device_2,
+            arrays=("grad_x22",),
+            writes=("grad_x22",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def _cdist_two_backward_0(
+    start,
+    stop,
+    x1,
+    x2,
+    grad_output,
+    grad_x1,
+    grad_x2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    n_k,
+    needs_grad_x1,
+    needs_grad_x2,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 else 0.5 * grad_output[..., i, j] /
+        sqrt(s[..., i, j])
+    grad_x1[..., i, k] = sum(j: 2 * grad_s_part[..., i, j] * (x1[..., i, k] - x2[..., j, k]))
+    grad_x2[..., j, k] = sum(i: -2 * grad_s_part[..., i, j] * (x1[..., i, k] - x2[..., j, k]))
+    """
+    grad_x2_totals = np.empty(BLOCK, WIDE)
+    grad_x2_block = np.empty(BLOCK, T)
+    grad_x1_totals = np.empty(BLOCK, WIDE)
+    grad_x1_block = np.empty(BLOCK, T)
+    s = np.empty(n_i * n_j, T)
+    grad_s_part = np.empty(n_i * n_j, T)
+    for item in range(start, stop):
+        rest = item
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        grad_x1_p = grad_x1_at + row_start(batch, dims, grad_x1_row, rest)
+        grad_x2_p = grad_x2_at + row_start(batch, dims, grad_x2_row, rest)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_total = WIDE(0)
+                for begin in range(0, n_k, BLOCK):
+                    s_run = T(0)
+                    for k in range(begin, lesser(begin + BLOCK, n_k)):
+                        x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t0 = x1_value - x2_value
+                        s_item = t0 * t0
+                        s_run = plus(s_run, s_item)
+                    s_total = plus(s_total, WIDE(s_run))
+                s[U(i * n_j + j)] = T(s_total)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value = s[U(i * n_j + j)]
+                grad_output_value = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                t1 = T(0.5) * grad_output_value / sqrt(s_value)
+                grad_s_part_value = T(0) if s_value == T(0) else t1
+                grad_s_part[U(i * n_j + j)] = grad_s_part_value
+        for i in range(n_i):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x1_block[U(k - begin)] = T(0)
+                    grad_x1_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for j in range(n_j):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
+                            grad_x1_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
+                        x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t2 = x1_value2 - x2_value2
+                        t3 = grad_s_part_value2 * t2
+                        grad_x1_item = T(2) * t3
+                        at = U(k - begin)
+                        before = grad_x1_block[at]
+                        grad_x1_block[at] = before + grad_x1_item
+                for k in range(begin, end):
+                    if needs_grad_x1:
+                        grad_x1[U(grad_x1_p + i * grad_x1_s0 + k * grad_x1_s1)] = T(
+                            grad_x1_totals[U(k - begin)] + WIDE(grad_x1_block[U(k - begin)])
+                        )
+        for j in range(n_j):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x2_block[U(k - begin)] = T(0)
+                    grad_x2_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for i in range(n_i):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
+                            grad_x2_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        grad_s_part_value3 = grad_s_part[U(i * n_j + j)]
+                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t4 = x1_value3 - x2_value3
+                        t5 = grad_s_part_value3 * t4
+                        grad_x2_item = T(-2) * t5
+                        at = U(k - begin)
+                        before = grad_x2_block[at]
+                        grad_x2_block[at] = before + grad_x2_item
+                for k in range(begin, end):
+                    if needs_grad_x2:
+                        grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(
+                            grad_x2_totals[U(k - begin)] + WIDE(grad_x2_block[U(k - begin)])
+                        )
+    return True
+
+
+def _cdist_two_backward_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    grad_output,
+    grad_s_part,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 else 0.5 * grad_output[..., i, j] /
+        sqrt(s[..., i, j])
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    s_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = x1_value - x2_value
+        s_item = t0 * t0
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s = s_total
+    grad_output_value = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    grad_s_part_here = T(0) if s == T(0) else T(0.5) * grad_output_value / sqrt(s)
+    if lane == 0:
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+
+
+def _cdist_two_backward_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    x1,
+    x2,
+    grad_output,
+    grad_s_part,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    batch,
+    dims,
+    batches,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 else 0.5 * grad_output[..., i, j] /
+        sqrt(s[..., i, j])
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = x1_value - x2_value
+        part0 = t0 * t0
+    else:
+        s = part0
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        t1 = T(0.5) * grad_output_value / sqrt(s)
+        grad_s_part_here = T(0) if s == T(0) else t1
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+    return part0
+
+
+def _cdist_two_backward_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_two_backward_device_1(
+    i,
+    k,
+    rest,
+    lane,
+    grad_s_part,
+    x1,
+    x2,
+    grad_x1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: 2 * grad_s_part[..., i, j] * (x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    grad_x1_total = T(0)
+    for j in range(lane, n_j, LANES):
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x1_item = T(2) * grad_s_part_value * (x1_value - x2_value)
+        grad_x1_total = plus(grad_x1_total, grad_x1_item)
+    grad_x1_total = joined_sum(grad_x1_total)
+    grad_x1_here = grad_x1_total
+    if lane == 0 and needs_grad_x1:
+        grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+
+
+def _cdist_two_backward_device_1_step(
+    i,
+    k,
+    rest,
+    j,
+    reads,
+    part0,
+    grad_s_part,
+    x1,
+    x2,
+    grad_x1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: 2 * grad_s_part[..., i, j] * (x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    if reads:
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = T(2) * grad_s_part_value * (x1_value - x2_value)
+    else:
+        grad_x1_here = part0
+        if needs_grad_x1:
+            grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+    return part0
+
+
+def _cdist_two_backward_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_two_backward_device_2(
+    j,
+    k,
+    rest,
+    lane,
+    grad_s_part,
+    x1,
+    x2,
+    grad_x2,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -2 * grad_s_part[..., i, j] * (x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    grad_x2_total = T(0)
+    for i in range(lane, n_i, LANES):
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x2_item = T(-2) * grad_s_part_value * (x1_value - x2_value)
+        grad_x2_total = plus(grad_x2_total, grad_x2_item)
+    grad_x2_total = joined_sum(grad_x2_total)
+    grad_x2_here = grad_x2_total
+    if lane == 0 and needs_grad_x2:
+        grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+
+
+def _cdist_two_backward_device_2_step(
+    j,
+    k,
+    rest,
+    i,
+    reads,
+    part0,
+    grad_s_part,
+    x1,
+    x2,
+    grad_x2,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -2 * grad_s_part[..., i, j] * (x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    if reads:
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = T(-2) * grad_s_part_value * (x1_value - x2_value)
+    else:
+        grad_x2_here = part0
+        if needs_grad_x2:
+            grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+    return part0
+
+
+def _cdist_two_backward_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_two_backward_extents(grad_output, x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_two_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_two_backward", "i", n_i, "size(grad_output, -2)", grad_output[-2])
+    agree("_cdist_two_backward", "j", n_j, "size(grad_output, -1)", grad_output[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_two_backward = IndexProgram(
+    "_cdist_two_backward",
+    arguments=("grad_output", "x1", "x2", "output_mask"),
+    inputs={
+        "grad_output": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+    },
+    results={"grad_x1": TensorForm(True, ("i", "k")), "grad_x2": TensorForm(True, ("j", "k"))},
+    temporaries={},
+    on_device_temporaries={"grad_s_part": TensorForm(True, ("i", "j"))},
+    integers=(),
+    measure=_cdist_two_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_two_backward_0,
+            arrays=("x1", "x2", "grad_output", "grad_x1", "grad_x2"),
+            writes=("grad_x1", "grad_x2"),
+            extents=("i", "j", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j", "k"), ("i", "j"), ("i", "k", "j"), ("j", "k", "i")),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_two_backward_device_0,
+            arrays=("x1", "x2", "grad_output", "grad_s_part"),
+            writes=("grad_s_part",),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ()),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_two_backward_device_0_step,
+                    arrays=("x1", "x2", "grad_output", "grad_s_part"),
+                    writes=("grad_s_part",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",), ()),
+                ),
+                _cdist_two_backward_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_two_backward_device_1,
+            arrays=("grad_s_part", "x1", "x2", "grad_x1"),
+            writes=("grad_x1",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_two_backward_device_1_step,
+                    arrays=("grad_s_part", "x1", "x2", "grad_x1"),
+                    writes=("grad_x1",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                _cdist_two_backward_device_1_joined,
+                "j",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_two_backward_device_2,
+            arrays=("grad_s_part", "x1", "x2", "grad_x2"),
+            writes=("grad_x2",),
+            extents=("i",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+            lanes=("i", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_two_backward_device_2_step,
+                    arrays=("grad_s_part", "x1", "x2", "grad_x2"),
+                    writes=("grad_x2",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("j", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("i",),),
+                ),
+                _cdist_two_backward_device_2_joined,
+                "i",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def _cdist_two_backward_backward_0(
+    start,
+    stop,
+    x1,
+    x2,
+    grad_output,
+    grad_output_x2,
+    grad_output_x1,
+    grad_x12,
+    grad_x22,
+    grad_grad_output,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    n_k,
+    needs_grad_x12,
+    needs_grad_x22,
+    needs_grad_grad_output,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 else 0.5 * grad_output[..., i, j] /
+        sqrt(s[..., i, j])
+    grad_grad_s_part_part[..., i, j] = sum(k: (x1[..., i, k] - x2[..., j, k]) * (-2 *
+        grad_output_x2[..., j, k] + 2 * grad_output_x1[..., i, k]))
+    grad_s_part2[..., i, j] = 0 if s[..., i, j] == 0 else -0.25 * grad_output[..., i, j] /
+        sqrt(s[..., i, j]) / sqrt(s[..., i, j]) / sqrt(s[..., i, j]) *
+        grad_grad_s_part_part[..., i, j]
+    grad_x12[..., i, k] = sum(j: grad_s_part[..., i, j] * (-2 * grad_output_x2[..., j, k] + 2 *
+        grad_output_x1[..., i, k]) + 2 * grad_s_part2[..., i, j] * (x1[..., i, k] - x2[..., j,
+        k]))
+    grad_x22[..., j, k] = sum(i: grad_s_part[..., i, j] * (2 * grad_output_x2[..., j, k] + -2 *
+        grad_output_x1[..., i, k]) + -2 * grad_s_part2[..., i, j] * (x1[..., i, k] - x2[..., j,
+        k]))
+    grad_grad_output[..., i, j] = 0 if s[..., i, j] == 0 else 0.5 * grad_grad_s_part_part[...,
+        i, j] / sqrt(s[..., i, j])
+    """
+    grad_x22_totals = np.empty(BLOCK, WIDE)
+    grad_x22_block = np.empty(BLOCK, T)
+    grad_x12_totals = np.empty(BLOCK, WIDE)
+    grad_x12_block = np.empty(BLOCK, T)
+    s = np.empty(n_i * n_j, T)
+    grad_s_part = np.empty(n_i * n_j, T)
+    grad_grad_s_part_part = np.empty(n_i * n_j, T)
+    grad_s_part2 = np.empty(n_i * n_j, T)
+    for item in range(start, stop):
+        rest = item
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        grad_output_x2_p = grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest)
+        grad_output_x1_p = grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest)
+        grad_x12_p = grad_x12_at + row_start(batch, dims, grad_x12_row, rest)
+        grad_x22_p = grad_x22_at + row_start(batch, dims, grad_x22_row, rest)
+        grad_grad_output_p = grad_grad_output_at + row_start(
+            batch, dims, grad_grad_output_row, rest
+        )
+        for i in range(n_i):
+            for j in range(n_j):
+                s_total = WIDE(0)
+                for begin in range(0, n_k, BLOCK):
+                    s_run = T(0)
+                    for k in range(begin, lesser(begin + BLOCK, n_k)):
+                        x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t0 = x1_value - x2_value
+                        s_item = t0 * t0
+                        s_run = plus(s_run, s_item)
+                    s_total = plus(s_total, WIDE(s_run))
+                s[U(i * n_j + j)] = T(s_total)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value = s[U(i * n_j + j)]
+                grad_output_value = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                t1 = T(0.5) * grad_output_value / sqrt(s_value)
+                grad_s_part_value = T(0) if s_value == T(0) else t1
+                grad_s_part[U(i * n_j + j)] = grad_s_part_value
+        for i in range(n_i):
+            for j in range(n_j):
+                grad_grad_s_part_part_total = WIDE(0)
+                for begin in range(0, n_k, BLOCK):
+                    grad_grad_s_part_part_run = T(0)
+                    for k in range(begin, lesser(begin + BLOCK, n_k)):
+                        grad_output_x2_value = grad_output_x2[
+                            U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                        ]
+                        x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        grad_output_x1_value = grad_output_x1[
+                            U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                        ]
+                        t2 = T(-2) * grad_output_x2_value
+                        t3 = t2 + T(2) * grad_output_x1_value
+                        grad_grad_s_part_part_item = (x1_value2 - x2_value2) * t3
+                        grad_grad_s_part_part_run = plus(
+                            grad_grad_s_part_part_run, grad_grad_s_part_part_item
+                        )
+                    grad_grad_s_part_part_total = plus(
+                        grad_grad_s_part_part_total, WIDE(grad_grad_s_part_part_run)
+                    )
+                grad_grad_s_part_part[U(i * n_j + j)] = T(grad_grad_s_part_part_total)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value2 = s[U(i * n_j + j)]
+                grad_output_value2 = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                grad_grad_s_part_part_value = grad_grad_s_part_part[U(i * n_j + j)]
+                t4 = sqrt(s_value2)
+                t5 = grad_output_value2 / t4 / t4 / t4
+                t6 = t5 * grad_grad_s_part_part_value
+                t7 = T(-0.25) * t6
+                grad_s_part2_value = T(0) if s_value2 == T(0) else t7
+                grad_s_part2[U(i * n_j + j)] = grad_s_part2_value
+        for i in range(n_i):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x12_block[U(k - begin)] = T(0)
+                    grad_x12_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for j in range(n_j):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x12_totals[at] = grad_x12_totals[at] + WIDE(grad_x12_block[at])
+                            grad_x12_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        grad_output_x2_value2 = grad_output_x2[
+                            U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                        ]
+                        grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
+                        grad_output_x1_value2 = grad_output_x1[
+                            U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                        ]
+                        grad_s_part2_value2 = grad_s_part2[U(i * n_j + j)]
+                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t8 = T(-2) * grad_output_x2_value2
+                        t9 = t8 + T(2) * grad_output_x1_value2
+                        t10 = grad_s_part_value2 * t9
+                        t11 = x1_value3 - x2_value3
+                        t12 = grad_s_part2_value2 * t11
+                        t13 = T(2) * t12
+                        grad_x12_item = t10 + t13
+                        at = U(k - begin)
+                        before = grad_x12_block[at]
+                        grad_x12_block[at] = before + grad_x12_item
+                for k in range(begin, end):
+                    if needs_grad_x12:
+                        grad_x12[U(grad_x12_p + i * grad_x12_s0 + k * grad_x12_s1)] = T(
+                            grad_x12_totals[U(k - begin)] + WIDE(grad_x12_block[U(k - begin)])
+                        )
+        for j in range(n_j):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x22_block[U(k - begin)] = T(0)
+                    grad_x22_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for i in range(n_i):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x22_totals[at] = grad_x22_totals[at] + WIDE(grad_x22_block[at])
+                            grad_x22_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        grad_output_x2_value3 = grad_output_x2[
+                            U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                        ]
+                        grad_s_part_value3 = grad_s_part[U(i * n_j + j)]
+                        grad_output_x1_value3 = grad_output_x1[
+                            U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                        ]
+                        grad_s_part2_value3 = grad_s_part2[U(i * n_j + j)]
+                        x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t14 = T(-2) * grad_output_x1_value3
+                        t15 = T(2) * grad_output_x2_value3 + t14
+                        t16 = grad_s_part_value3 * t15
+                        t17 = x1_value4 - x2_value4
+                        t18 = grad_s_part2_value3 * t17
+                        t19 = T(-2) * t18
+                        grad_x22_item = t16 + t19
+                        at = U(k - begin)
+                        before = grad_x22_block[at]
+                        grad_x22_block[at] = before + grad_x22_item
+                for k in range(begin, end):
+                    if needs_grad_x22:
+                        grad_x22[U(grad_x22_p + j * grad_x22_s0 + k * grad_x22_s1)] = T(
+                            grad_x22_totals[U(k - begin)] + WIDE(grad_x22_block[U(k - begin)])
+                        )
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value3 = s[U(i * n_j + j)]
+                grad_grad_s_part_part_value2 = grad_grad_s_part_part[U(i * n_j + j)]
+                t20 = grad_grad_s_part_part_value2 / sqrt(s_value3)
+                t21 = T(0.5) * t20
+                grad_grad_output_value = T(0) if s_value3 == T(0) else t21
+                if needs_grad_grad_output:
+                    grad_grad_output[
+                        U(grad_grad_output_p + i * grad_grad_output_s0 + j * grad_grad_output_s1)
+                    ] = grad_grad_output_value
+    return True
+
+
+def _cdist_two_backward_backward_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    s,
+    grad_output,
+    grad_s_part,
+    grad_output_x2,
+    grad_output_x1,
+    grad_grad_s_part_part,
+    grad_s_part2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    s_at,
+    s_row,
+    s_s0,
+    s_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_grad_s_part_part_at,
+    grad_grad_s_part_part_row,
+    grad_grad_s_part_part_s0,
+    grad_grad_s_part_part_s1,
+    grad_s_part2_at,
+    grad_s_part2_row,
+    grad_s_part2_s0,
+    grad_s_part2_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+):
+    """s[..., i, j] = sum(k: pow(x1[..., i, k] - x2[..., j, k], 2))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 else 0.5 * grad_output[..., i, j] /
+        sqrt(s[..., i, j])
+    grad_grad_s_part_part[..., i, j] = sum(k: (x1[..., i, k] - x2[..., j, k]) * (-2 *
+        grad_output_x2[..., j, k] + 2 * grad_output_x1[..., i, k]))
+    grad_s_part2[..., i, j] = 0 if s[..., i, j] == 0 else -0.25 * grad_output[..., i, j] /
+        sqrt(s[..., i, j]) / sqrt(s[..., i, j]) / sqrt(s[..., i, j]) *
+        grad_grad_s_part_part[..., i, j]
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_grad_s_part_part_p = I(
+        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
+    )
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    s_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = x1_value - x2_value
+        s_item = t0 * t0
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s_here = s_total
+    if lane == 0:
+        s[U(s_p + I(i * s_s0) + I(j * s_s1))] = s_here
+    grad_output_value = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    t1 = T(0.5) * grad_output_value / sqrt(s_here)
+    grad_s_part_here = T(0) if s_here == T(0) else t1
+    if lane == 0:
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+    grad_grad_s_part_part_total = T(0)
+    for k in range(lane, n_k, LANES):
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        x1_value2 = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value2 = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        t2 = T(-2) * grad_output_x2_value + T(2) * grad_output_x1_value
+        grad_grad_s_part_part_item = (x1_value2 - x2_value2) * t2
+        grad_grad_s_part_part_total = plus(grad_grad_s_part_part_total, grad_grad_s_part_part_item)
+    grad_grad_s_part_part_total = joined_sum(grad_grad_s_part_part_total)
+    grad_grad_s_part_part_here = grad_grad_s_part_part_total
+    if lane == 0:
+        grad_grad_s_part_part[
+            U(
+                grad_grad_s_part_part_p
+                + I(i * grad_grad_s_part_part_s0)
+                + I(j * grad_grad_s_part_part_s1)
+            )
+        ] = grad_grad_s_part_part_here
+    grad_output_value2 = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    t3 = sqrt(s_here)
+    t4 = grad_output_value2 / t3 / t3 / t3 * grad_grad_s_part_part_here
+    t5 = T(-0.25) * t4
+    grad_s_part2_here = T(0) if s_here == T(0) else t5
+    if lane == 0:
+        grad_s_part2[U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))] = (
+            grad_s_part2_here
+        )
+
+
+def _cdist_two_backward_backward_device_1(
+    i,
+    k,
+    rest,
+    lane,
+    grad_output_x2,
+    grad_s_part,
+    grad_output_x1,
+    grad_s_part2,
+    x1,
+    x2,
+    grad_x12,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_s_part2_at,
+    grad_s_part2_row,
+    grad_s_part2_s0,
+    grad_s_part2_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = sum(j: grad_s_part[..., i, j] * (-2 * grad_output_x2[..., j, k] + 2 *
+    grad_output_x1[..., i, k]) + 2 * grad_s_part2[..., i, j] * (x1[..., i, k] - x2[..., j, k]))
+    """
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    grad_x12_total = T(0)
+    for j in range(lane, n_j, LANES):
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        grad_s_part2_value = grad_s_part2[
+            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = T(-2) * grad_output_x2_value + T(2) * grad_output_x1_value
+        t1 = grad_s_part_value * t0
+        grad_x12_item = t1 + T(2) * grad_s_part2_value * (x1_value - x2_value)
+        grad_x12_total = plus(grad_x12_total, grad_x12_item)
+    grad_x12_total = joined_sum(grad_x12_total)
+    grad_x12_here = grad_x12_total
+    if lane == 0 and needs_grad_x12:
+        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+
+
+def _cdist_two_backward_backward_device_1_step(
+    i,
+    k,
+    rest,
+    j,
+    reads,
+    part0,
+    grad_output_x2,
+    grad_s_part,
+    grad_output_x1,
+    grad_s_part2,
+    x1,
+    x2,
+    grad_x12,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_s_part2_at,
+    grad_s_part2_row,
+    grad_s_part2_s0,
+    grad_s_part2_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = sum(j: grad_s_part[..., i, j] * (-2 * grad_output_x2[..., j, k] + 2 *
+    grad_output_x1[..., i, k]) + 2 * grad_s_part2[..., i, j] * (x1[..., i, k] - x2[..., j, k]))
+    """
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    if reads:
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        grad_s_part2_value = grad_s_part2[
+            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = T(-2) * grad_output_x2_value + T(2) * grad_output_x1_value
+        t1 = grad_s_part_value * t0
+        part0 = t1 + T(2) * grad_s_part2_value * (x1_value - x2_value)
+    else:
+        grad_x12_here = part0
+        if needs_grad_x12:
+            grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+    return part0
+
+
+def _cdist_two_backward_backward_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_two_backward_backward_device_2(
+    j,
+    k,
+    rest,
+    lane,
+    grad_output_x2,
+    grad_s_part,
+    grad_output_x1,
+    grad_s_part2,
+    x1,
+    x2,
+    grad_x22,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_s_part2_at,
+    grad_s_part2_row,
+    grad_s_part2_s0,
+    grad_s_part2_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = sum(i: grad_s_part[..., i, j] * (2 * grad_output_x2[..., j, k] + -2 *
+    grad_output_x1[..., i, k]) + -2 * grad_s_part2[..., i, j] * (x1[..., i, k] - x2[..., j, k]))
+    """
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    grad_x22_total = T(0)
+    for i in range(lane, n_i, LANES):
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        grad_s_part2_value = grad_s_part2[
+            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = T(2) * grad_output_x2_value + T(-2) * grad_output_x1_value
+        t1 = grad_s_part_value * t0
+        grad_x22_item = t1 + T(-2) * grad_s_part2_value * (x1_value - x2_value)
+        grad_x22_total = plus(grad_x22_total, grad_x22_item)
+    grad_x22_total = joined_sum(grad_x22_total)
+    grad_x22_here = grad_x22_total
+    if lane == 0 and needs_grad_x22:
+        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+
+
+def _cdist_two_backward_backward_device_2_step(
+    j,
+    k,
+    rest,
+    i,
+    reads,
+    part0,
+    grad_output_x2,
+    grad_s_part,
+    grad_output_x1,
+    grad_s_part2,
+    x1,
+    x2,
+    grad_x22,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_s_part2_at,
+    grad_s_part2_row,
+    grad_s_part2_s0,
+    grad_s_part2_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = sum(i: grad_s_part[..., i, j] * (2 * grad_output_x2[..., j, k] + -2 *
+    grad_output_x1[..., i, k]) + -2 * grad_s_part2[..., i, j] * (x1[..., i, k] - x2[..., j, k]))
+    """
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    if reads:
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        grad_s_part2_value = grad_s_part2[
+            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
+        ]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = T(2) * grad_output_x2_value + T(-2) * grad_output_x1_value
+        t1 = grad_s_part_value * t0
+        part0 = t1 + T(-2) * grad_s_part2_value * (x1_value - x2_value)
+    else:
+        grad_x22_here = part0
+        if needs_grad_x22:
+            grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+    return part0
+
+
+def _cdist_two_backward_backward_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_two_backward_backward_device_3(
+    i,
+    j,
+    rest,
+    s,
+    grad_grad_s_part_part,
+    grad_grad_output,
+    s_at,
+    s_row,
+    s_s0,
+    s_s1,
+    grad_grad_s_part_part_at,
+    grad_grad_s_part_part_row,
+    grad_grad_s_part_part_s0,
+    grad_grad_s_part_part_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_grad_output,
+):
+    """grad_grad_output[..., i, j] = 0 if s[..., i, j] == 0 else 0.5 * grad_grad_s_part_part[...,
+    i, j] / sqrt(s[..., i, j])
+    """
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_grad_s_part_part_p = I(
+        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
+    )
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    s_value = s[U(s_p + I(i * s_s0) + I(j * s_s1))]
+    grad_grad_s_part_part_value = grad_grad_s_part_part[
+        U(
+            grad_grad_s_part_part_p
+            + I(i * grad_grad_s_part_part_s0)
+            + I(j * grad_grad_s_part_part_s1)
+        )
+    ]
+    t0 = T(0.5) * grad_grad_s_part_part_value / sqrt(s_value)
+    grad_grad_output_here = T(0) if s_value == T(0) else t0
+    if needs_grad_grad_output:
+        grad_grad_output[
+            U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+        ] = grad_grad_output_here
+
+
+def _cdist_two_backward_backward_extents(grad_output_x1, grad_output_x2, grad_output, x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_two_backward_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_two_backward_backward", "i", n_i, "size(grad_output, -2)", grad_output[-2])
+    agree("_cdist_two_backward_backward", "j", n_j, "size(grad_output, -1)", grad_output[-1])
+    agree("_cdist_two_backward_backward", "i", n_i, "size(grad_output_x1, -2)", grad_output_x1[-2])
+    agree("_cdist_two_backward_backward", "k", n_k, "size(grad_output_x1, -1)", grad_output_x1[-1])
+    agree("_cdist_two_backward_backward", "j", n_j, "size(grad_output_x2, -2)", grad_output_x2[-2])
+    agree("_cdist_two_backward_backward", "k", n_k, "size(grad_output_x2, -1)", grad_output_x2[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_two_backward_backward = IndexProgram(
+    "_cdist_two_backward_backward",
+    arguments=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2", "output_mask"),
+    inputs={
+        "grad_output_x1": TensorForm(True, ("", "")),
+        "grad_output_x2": TensorForm(True, ("", "")),
+        "grad_output": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+    },
+    results={
+        "grad_grad_output": TensorForm(True, ("i", "j")),
+        "grad_x12": TensorForm(True, ("i", "k")),
+        "grad_x22": TensorForm(True, ("j", "k")),
+    },
+    temporaries={},
+    on_device_temporaries={
+        "s": TensorForm(True, ("i", "j")),
+        "grad_s_part": TensorForm(True, ("i", "j")),
+        "grad_grad_s_part_part": TensorForm(True, ("i", "j")),
+        "grad_s_part2": TensorForm(True, ("i", "j")),
+    },
+    integers=(),
+    measure=_cdist_two_backward_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_two_backward_backward_0,
+            arrays=(
+                "x1",
+                "x2",
+                "grad_output",
+                "grad_output_x2",
+                "grad_output_x1",
+                "grad_x12",
+                "grad_x22",
+                "grad_grad_output",
+            ),
+            writes=("grad_x12", "grad_x22", "grad_grad_output"),
+            extents=("i", "j", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(
+                ("i", "j", "k"),
+                ("i", "j"),
+                ("i", "j", "k"),
+                ("i", "j"),
+                ("i", "k", "j"),
+                ("j", "k", "i"),
+                ("i", "j"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_two_backward_backward_device_0,
+            arrays=(
+                "x1",
+                "x2",
+                "s",
+                "grad_output",
+                "grad_s_part",
+                "grad_output_x2",
+                "grad_output_x1",
+                "grad_grad_s_part_part",
+                "grad_s_part2",
+            ),
+            writes=("s", "grad_s_part", "grad_grad_s_part_part", "grad_s_part2"),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), (), ("k",), ()),
+            lanes=("k", True),
+        ),
+        Launch(
+            function=_cdist_two_backward_backward_device_1,
+            arrays=(
+                "grad_output_x2",
+                "grad_s_part",
+                "grad_output_x1",
+                "grad_s_part2",
+                "x1",
+                "x2",
+                "grad_x12",
+            ),
+            writes=("grad_x12",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_two_backward_backward_device_1_step,
+                    arrays=(
+                        "grad_output_x2",
+                        "grad_s_part",
+                        "grad_output_x1",
+                        "grad_s_part2",
+                        "x1",
+                        "x2",
+                        "grad_x12",
+                    ),
+                    writes=("grad_x12",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                _cdist_two_backward_backward_device_1_joined,
+                "j",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_two_backward_backward_device_2,
+            arrays=(
+                "grad_output_x2",
+                "grad_s_part",
+                "grad_output_x1",
+                "grad_s_part2",
+                "x1",
+                "x2",
+                "grad_x22",
+            ),
+            writes=("grad_x22",),
+            extents=("i",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+            lanes=("i", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_two_backward_backward_device_2_step,
+                    arrays=(
+                        "grad_output_x2",
+                        "grad_s_part",
+                        "grad_output_x1",
+                        "grad_s_part2",
+                        "x1",
+                        "x2",
+                        "grad_x22",
+                    ),
+                    writes=("grad_x22",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("j", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("i",),),
+                ),
+                _cdist_two_backward_backward_device_2_joined,
+                "i",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_two_backward_backward_device_3,
+            arrays=("s", "grad_grad_s_part_part", "grad_grad_output"),
+            writes=("grad_grad_output",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def _cdist_power_backward_0(
+    start,
+    stop,
+    x1,
+    x2,
+    grad_output,
+    grad_x1,
+    grad_x2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    n_k,
+    p,
+    needs_grad_x1,
+    needs_grad_x2,
+):
+    """d[..., i, j, k] = abs(x1[..., i, k] - x2[..., j, k])
+    s[..., i, j] = sum(k: 0 if d[..., i, j, k] == 0 else pow(d[..., i, j, k], p))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1 / p -
+        1) / p * grad_output[..., i, j]
+    grad_d_part[..., i, j, k] = 0 if d[..., i, j, k] == 0 or p == 0 else p * pow(d[..., i, j,
+        k], p - 1) * grad_s_part[..., i, j]
+    grad_x1[..., i, k] = sum(j: grad_d_part[..., i, j, k] * sign(x1[..., i, k] - x2[..., j, k]))
+    grad_x2[..., j, k] = sum(i: -(grad_d_part[..., i, j, k] * sign(x1[..., i, k] - x2[..., j,
+        k])))
+    """
+    grad_x2_totals = np.empty(BLOCK, WIDE)
+    grad_x2_block = np.empty(BLOCK, T)
+    grad_x1_totals = np.empty(BLOCK, WIDE)
+    grad_x1_block = np.empty(BLOCK, T)
+    d = np.empty(n_i * n_j * n_k, T)
+    s = np.empty(n_i * n_j, T)
+    grad_s_part = np.empty(n_i * n_j, T)
+    grad_d_part = np.empty(n_i * n_j * n_k, T)
+    for item in range(start, stop):
+        rest = item
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        grad_x1_p = grad_x1_at + row_start(batch, dims, grad_x1_row, rest)
+        grad_x2_p = grad_x2_at + row_start(batch, dims, grad_x2_row, rest)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_total = WIDE(0)
+                for begin in range(0, n_k, BLOCK):
+                    s_run = T(0)
+                    for k in range(begin, lesser(begin + BLOCK, n_k)):
+                        x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        d_value = abs(x1_value - x2_value)
+                        t0 = d_value == T(0)
+                        s_item = T(0) if t0 else pow(d_value, p)
+                        s_run = plus(s_run, s_item)
+                        d[U((i * n_k + k) * n_j + j)] = d_value
+                    s_total = plus(s_total, WIDE(s_run))
+                s[U(i * n_j + j)] = T(s_total)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value = s[U(i * n_j + j)]
+                grad_output_value = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                t1 = T(1) / p
+                t2 = pow(s_value, t1 - T(1)) / p * grad_output_value
+                grad_s_part_value = T(0) if s_value == T(0) or t1 == T(0) else t2
+                grad_s_part[U(i * n_j + j)] = grad_s_part_value
+        for i in range(n_i):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x1_block[U(k - begin)] = T(0)
+                    grad_x1_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for j in range(n_j):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
+                            grad_x1_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        d_value2 = d[U((i * n_k + k) * n_j + j)]
+                        grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
+                        t3 = p * pow(d_value2, p - T(1))
+                        t4 = t3 * grad_s_part_value2
+                        t5 = d_value2 == T(0) or p == T(0)
+                        grad_d_part_value = T(0) if t5 else t4
+                        x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t6 = sign(x1_value2 - x2_value2)
+                        grad_x1_item = grad_d_part_value * t6
+                        at = U(k - begin)
+                        before = grad_x1_block[at]
+                        grad_x1_block[at] = before + grad_x1_item
+                        grad_d_part[U((i * n_j + j) * n_k + k)] = grad_d_part_value
+                for k in range(begin, end):
+                    if needs_grad_x1:
+                        grad_x1[U(grad_x1_p + i * grad_x1_s0 + k * grad_x1_s1)] = T(
+                            grad_x1_totals[U(k - begin)] + WIDE(grad_x1_block[U(k - begin)])
+                        )
+        for j in range(n_j):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x2_block[U(k - begin)] = T(0)
+                    grad_x2_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for i in range(n_i):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
+                            grad_x2_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        grad_d_part_value2 = grad_d_part[U((i * n_j + j) * n_k + k)]
+                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t7 = sign(x1_value3 - x2_value3)
+                        t8 = grad_d_part_value2 * t7
+                        grad_x2_item = -t8
+                        at = U(k - begin)
+                        before = grad_x2_block[at]
+                        grad_x2_block[at] = before + grad_x2_item
+                for k in range(begin, end):
+                    if needs_grad_x2:
+                        grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(
+                            grad_x2_totals[U(k - begin)] + WIDE(grad_x2_block[U(k - begin)])
+                        )
+    return True
+
+
+def _cdist_power_backward_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    grad_output,
+    grad_s_part,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+    p,
+):
+    """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
+        k] - x2[..., j, k]), p))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1 / p -
+        1) / p * grad_output[..., i, j]
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    s_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = abs(x1_value - x2_value)
+        s_item = T(0) if t0 == T(0) else pow(t0, p)
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s = s_total
+    grad_output_value = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    t1 = T(1) / p
+    t2 = pow(s, t1 - T(1)) / p * grad_output_value
+    grad_s_part_here = T(0) if s == T(0) or t1 == T(0) else t2
+    if lane == 0:
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+
+
+def _cdist_power_backward_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    x1,
+    x2,
+    grad_output,
+    grad_s_part,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    batch,
+    dims,
+    batches,
+    p,
+):
+    """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
+        k] - x2[..., j, k]), p))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1 / p -
+        1) / p * grad_output[..., i, j]
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        t0 = abs(x1_value - x2_value)
+        part0 = T(0) if t0 == T(0) else pow(t0, p)
+    else:
+        s = part0
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        t1 = T(1) / p
+        t2 = pow(s, t1 - T(1)) / p * grad_output_value
+        grad_s_part_here = T(0) if s == T(0) or t1 == T(0) else t2
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+    return part0
+
+
+def _cdist_power_backward_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_device_1(
+    i,
+    k,
+    rest,
+    lane,
+    x1,
+    x2,
+    grad_s_part,
+    grad_x1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    p,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: (0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 or p == 0 else p *
+    pow(abs(x1[..., i, k] - x2[..., j, k]), p - 1) * grad_s_part[..., i, j]) * sign(x1[..., i,
+    k] - x2[..., j, k]))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    grad_x1_total = T(0)
+    for j in range(lane, n_j, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = abs(t0)
+        t2 = p * pow(t1, p - T(1)) * grad_s_part_value
+        t3 = T(0) if t1 == T(0) or p == T(0) else t2
+        grad_x1_item = t3 * sign(t0)
+        grad_x1_total = plus(grad_x1_total, grad_x1_item)
+    grad_x1_total = joined_sum(grad_x1_total)
+    grad_x1_here = grad_x1_total
+    if lane == 0 and needs_grad_x1:
+        grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+
+
+def _cdist_power_backward_device_1_step(
+    i,
+    k,
+    rest,
+    j,
+    reads,
+    part0,
+    x1,
+    x2,
+    grad_s_part,
+    grad_x1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    p,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: (0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 or p == 0 else p *
+    pow(abs(x1[..., i, k] - x2[..., j, k]), p - 1) * grad_s_part[..., i, j]) * sign(x1[..., i,
+    k] - x2[..., j, k]))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = abs(t0)
+        t2 = p * pow(t1, p - T(1)) * grad_s_part_value
+        t3 = T(0) if t1 == T(0) or p == T(0) else t2
+        part0 = t3 * sign(t0)
+    else:
+        grad_x1_here = part0
+        if needs_grad_x1:
+            grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+    return part0
+
+
+def _cdist_power_backward_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_device_2(
+    j,
+    k,
+    rest,
+    lane,
+    x1,
+    x2,
+    grad_s_part,
+    grad_x2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    p,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -((0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 or p == 0 else p
+    * pow(abs(x1[..., i, k] - x2[..., j, k]), p - 1) * grad_s_part[..., i, j]) * sign(x1[..., i,
+    k] - x2[..., j, k])))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    grad_x2_total = T(0)
+    for i in range(lane, n_i, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = abs(t0)
+        t2 = p * pow(t1, p - T(1)) * grad_s_part_value
+        t3 = T(0) if t1 == T(0) or p == T(0) else t2
+        t4 = t3 * sign(t0)
+        grad_x2_item = -t4
+        grad_x2_total = plus(grad_x2_total, grad_x2_item)
+    grad_x2_total = joined_sum(grad_x2_total)
+    grad_x2_here = grad_x2_total
+    if lane == 0 and needs_grad_x2:
+        grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+
+
+def _cdist_power_backward_device_2_step(
+    j,
+    k,
+    rest,
+    i,
+    reads,
+    part0,
+    x1,
+    x2,
+    grad_s_part,
+    grad_x2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    p,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -((0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 or p == 0 else p
+    * pow(abs(x1[..., i, k] - x2[..., j, k]), p - 1) * grad_s_part[..., i, j]) * sign(x1[..., i,
+    k] - x2[..., j, k])))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_s_part_value = grad_s_part[
+            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = abs(t0)
+        t2 = p * pow(t1, p - T(1)) * grad_s_part_value
+        t3 = T(0) if t1 == T(0) or p == T(0) else t2
+        t4 = t3 * sign(t0)
+        part0 = -t4
+    else:
+        grad_x2_here = part0
+        if needs_grad_x2:
+            grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+    return part0
+
+
+def _cdist_power_backward_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_extents(grad_output, x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_power_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_power_backward", "i", n_i, "size(grad_output, -2)", grad_output[-2])
+    agree("_cdist_power_backward", "j", n_j, "size(grad_output, -1)", grad_output[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_power_backward = IndexProgram(
+    "_cdist_power_backward",
+    arguments=("grad_output", "x1", "x2", "p", "output_mask"),
+    inputs={
+        "grad_output": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+    },
+    results={"grad_x1": TensorForm(True, ("i", "k")), "grad_x2": TensorForm(True, ("j", "k"))},
+    temporaries={},
+    on_device_temporaries={"grad_s_part": TensorForm(True, ("i", "j"))},
+    integers=(),
+    measure=_cdist_power_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_power_backward_0,
+            arrays=("x1", "x2", "grad_output", "grad_x1", "grad_x2"),
+            writes=("grad_x1", "grad_x2"),
+            extents=("i", "j", "k"),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j", "k"), ("i", "j"), ("i", "j", "k"), ("j", "k", "i")),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_power_backward_device_0,
+            arrays=("x1", "x2", "grad_output", "grad_s_part"),
+            writes=("grad_s_part",),
+            extents=("k",),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ()),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_device_0_step,
+                    arrays=("x1", "x2", "grad_output", "grad_s_part"),
+                    writes=("grad_s_part",),
+                    extents=(),
+                    integers=(),
+                    numbers=("p",),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",), ()),
+                ),
+                _cdist_power_backward_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_device_1,
+            arrays=("x1", "x2", "grad_s_part", "grad_x1"),
+            writes=("grad_x1",),
+            extents=("j",),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_device_1_step,
+                    arrays=("x1", "x2", "grad_s_part", "grad_x1"),
+                    writes=("grad_x1",),
+                    extents=(),
+                    integers=(),
+                    numbers=("p",),
+                    has_batch=True,
+                    items=("i", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                _cdist_power_backward_device_1_joined,
+                "j",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_device_2,
+            arrays=("x1", "x2", "grad_s_part", "grad_x2"),
+            writes=("grad_x2",),
+            extents=("i",),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+            lanes=("i", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_device_2_step,
+                    arrays=("x1", "x2", "grad_s_part", "grad_x2"),
+                    writes=("grad_x2",),
+                    extents=(),
+                    integers=(),
+                    numbers=("p",),
+                    has_batch=True,
+                    items=("j", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("i",),),
+                ),
+                _cdist_power_backward_device_2_joined,
+                "i",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def _cdist_power_backward_backward_0(
+    start,
+    stop,
+    x1,
+    x2,
+    grad_output,
+    grad_output_x1,
+    grad_output_x2,
+    grad_x12,
+    grad_x22,
+    grad_grad_output,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    n_k,
+    p,
+    needs_grad_x12,
+    needs_grad_x22,
+    needs_grad_grad_output,
+):
+    """d[..., i, j, k] = abs(x1[..., i, k] - x2[..., j, k])
+    s[..., i, j] = sum(k: 0 if d[..., i, j, k] == 0 else pow(d[..., i, j, k], p))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1 / p -
+        1) / p * grad_output[..., i, j]
+    grad_grad_d_part[..., i, j, k] = sign(x1[..., i, k] - x2[..., j, k]) * (grad_output_x1[...,
+        i, k] - grad_output_x2[..., j, k])
+    grad_grad_s_part_part[..., i, j] = sum(k: 0 if d[..., i, j, k] == 0 or p == 0 else p *
+        pow(d[..., i, j, k], p - 1) * grad_grad_d_part[..., i, j, k])
+    grad_s_part2[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 or 1 / p - 1 == 0 else (1 / p
+        - 1) * pow(s[..., i, j], 1 / p - 2) * (grad_output[..., i, j] / p) *
+        grad_grad_s_part_part[..., i, j]
+    grad_d[..., i, j, k] = (0 if d[..., i, j, k] == 0 or p == 0 or p - 1 == 0 else (p - 1) *
+        pow(d[..., i, j, k], p - 2) * (grad_s_part[..., i, j] * p) * grad_grad_d_part[..., i, j,
+        k]) + (0 if d[..., i, j, k] == 0 or p == 0 else p * pow(d[..., i, j, k], p - 1) *
+        grad_s_part2[..., i, j])
+    grad_x12[..., i, k] = sum(j: grad_d[..., i, j, k] * sign(x1[..., i, k] - x2[..., j, k]))
+    grad_x22[..., j, k] = sum(i: -(grad_d[..., i, j, k] * sign(x1[..., i, k] - x2[..., j, k])))
+    grad_grad_output[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1
+        / p - 1) / p * grad_grad_s_part_part[..., i, j]
+    """
+    grad_x22_totals = np.empty(BLOCK, WIDE)
+    grad_x22_block = np.empty(BLOCK, T)
+    grad_x12_totals = np.empty(BLOCK, WIDE)
+    grad_x12_block = np.empty(BLOCK, T)
+    d = np.empty(n_i * n_j * n_k, T)
+    s = np.empty(n_i * n_j, T)
+    grad_s_part = np.empty(n_i * n_j, T)
+    grad_grad_d_part = np.empty(n_i * n_j * n_k, T)
+    grad_grad_s_part_part = np.empty(n_i * n_j, T)
+    grad_s_part2 = np.empty(n_i * n_j, T)
+    grad_d = np.empty(n_i * n_j * n_k, T)
+    for item in range(start, stop):
+        rest = item
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        grad_output_x1_p = grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest)
+        grad_output_x2_p = grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest)
+        grad_x12_p = grad_x12_at + row_start(batch, dims, grad_x12_row, rest)
+        grad_x22_p = grad_x22_at + row_start(batch, dims, grad_x22_row, rest)
+        grad_grad_output_p = grad_grad_output_at + row_start(
+            batch, dims, grad_grad_output_row, rest
+        )
+        for i in range(n_i):
+            for j in range(n_j):
+                s_total = WIDE(0)
+                for begin in range(0, n_k, BLOCK):
+                    s_run = T(0)
+                    for k in range(begin, lesser(begin + BLOCK, n_k)):
+                        x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        d_value = abs(x1_value - x2_value)
+                        t0 = d_value == T(0)
+                        s_item = T(0) if t0 else pow(d_value, p)
+                        s_run = plus(s_run, s_item)
+                        d[U((i * n_k + k) * n_j + j)] = d_value
+                    s_total = plus(s_total, WIDE(s_run))
+                s[U(i * n_j + j)] = T(s_total)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value = s[U(i * n_j + j)]
+                grad_output_value = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                t1 = T(1) / p
+                t2 = pow(s_value, t1 - T(1)) / p * grad_output_value
+                grad_s_part_value = T(0) if s_value == T(0) or t1 == T(0) else t2
+                grad_s_part[U(i * n_j + j)] = grad_s_part_value
+        for i in range(n_i):
+            for j in range(n_j):
+                grad_grad_s_part_part_total = WIDE(0)
+                for begin in range(0, n_k, BLOCK):
+                    grad_grad_s_part_part_run = T(0)
+                    for k in range(begin, lesser(begin + BLOCK, n_k)):
+                        grad_output_x1_value = grad_output_x1[
+                            U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                        ]
+                        x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        grad_output_x2_value = grad_output_x2[
+                            U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                        ]
+                        t3 = grad_output_x1_value - grad_output_x2_value
+                        grad_grad_d_part_value = sign(x1_value2 - x2_value2) * t3
+                        d_value2 = d[U((i * n_k + k) * n_j + j)]
+                        t4 = p * pow(d_value2, p - T(1))
+                        t5 = t4 * grad_grad_d_part_value
+                        t6 = d_value2 == T(0) or p == T(0)
+                        grad_grad_s_part_part_item = T(0) if t6 else t5
+                        grad_grad_s_part_part_run = plus(
+                            grad_grad_s_part_part_run, grad_grad_s_part_part_item
+                        )
+                        grad_grad_d_part[U((i * n_k + k) * n_j + j)] = grad_grad_d_part_value
+                    grad_grad_s_part_part_total = plus(
+                        grad_grad_s_part_part_total, WIDE(grad_grad_s_part_part_run)
+                    )
+                grad_grad_s_part_part[U(i * n_j + j)] = T(grad_grad_s_part_part_total)
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value2 = s[U(i * n_j + j)]
+                grad_output_value2 = grad_output[
+                    U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                ]
+                grad_grad_s_part_part_value = grad_grad_s_part_part[U(i * n_j + j)]
+                t7 = T(1) / p
+                t8 = t7 - T(1)
+                t9 = t8 * pow(s_value2, t7 - T(2))
+                t10 = t9 * (grad_output_value2 / p)
+                t11 = t10 * grad_grad_s_part_part_value
+                t12 = s_value2 == T(0) or t7 == T(0) or t8 == T(0)
+                grad_s_part2_value = T(0) if t12 else t11
+                grad_s_part2[U(i * n_j + j)] = grad_s_part2_value
+        for i in range(n_i):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x12_block[U(k - begin)] = T(0)
+                    grad_x12_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for j in range(n_j):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x12_totals[at] = grad_x12_totals[at] + WIDE(grad_x12_block[at])
+                            grad_x12_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        d_value3 = d[U((i * n_k + k) * n_j + j)]
+                        grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
+                        grad_grad_d_part_value2 = grad_grad_d_part[U((i * n_k + k) * n_j + j)]
+                        grad_s_part2_value2 = grad_s_part2[U(i * n_j + j)]
+                        t13 = d_value3 == T(0) or p == T(0)
+                        t14 = p - T(1)
+                        t15 = t14 * pow(d_value3, p - T(2))
+                        t16 = t15 * (grad_s_part_value2 * p)
+                        t17 = t16 * grad_grad_d_part_value2
+                        t18 = T(0) if t13 or t14 == T(0) else t17
+                        t19 = p * pow(d_value3, t14)
+                        t20 = t19 * grad_s_part2_value2
+                        t21 = T(0) if t13 else t20
+                        grad_d_value = t18 + t21
+                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t22 = sign(x1_value3 - x2_value3)
+                        grad_x12_item = grad_d_value * t22
+                        at = U(k - begin)
+                        before = grad_x12_block[at]
+                        grad_x12_block[at] = before + grad_x12_item
+                        grad_d[U((i * n_j + j) * n_k + k)] = grad_d_value
+                for k in range(begin, end):
+                    if needs_grad_x12:
+                        grad_x12[U(grad_x12_p + i * grad_x12_s0 + k * grad_x12_s1)] = T(
+                            grad_x12_totals[U(k - begin)] + WIDE(grad_x12_block[U(k - begin)])
+                        )
+        for j in range(n_j):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x22_block[U(k - begin)] = T(0)
+                    grad_x22_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for i in range(n_i):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x22_totals[at] = grad_x22_totals[at] + WIDE(grad_x22_block[at])
+                            grad_x22_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        grad_d_value2 = grad_d[U((i * n_j + j) * n_k + k)]
+                        x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t23 = sign(x1_value4 - x2_value4)
+                        t24 = grad_d_value2 * t23
+                        grad_x22_item = -t24
+                        at = U(k - begin)
+                        before = grad_x22_block[at]
+                        grad_x22_block[at] = before + grad_x22_item
+                for k in range(begin, end):
+                    if needs_grad_x22:
+                        grad_x22[U(grad_x22_p + j * grad_x22_s0 + k * grad_x22_s1)] = T(
+                            grad_x22_totals[U(k - begin)] + WIDE(grad_x22_block[U(k - begin)])
+                        )
+        for i in range(n_i):
+            for j in range(n_j):
+                s_value3 = s[U(i * n_j + j)]
+                grad_grad_s_part_part_value2 = grad_grad_s_part_part[U(i * n_j + j)]
+                t25 = T(1) / p
+                t26 = pow(s_value3, t25 - T(1)) / p
+                t27 = t26 * grad_grad_s_part_part_value2
+                grad_grad_output_value = T(0) if s_value3 == T(0) or t25 == T(0) else t27
+                if needs_grad_grad_output:
+                    grad_grad_output[
+                        U(grad_grad_output_p + i * grad_grad_output_s0 + j * grad_grad_output_s1)
+                    ] = grad_grad_output_value
+    return True
+
+
+def _cdist_power_backward_backward_device_0(
+    i,
+    j,
+    k,
+    rest,
+    x1,
+    x2,
+    d,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    d_at,
+    d_row,
+    d_s0,
+    d_s1,
+    d_s2,
+    batch,
+    dims,
+    batches,
+):
+    """d[..., i, j, k] = abs(x1[..., i, k] - x2[..., j, k])"""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+    x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+    d_here = abs(x1_value - x2_value)
+    d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))] = d_here
+
+
+def _cdist_power_backward_backward_device_1(
+    i,
+    j,
+    rest,
+    lane,
+    d,
+    s,
+    grad_output,
+    grad_s_part,
+    x1,
+    x2,
+    grad_output_x1,
+    grad_output_x2,
+    grad_grad_s_part_part,
+    grad_s_part2,
+    d_at,
+    d_row,
+    d_s0,
+    d_s1,
+    d_s2,
+    s_at,
+    s_row,
+    s_s0,
+    s_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_grad_s_part_part_at,
+    grad_grad_s_part_part_row,
+    grad_grad_s_part_part_s0,
+    grad_grad_s_part_part_s1,
+    grad_s_part2_at,
+    grad_s_part2_row,
+    grad_s_part2_s0,
+    grad_s_part2_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+    p,
+):
+    """s[..., i, j] = sum(k: 0 if d[..., i, j, k] == 0 else pow(d[..., i, j, k], p))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1 / p -
+        1) / p * grad_output[..., i, j]
+    grad_grad_s_part_part[..., i, j] = sum(k: 0 if d[..., i, j, k] == 0 or p == 0 else p *
+        pow(d[..., i, j, k], p - 1) * (sign(x1[..., i, k] - x2[..., j, k]) *
+        (grad_output_x1[..., i, k] - grad_output_x2[..., j, k])))
+    grad_s_part2[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 or 1 / p - 1 == 0 else (1 / p
+        - 1) * pow(s[..., i, j], 1 / p - 2) * (grad_output[..., i, j] / p) *
+        grad_grad_s_part_part[..., i, j]
+    """
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_grad_s_part_part_p = I(
+        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
+    )
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    s_total = T(0)
+    for k in range(lane, n_k, LANES):
+        d_value = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+        s_item = T(0) if d_value == T(0) else pow(d_value, p)
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s_here = s_total
+    if lane == 0:
+        s[U(s_p + I(i * s_s0) + I(j * s_s1))] = s_here
+    grad_output_value = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    t0 = T(1) / p
+    t1 = pow(s_here, t0 - T(1)) / p * grad_output_value
+    grad_s_part_here = T(0) if s_here == T(0) or t0 == T(0) else t1
+    if lane == 0:
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+    grad_grad_s_part_part_total = T(0)
+    for k in range(lane, n_k, LANES):
+        d_value2 = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        t2 = grad_output_x1_value - grad_output_x2_value
+        t3 = sign(x1_value - x2_value) * t2
+        t4 = p * pow(d_value2, p - T(1)) * t3
+        grad_grad_s_part_part_item = T(0) if d_value2 == T(0) or p == T(0) else t4
+        grad_grad_s_part_part_total = plus(grad_grad_s_part_part_total, grad_grad_s_part_part_item)
+    grad_grad_s_part_part_total = joined_sum(grad_grad_s_part_part_total)
+    grad_grad_s_part_part_here = grad_grad_s_part_part_total
+    if lane == 0:
+        grad_grad_s_part_part[
+            U(
+                grad_grad_s_part_part_p
+                + I(i * grad_grad_s_part_part_s0)
+                + I(j * grad_grad_s_part_part_s1)
+            )
+        ] = grad_grad_s_part_part_here
+    grad_output_value2 = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    t5 = T(1) / p
+    t6 = t5 - T(1)
+    t7 = t6 * pow(s_here, t5 - T(2)) * (grad_output_value2 / p)
+    t8 = t7 * grad_grad_s_part_part_here
+    grad_s_part2_here = T(0) if s_here == T(0) or t5 == T(0) or t6 == T(0) else t8
+    if lane == 0:
+        grad_s_part2[U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))] = (
+            grad_s_part2_here
+        )
+
+
+def _cdist_power_backward_backward_device_2(
+    i,
+    j,
+    k,
+    rest,
+    d,
+    grad_s_part,
+    x1,
+    x2,
+    grad_output_x1,
+    grad_output_x2,
+    grad_s_part2,
+    grad_d,
+    d_at,
+    d_row,
+    d_s0,
+    d_s1,
+    d_s2,
+    grad_s_part_at,
+    grad_s_part_row,
+    grad_s_part_s0,
+    grad_s_part_s1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_s_part2_at,
+    grad_s_part2_row,
+    grad_s_part2_s0,
+    grad_s_part2_s1,
+    grad_d_at,
+    grad_d_row,
+    grad_d_s0,
+    grad_d_s1,
+    grad_d_s2,
+    batch,
+    dims,
+    batches,
+    p,
+):
+    """grad_d[..., i, j, k] = (0 if d[..., i, j, k] == 0 or p == 0 or p - 1 == 0 else (p - 1) *
+    pow(d[..., i, j, k], p - 2) * (grad_s_part[..., i, j] * p) * (sign(x1[..., i, k] - x2[...,
+    j, k]) * (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]))) + (0 if d[..., i, j, k]
+    == 0 or p == 0 else p * pow(d[..., i, j, k], p - 1) * grad_s_part2[..., i, j])
+    """
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    d_value = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+    grad_s_part_value = grad_s_part[
+        U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+    ]
+    x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+    x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+    grad_output_x1_value = grad_output_x1[
+        U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+    ]
+    grad_output_x2_value = grad_output_x2[
+        U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+    ]
+    grad_s_part2_value = grad_s_part2[
+        U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
+    ]
+    t0 = d_value == T(0) or p == T(0)
+    t1 = p - T(1)
+    t2 = grad_output_x1_value - grad_output_x2_value
+    t3 = sign(x1_value - x2_value) * t2
+    t4 = t1 * pow(d_value, p - T(2)) * (grad_s_part_value * p) * t3
+    t5 = T(0) if t0 or t1 == T(0) else t4
+    t6 = T(0) if t0 else p * pow(d_value, t1) * grad_s_part2_value
+    grad_d_here = t5 + t6
+    grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))] = grad_d_here
+
+
+def _cdist_power_backward_backward_device_3(
+    i,
+    k,
+    rest,
+    lane,
+    grad_d,
+    x1,
+    x2,
+    grad_x12,
+    grad_d_at,
+    grad_d_row,
+    grad_d_s0,
+    grad_d_s1,
+    grad_d_s2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = sum(j: grad_d[..., i, j, k] * sign(x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    grad_x12_total = T(0)
+    for j in range(lane, n_j, LANES):
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x12_item = grad_d_value * sign(x1_value - x2_value)
+        grad_x12_total = plus(grad_x12_total, grad_x12_item)
+    grad_x12_total = joined_sum(grad_x12_total)
+    grad_x12_here = grad_x12_total
+    if lane == 0 and needs_grad_x12:
+        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+
+
+def _cdist_power_backward_backward_device_3_step(
+    i,
+    k,
+    rest,
+    j,
+    reads,
+    part0,
+    grad_d,
+    x1,
+    x2,
+    grad_x12,
+    grad_d_at,
+    grad_d_row,
+    grad_d_s0,
+    grad_d_s1,
+    grad_d_s2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = sum(j: grad_d[..., i, j, k] * sign(x1[..., i, k] - x2[..., j,
+    k]))
+    """
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    if reads:
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = grad_d_value * sign(x1_value - x2_value)
+    else:
+        grad_x12_here = part0
+        if needs_grad_x12:
+            grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+    return part0
+
+
+def _cdist_power_backward_backward_device_3_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_backward_device_4(
+    j,
+    k,
+    rest,
+    lane,
+    grad_d,
+    x1,
+    x2,
+    grad_x22,
+    grad_d_at,
+    grad_d_row,
+    grad_d_s0,
+    grad_d_s1,
+    grad_d_s2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = sum(i: -(grad_d[..., i, j, k] * sign(x1[..., i, k] - x2[..., j,
+    k])))
+    """
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    grad_x22_total = T(0)
+    for i in range(lane, n_i, LANES):
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x22_item = -(grad_d_value * sign(x1_value - x2_value))
+        grad_x22_total = plus(grad_x22_total, grad_x22_item)
+    grad_x22_total = joined_sum(grad_x22_total)
+    grad_x22_here = grad_x22_total
+    if lane == 0 and needs_grad_x22:
+        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+
+
+def _cdist_power_backward_backward_device_4_step(
+    j,
+    k,
+    rest,
+    i,
+    reads,
+    part0,
+    grad_d,
+    x1,
+    x2,
+    grad_x22,
+    grad_d_at,
+    grad_d_row,
+    grad_d_s0,
+    grad_d_s1,
+    grad_d_s2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = sum(i: -(grad_d[..., i, j, k] * sign(x1[..., i, k] - x2[..., j,
+    k])))
+    """
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    if reads:
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = -(grad_d_value * sign(x1_value - x2_value))
+    else:
+        grad_x22_here = part0
+        if needs_grad_x22:
+            grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+    return part0
+
+
+def _cdist_power_backward_backward_device_4_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_backward_device_5(
+    i,
+    j,
+    rest,
+    s,
+    grad_grad_s_part_part,
+    grad_grad_output,
+    s_at,
+    s_row,
+    s_s0,
+    s_s1,
+    grad_grad_s_part_part_at,
+    grad_grad_s_part_part_row,
+    grad_grad_s_part_part_s0,
+    grad_grad_s_part_part_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    p,
+    needs_grad_grad_output,
+):
+    """grad_grad_output[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1
+    / p - 1) / p * grad_grad_s_part_part[..., i, j]
+    """
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_grad_s_part_part_p = I(
+        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
+    )
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    s_value = s[U(s_p + I(i * s_s0) + I(j * s_s1))]
+    grad_grad_s_part_part_value = grad_grad_s_part_part[
+        U(
+            grad_grad_s_part_part_p
+            + I(i * grad_grad_s_part_part_s0)
+            + I(j * grad_grad_s_part_part_s1)
+        )
+    ]
+    t0 = T(1) / p
+    t1 = pow(s_value, t0 - T(1)) / p * grad_grad_s_part_part_value
+    grad_grad_output_here = T(0) if s_value == T(0) or t0 == T(0) else t1
+    if needs_grad_grad_output:
+        grad_grad_output[
+            U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+        ] = grad_grad_output_here
+
+
+def _cdist_power_backward_backward_extents(grad_output_x1, grad_output_x2, grad_output, x1, x2):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_power_backward_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_power_backward_backward", "i", n_i, "size(grad_output, -2)", grad_output[-2])
+    agree("_cdist_power_backward_backward", "j", n_j, "size(grad_output, -1)", grad_output[-1])
+    agree(
+        "_cdist_power_backward_backward", "i", n_i, "size(grad_output_x1, -2)", grad_output_x1[-2]
+    )
+    agree(
+        "_cdist_power_backward_backward", "k", n_k, "size(grad_output_x1, -1)", grad_output_x1[-1]
+    )
+    agree(
+        "_cdist_power_backward_backward", "j", n_j, "size(grad_output_x2, -2)", grad_output_x2[-2]
+    )
+    agree(
+        "_cdist_power_backward_backward", "k", n_k, "size(grad_output_x2, -1)", grad_output_x2[-1]
+    )
+    return n_i, n_k, n_j
+
+
+_cdist_power_backward_backward = IndexProgram(
+    "_cdist_power_backward_backward",
+    arguments=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2", "p", "output_mask"),
+    inputs={
+        "grad_output_x1": TensorForm(True, ("", "")),
+        "grad_output_x2": TensorForm(True, ("", "")),
+        "grad_output": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+    },
+    results={
+        "grad_grad_output": TensorForm(True, ("i", "j")),
+        "grad_x12": TensorForm(True, ("i", "k")),
+        "grad_x22": TensorForm(True, ("j", "k")),
+    },
+    temporaries={},
+    on_device_temporaries={
+        "d": TensorForm(True, ("i", "j", "k")),
+        "s": TensorForm(True, ("i", "j")),
+        "grad_s_part": TensorForm(True, ("i", "j")),
+        "grad_grad_s_part_part": TensorForm(True, ("i", "j")),
+        "grad_s_part2": TensorForm(True, ("i", "j")),
+        "grad_d": TensorForm(True, ("i", "j", "k")),
+    },
+    integers=(),
+    measure=_cdist_power_backward_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_power_backward_backward_0,
+            arrays=(
+                "x1",
+                "x2",
+                "grad_output",
+                "grad_output_x1",
+                "grad_output_x2",
+                "grad_x12",
+                "grad_x22",
+                "grad_grad_output",
+            ),
+            writes=("grad_x12", "grad_x22", "grad_grad_output"),
+            extents=("i", "j", "k"),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(
+                ("i", "j", "k"),
+                ("i", "j"),
+                ("i", "j", "k"),
+                ("i", "j"),
+                ("i", "j", "k"),
+                ("j", "k", "i"),
+                ("i", "j"),
+            ),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_power_backward_backward_device_0,
+            arrays=("x1", "x2", "d"),
+            writes=("d",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_device_1,
+            arrays=(
+                "d",
+                "s",
+                "grad_output",
+                "grad_s_part",
+                "x1",
+                "x2",
+                "grad_output_x1",
+                "grad_output_x2",
+                "grad_grad_s_part_part",
+                "grad_s_part2",
+            ),
+            writes=("s", "grad_s_part", "grad_grad_s_part_part", "grad_s_part2"),
+            extents=("k",),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), (), ("k",), ()),
+            lanes=("k", True),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_device_2,
+            arrays=(
+                "d",
+                "grad_s_part",
+                "x1",
+                "x2",
+                "grad_output_x1",
+                "grad_output_x2",
+                "grad_s_part2",
+                "grad_d",
+            ),
+            writes=("grad_d",),
+            extents=(),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("i", "j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_device_3,
+            arrays=("grad_d", "x1", "x2", "grad_x12"),
+            writes=("grad_x12",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_backward_device_3_step,
+                    arrays=("grad_d", "x1", "x2", "grad_x12"),
+                    writes=("grad_x12",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                _cdist_power_backward_backward_device_3_joined,
+                "j",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_device_4,
+            arrays=("grad_d", "x1", "x2", "grad_x22"),
+            writes=("grad_x22",),
+            extents=("i",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+            lanes=("i", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_backward_device_4_step,
+                    arrays=("grad_d", "x1", "x2", "grad_x22"),
+                    writes=("grad_x22",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("j", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("i",),),
+                ),
+                _cdist_power_backward_backward_device_4_joined,
+                "i",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_device_5,
+            arrays=("s", "grad_grad_s_part_part", "grad_grad_output"),
+            writes=("grad_grad_output",),
+            extents=(),
+            integers=(),
+            numbers=("p",),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+    ),
+)
+
+
+def _cdist_inf_backward_0(
+    start,
+    stop,
+    x1,
+    x2,
+    output,
+    grad_output,
+    grad_x1,
+    grad_x2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_j,
+    n_k,
+    needs_grad_x1,
+    needs_grad_x2,
+):
+    """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
+        else 0)
+    grad_x1[..., i, k] = sum(j: (grad_output[..., i, j] / out_winners[..., i, j] if abs(x1[...,
+        i, k] - x2[..., j, k]) == output[..., i, j] else 0) * sign(x1[..., i, k] - x2[..., j,
+        k]))
+    grad_x2[..., j, k] = sum(i: -((grad_output[..., i, j] / out_winners[..., i, j] if
+        abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j] else 0) * sign(x1[..., i, k] -
+        x2[..., j, k])))
+    """
+    grad_x2_totals = np.empty(BLOCK, WIDE)
+    grad_x2_block = np.empty(BLOCK, T)
+    grad_x1_totals = np.empty(BLOCK, WIDE)
+    grad_x1_block = np.empty(BLOCK, T)
+    out_winners = np.empty(n_i * n_j, T)
+    for item in range(start, stop):
+        rest = item
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        output_p = output_at + row_start(batch, dims, output_row, rest)
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        grad_x1_p = grad_x1_at + row_start(batch, dims, grad_x1_row, rest)
+        grad_x2_p = grad_x2_at + row_start(batch, dims, grad_x2_row, rest)
+        for i in range(n_i):
+            for j in range(n_j):
+                out_winners_total = WIDE(0)
+                for begin in range(0, n_k, BLOCK):
+                    out_winners_run = T(0)
+                    for k in range(begin, lesser(begin + BLOCK, n_k)):
+                        x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        output_value = output[U(output_p + i * output_s0 + j * output_s1)]
+                        t0 = abs(x1_value - x2_value) == output_value
+                        out_winners_item = T(1) if t0 else T(0)
+                        out_winners_run = plus(out_winners_run, out_winners_item)
+                    out_winners_total = plus(out_winners_total, WIDE(out_winners_run))
+                out_winners[U(i * n_j + j)] = T(out_winners_total)
+        for i in range(n_i):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x1_block[U(k - begin)] = T(0)
+                    grad_x1_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for j in range(n_j):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
+                            grad_x1_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        output_value2 = output[U(output_p + i * output_s0 + j * output_s1)]
+                        grad_output_value = grad_output[
+                            U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                        ]
+                        out_winners_value = out_winners[U(i * n_j + j)]
+                        t1 = x1_value2 - x2_value2
+                        t2 = grad_output_value / out_winners_value
+                        t3 = t2 if abs(t1) == output_value2 else T(0)
+                        grad_x1_item = t3 * sign(t1)
+                        at = U(k - begin)
+                        before = grad_x1_block[at]
+                        grad_x1_block[at] = before + grad_x1_item
+                for k in range(begin, end):
+                    if needs_grad_x1:
+                        grad_x1[U(grad_x1_p + i * grad_x1_s0 + k * grad_x1_s1)] = T(
+                            grad_x1_totals[U(k - begin)] + WIDE(grad_x1_block[U(k - begin)])
+                        )
+        for j in range(n_j):
+            for begin in range(0, n_k, BLOCK):
+                end = lesser(begin + BLOCK, n_k)
+                for k in range(begin, end):
+                    grad_x2_block[U(k - begin)] = T(0)
+                    grad_x2_totals[U(k - begin)] = WIDE(0)
+                kept = 0
+                for i in range(n_i):
+                    if kept == RUN:
+                        for k in range(begin, end):
+                            at = U(k - begin)
+                            grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
+                            grad_x2_block[at] = T(0)
+                        kept = 0
+                    kept = kept + 1
+                    for k in range(begin, end):
+                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        output_value3 = output[U(output_p + i * output_s0 + j * output_s1)]
+                        grad_output_value2 = grad_output[
+                            U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                        ]
+                        out_winners_value2 = out_winners[U(i * n_j + j)]
+                        t4 = x1_value3 - x2_value3
+                        t5 = grad_output_value2 / out_winners_value2
+                        t6 = t5 if abs(t4) == output_value3 else T(0)
+                        t7 = t6 * sign(t4)
+                        grad_x2_item = -t7
+                        at = U(k - begin)
+                        before = grad_x2_block[at]
+                        grad_x2_block[at] = before + grad_x2_item
+                for k in range(begin, end):
+                    if needs_grad_x2:
+                        grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(
+                            grad_x2_totals[U(k - begin)] + WIDE(grad_x2_block[U(k - begin)])
+                        )
+    return True
+
+
+def _cdist_inf_backward_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    output,
+    out_winners,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    out_winners_at,
+    out_winners_row,
+    out_winners_s0,
+    out_winners_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+):
+    """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
+    else 0)
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    out_winners_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        t0 = abs(x1_value - x2_value) == output_value
+        out_winners_item = T(1) if t0 else T(0)
+        out_winners_total = plus(out_winners_total, out_winners_item)
+    out_winners_total = joined_sum(out_winners_total)
+    out_winners_here = out_winners_total
+    if lane == 0:
+        out_winners[U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))] = (
+            out_winners_here
+        )
+
+
+def _cdist_inf_backward_device_0_step(
+    i,
+    j,
+    rest,
+    k,
+    reads,
+    part0,
+    x1,
+    x2,
+    output,
+    out_winners,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    out_winners_at,
+    out_winners_row,
+    out_winners_s0,
+    out_winners_s1,
+    batch,
+    dims,
+    batches,
+):
+    """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
+    else 0)
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        t0 = abs(x1_value - x2_value) == output_value
+        part0 = T(1) if t0 else T(0)
+    else:
+        out_winners_here = part0
+        out_winners[U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))] = (
+            out_winners_here
+        )
+    return part0
+
+
+def _cdist_inf_backward_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_inf_backward_device_1(
+    i,
+    k,
+    rest,
+    lane,
+    x1,
+    x2,
+    output,
+    grad_output,
+    out_winners,
+    grad_x1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    out_winners_at,
+    out_winners_row,
+    out_winners_s0,
+    out_winners_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: (grad_output[..., i, j] / out_winners[..., i, j] if abs(x1[...,
+    i, k] - x2[..., j, k]) == output[..., i, j] else 0) * sign(x1[..., i, k] - x2[..., j, k]))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    grad_x1_total = T(0)
+    for j in range(lane, n_j, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        out_winners_value = out_winners[
+            U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = grad_output_value / out_winners_value
+        t2 = t1 if abs(t0) == output_value else T(0)
+        grad_x1_item = t2 * sign(t0)
+        grad_x1_total = plus(grad_x1_total, grad_x1_item)
+    grad_x1_total = joined_sum(grad_x1_total)
+    grad_x1_here = grad_x1_total
+    if lane == 0 and needs_grad_x1:
+        grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+
+
+def _cdist_inf_backward_device_1_step(
+    i,
+    k,
+    rest,
+    j,
+    reads,
+    part0,
+    x1,
+    x2,
+    output,
+    grad_output,
+    out_winners,
+    grad_x1,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    out_winners_at,
+    out_winners_row,
+    out_winners_s0,
+    out_winners_s1,
+    grad_x1_at,
+    grad_x1_row,
+    grad_x1_s0,
+    grad_x1_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x1,
+):
+    """grad_x1[..., i, k] = sum(j: (grad_output[..., i, j] / out_winners[..., i, j] if abs(x1[...,
+    i, k] - x2[..., j, k]) == output[..., i, j] else 0) * sign(x1[..., i, k] - x2[..., j, k]))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    grad_x1_p = I(grad_x1_at + row_start(batch, dims, grad_x1_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        out_winners_value = out_winners[
+            U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = grad_output_value / out_winners_value
+        t2 = t1 if abs(t0) == output_value else T(0)
+        part0 = t2 * sign(t0)
+    else:
+        grad_x1_here = part0
+        if needs_grad_x1:
+            grad_x1[U(grad_x1_p + I(i * grad_x1_s0) + I(k * grad_x1_s1))] = grad_x1_here
+    return part0
+
+
+def _cdist_inf_backward_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_inf_backward_device_2(
+    j,
+    k,
+    rest,
+    lane,
+    x1,
+    x2,
+    output,
+    grad_output,
+    out_winners,
+    grad_x2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    out_winners_at,
+    out_winners_row,
+    out_winners_s0,
+    out_winners_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -((grad_output[..., i, j] / out_winners[..., i, j] if
+    abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j] else 0) * sign(x1[..., i, k] -
+    x2[..., j, k])))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    grad_x2_total = T(0)
+    for i in range(lane, n_i, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        out_winners_value = out_winners[
+            U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = grad_output_value / out_winners_value
+        t2 = t1 if abs(t0) == output_value else T(0)
+        t3 = t2 * sign(t0)
+        grad_x2_item = -t3
+        grad_x2_total = plus(grad_x2_total, grad_x2_item)
+    grad_x2_total = joined_sum(grad_x2_total)
+    grad_x2_here = grad_x2_total
+    if lane == 0 and needs_grad_x2:
+        grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+
+
+def _cdist_inf_backward_device_2_step(
+    j,
+    k,
+    rest,
+    i,
+    reads,
+    part0,
+    x1,
+    x2,
+    output,
+    grad_output,
+    out_winners,
+    grad_x2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    grad_output_at,
+    grad_output_row,
+    grad_output_s0,
+    grad_output_s1,
+    out_winners_at,
+    out_winners_row,
+    out_winners_s0,
+    out_winners_s1,
+    grad_x2_at,
+    grad_x2_row,
+    grad_x2_s0,
+    grad_x2_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x2,
+):
+    """grad_x2[..., j, k] = sum(i: -((grad_output[..., i, j] / out_winners[..., i, j] if
+    abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j] else 0) * sign(x1[..., i, k] -
+    x2[..., j, k])))
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    grad_x2_p = I(grad_x2_at + row_start(batch, dims, grad_x2_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        out_winners_value = out_winners[
+            U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = grad_output_value / out_winners_value
+        t2 = t1 if abs(t0) == output_value else T(0)
+        t3 = t2 * sign(t0)
+        part0 = -t3
+    else:
+        grad_x2_here = part0
+        if needs_grad_x2:
+            grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
+    return part0
+
+
+def _cdist_inf_backward_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_inf_backward_extents(grad_output, x1, x2, output):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_inf_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_inf_backward", "i", n_i, "size(grad_output, -2)", grad_output[-2])
+    agree("_cdist_inf_backward", "j", n_j, "size(grad_output, -1)", grad_output[-1])
+    agree("_cdist_inf_backward", "i", n_i, "size(output, -2)", output[-2])
+    agree("_cdist_inf_backward", "j", n_j, "size(output, -1)", output[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_inf_backward = IndexProgram(
+    "_cdist_inf_backward",
+    arguments=("grad_output", "x1", "x2", "output", "output_mask"),
+    inputs={
+        "grad_output": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+        "output": TensorForm(True, ("", "")),
+    },
+    results={"grad_x1": TensorForm(True, ("i", "k")), "grad_x2": TensorForm(True, ("j", "k"))},
+    temporaries={},
+    on_device_temporaries={"out_winners": TensorForm(True, ("i", "j"))},
+    integers=(),
+    measure=_cdist_inf_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_inf_backward_0,
+            arrays=("x1", "x2", "output", "grad_output", "grad_x1", "grad_x2"),
+            writes=("grad_x1", "grad_x2"),
+            extents=("i", "j", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=(),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i", "j", "k"), ("i", "k", "j"), ("j", "k", "i")),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_inf_backward_device_0,
+            arrays=("x1", "x2", "output", "out_winners"),
+            writes=("out_winners",),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_inf_backward_device_0_step,
+                    arrays=("x1", "x2", "output", "out_winners"),
+                    writes=("out_winners",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "j"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("k",),),
+                ),
+                _cdist_inf_backward_device_0_joined,
+                "k",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_inf_backward_device_1,
+            arrays=("x1", "x2", "output", "grad_output", "out_winners", "grad_x1"),
+            writes=("grad_x1",),
+            extents=("j",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("j",),),
+            lanes=("j", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_inf_backward_device_1_step,
+                    arrays=("x1", "x2", "output", "grad_output", "out_winners", "grad_x1"),
+                    writes=("grad_x1",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("i", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("j",),),
+                ),
+                _cdist_inf_backward_device_1_joined,
+                "j",
+                False,
+                True,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cdist_inf_backward_device_2,
+            arrays=("x1", "x2", "output", "grad_output", "out_winners", "grad_x2"),
+            writes=("grad_x2",),
+            extents=("i",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("i",),),
+            lanes=("i", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_inf_backward_device_2_step,
+                    arrays=("x1", "x2", "output", "grad_output", "out_winners", "grad_x2"),
+                    writes=("grad_x2",),
+                    extents=(),
+                    integers=(),
+                    numbers=(),
+                    has_batch=True,
+                    items=("j", "k"),
+                    spread=None,
+                    runs_batch=False,
+                    over_batch=False,
+                    work=(("i",),),
+                ),
+                _cdist_inf_backward_device_2_joined,
+                "i",
+                False,
+                False,
+                ("T(0)",),
+                ("number",),
+                True,
+            ),
+        ),
+    ),
+)
+
+
+def _cdist_inf_backward_backward_0(
+    start,
+    stop,
+    x1,
+    x2,
+    output,
+    grad_output_x2,
+    grad_output_x1,
+    grad_grad_output,
+    grad_output2,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    grad_output2_at,
+    grad_output2_row,
+    grad_output2_s0,
+    grad_output2_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_i,
+    n_k,
+    needs_grad_grad_output,
+    needs_grad_output2,
+):
+    """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
+        else 0)
+    grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) / out_winners[...,
+        i, j] * (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]) if abs(x1[..., i, k] -
+        x2[..., j, k]) == output[..., i, j] else 0)
+    grad_output2[..., i, j] = 0
+    """
+    j = start % n_j
+    rest = start // n_j
+    i = rest % n_i
+    rest = rest // n_i
+    for _ in range(start, stop):
+        x1_p = x1_at + row_start(batch, dims, x1_row, rest)
+        x2_p = x2_at + row_start(batch, dims, x2_row, rest)
+        output_p = output_at + row_start(batch, dims, output_row, rest)
+        grad_output_x2_p = grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest)
+        grad_output_x1_p = grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest)
+        grad_grad_output_p = grad_grad_output_at + row_start(
+            batch, dims, grad_grad_output_row, rest
+        )
+        grad_output2_p = grad_output2_at + row_start(batch, dims, grad_output2_row, rest)
+        out_winners_total = WIDE(0)
+        for begin in range(0, n_k, BLOCK):
+            out_winners_run = T(0)
+            for k in range(begin, lesser(begin + BLOCK, n_k)):
+                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                output_value = output[U(output_p + i * output_s0 + j * output_s1)]
+                t0 = abs(x1_value - x2_value) == output_value
+                out_winners_item = T(1) if t0 else T(0)
+                out_winners_run = plus(out_winners_run, out_winners_item)
+            out_winners_total = plus(out_winners_total, WIDE(out_winners_run))
+        out_winners = T(out_winners_total)
+        grad_grad_output_total = WIDE(0)
+        for begin in range(0, n_k, BLOCK):
+            grad_grad_output_run = T(0)
+            for k in range(begin, lesser(begin + BLOCK, n_k)):
+                x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                output_value2 = output[U(output_p + i * output_s0 + j * output_s1)]
+                grad_output_x2_value = grad_output_x2[
+                    U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                ]
+                grad_output_x1_value = grad_output_x1[
+                    U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                ]
+                t1 = x1_value2 - x2_value2
+                t2 = grad_output_x1_value - grad_output_x2_value
+                t3 = sign(t1) / out_winners * t2
+                grad_grad_output_item = t3 if abs(t1) == output_value2 else T(0)
+                grad_grad_output_run = plus(grad_grad_output_run, grad_grad_output_item)
+            grad_grad_output_total = plus(grad_grad_output_total, WIDE(grad_grad_output_run))
+        grad_grad_output_here = T(grad_grad_output_total)
+        if needs_grad_grad_output:
+            grad_grad_output[
+                U(grad_grad_output_p + i * grad_grad_output_s0 + j * grad_grad_output_s1)
+            ] = grad_grad_output_here
+        grad_output2_here = T(0)
+        if needs_grad_output2:
+            grad_output2[U(grad_output2_p + i * grad_output2_s0 + j * grad_output2_s1)] = (
+                grad_output2_here
+            )
+        j += 1
+        if j == n_j:
+            j = 0
+            i += 1
+            if i == n_i:
+                i = 0
+                rest += 1
+    return True
+
+
+def _cdist_inf_backward_backward_1(
+    start,
+    stop,
+    grad_x12,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    n_i,
+    n_k,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = 0"""
+    i = start % n_i
+    rest = start // n_i
+    for _ in range(start, stop):
+        grad_x12_p = grad_x12_at + row_start(batch, dims, grad_x12_row, rest)
+        for k in range(n_k):
+            grad_x12_value = T(0)
+            if needs_grad_x12:
+                grad_x12[U(grad_x12_p + i * grad_x12_s0 + k * grad_x12_s1)] = grad_x12_value
+        i += 1
+        if i == n_i:
+            i = 0
+            rest += 1
+    return True
+
+
+def _cdist_inf_backward_backward_2(
+    start,
+    stop,
+    grad_x22,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    n_j,
+    n_k,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = 0"""
+    j = start % n_j
+    rest = start // n_j
+    for _ in range(start, stop):
+        grad_x22_p = grad_x22_at + row_start(batch, dims, grad_x22_row, rest)
+        for k in range(n_k):
+            grad_x22_value = T(0)
+            if needs_grad_x22:
+                grad_x22[U(grad_x22_p + j * grad_x22_s0 + k * grad_x22_s1)] = grad_x22_value
+        j += 1
+        if j == n_j:
+            j = 0
+            rest += 1
+    return True
+
+
+def _cdist_inf_backward_backward_device_0(
+    i,
+    j,
+    rest,
+    lane,
+    x1,
+    x2,
+    output,
+    grad_output_x2,
+    grad_output_x1,
+    grad_grad_output,
+    x1_at,
+    x1_row,
+    x1_s0,
+    x1_s1,
+    x2_at,
+    x2_row,
+    x2_s0,
+    x2_s1,
+    output_at,
+    output_row,
+    output_s0,
+    output_s1,
+    grad_output_x2_at,
+    grad_output_x2_row,
+    grad_output_x2_s0,
+    grad_output_x2_s1,
+    grad_output_x1_at,
+    grad_output_x1_row,
+    grad_output_x1_s0,
+    grad_output_x1_s1,
+    grad_grad_output_at,
+    grad_grad_output_row,
+    grad_grad_output_s0,
+    grad_grad_output_s1,
+    batch,
+    dims,
+    batches,
+    n_k,
+    needs_grad_grad_output,
+):
+    """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
+        else 0)
+    grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) / out_winners[...,
+        i, j] * (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]) if abs(x1[..., i, k] -
+        x2[..., j, k]) == output[..., i, j] else 0)
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    out_winners_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        t0 = abs(x1_value - x2_value) == output_value
+        out_winners_item = T(1) if t0 else T(0)
+        out_winners_total = plus(out_winners_total, out_winners_item)
+    out_winners_total = joined_sum(out_winners_total)
+    out_winners = out_winners_total
+    grad_grad_output_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value2 = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value2 = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value2 = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        t1 = x1_value2 - x2_value2
+        t2 = grad_output_x1_value - grad_output_x2_value
+        t3 = sign(t1) / out_winners * t2
+        grad_grad_output_item = t3 if abs(t1) == output_value2 else T(0)
+        grad_grad_output_total = plus(grad_grad_output_total, grad_grad_output_item)
+    grad_grad_output_total = joined_sum(grad_grad_output_total)
+    grad_grad_output_here = grad_grad_output_total
+    if lane == 0 and needs_grad_grad_output:
+        grad_grad_output[
+            U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+        ] = grad_grad_output_here
+
+
+def _cdist_inf_backward_backward_device_1(
+    i,
+    k,
+    rest,
+    grad_x12,
+    grad_x12_at,
+    grad_x12_row,
+    grad_x12_s0,
+    grad_x12_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x12,
+):
+    """grad_x12[..., i, k] = 0"""
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    grad_x12_here = T(0)
+    if needs_grad_x12:
+        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+
+
+def _cdist_inf_backward_backward_device_2(
+    j,
+    k,
+    rest,
+    grad_x22,
+    grad_x22_at,
+    grad_x22_row,
+    grad_x22_s0,
+    grad_x22_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_x22,
+):
+    """grad_x22[..., j, k] = 0"""
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    grad_x22_here = T(0)
+    if needs_grad_x22:
+        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+
+
+def _cdist_inf_backward_backward_device_3(
+    i,
+    j,
+    rest,
+    grad_output2,
+    grad_output2_at,
+    grad_output2_row,
+    grad_output2_s0,
+    grad_output2_s1,
+    batch,
+    dims,
+    batches,
+    needs_grad_output2,
+):
+    """grad_output2[..., i, j] = 0"""
+    grad_output2_p = I(grad_output2_at + row_start(batch, dims, grad_output2_row, rest))
+    grad_output2_here = T(0)
+    if needs_grad_output2:
+        grad_output2[U(grad_output2_p + I(i * grad_output2_s0) + I(j * grad_output2_s1))] = (
+            grad_output2_here
+        )
+
+
+def _cdist_inf_backward_backward_extents(grad_output_x1, grad_output_x2, x1, x2, output):
+    """The extents of i, k, j; sizes must agree."""
+    n_i = x1[-2]
+    n_k = x1[-1]
+    n_j = x2[-2]
+    agree("_cdist_inf_backward_backward", "k", n_k, "size(x2, -1)", x2[-1])
+    agree("_cdist_inf_backward_backward", "i", n_i, "size(output, -2)", output[-2])
+    agree("_cdist_inf_backward_backward", "j", n_j, "size(output, -1)", output[-1])
+    agree("_cdist_inf_backward_backward", "i", n_i, "size(grad_output_x1, -2)", grad_output_x1[-2])
+    agree("_cdist_inf_backward_backward", "k", n_k, "size(grad_output_x1, -1)", grad_output_x1[-1])
+    agree("_cdist_inf_backward_backward", "j", n_j, "size(grad_output_x2, -2)", grad_output_x2[-2])
+    agree("_cdist_inf_backward_backward", "k", n_k, "size(grad_output_x2, -1)", grad_output_x2[-1])
+    return n_i, n_k, n_j
+
+
+_cdist_inf_backward_backward = IndexProgram(
+    "_cdist_inf_backward_backward",
+    arguments=("grad_output_x1", "grad_output_x2", "x1", "x2", "output", "output_mask"),
+    inputs={
+        "grad_output_x1": TensorForm(True, ("", "")),
+        "grad_output_x2": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")),
+        "x2": TensorForm(True, ("", "")),
+        "output": TensorForm(True, ("", "")),
+    },
+    results={
+        "grad_grad_output": TensorForm(True, ("i", "j")),
+        "grad_x12": TensorForm(True, ("i", "k")),
+        "grad_x22": TensorForm(True, ("j", "k")),
+        "grad_output2": TensorForm(True, ("i", "j")),
+    },
+    temporaries={},
+    on_device_temporaries={},
+    integers=(),
+    measure=_cdist_inf_backward_backward_extents,
+    measures=("i", "k", "j"),
+    launches=(
+        Launch(
+            function=_cdist_inf_backward_backward_0,
+            arrays=(
+                "x1",
+                "x2",
+                "output",
+                "grad_output_x2",
+                "grad_output_x1",
+                "grad_grad_output",
+                "grad_output2",
+            ),
+            writes=("grad_grad_output", "grad_output2"),
+            extents=("j", "i", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ("k",), ()),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_1,
+            arrays=("grad_x12",),
+            writes=("grad_x12",),
+            extents=("i", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_2,
+            arrays=("grad_x22",),
+            writes=("grad_x22",),
+            extents=("j", "k"),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j",),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cdist_inf_backward_backward_device_0,
+            arrays=("x1", "x2", "output", "grad_output_x2", "grad_output_x1", "grad_grad_output"),
+            writes=("grad_grad_output",),
+            extents=("k",),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=(("k",), ("k",)),
+            lanes=("k", True),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_device_1,
+            arrays=("grad_x12",),
+            writes=("grad_x12",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_device_2,
+            arrays=("grad_x22",),
+            writes=("grad_x22",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("j", "k"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_device_3,
+            arrays=("grad_output2",),
+            writes=("grad_output2",),
+            extents=(),
+            integers=(),
+            numbers=(),
+            has_batch=True,
+            items=("i", "j"),
+            spread=None,
+            runs_batch=False,
+            over_batch=False,
+            work=((),),
         ),
     ),
 )

@@ -6768,6 +6768,171 @@ def recording_native_group_norm_backward(below, needs_grad_out, needs_input, nee
     return call
 
 
+class CdistOneBackward0(Node):
+    """_cdist_one
+    x1, x2: _cdist_one_backward(grad, x1, x2, grad_input_mask)
+    """
+
+    __slots__ = ("saved_x1", "saved_x2")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        grad_x1, grad_x2 = ops._cdist_one_backward(grad, x1, x2, grad_input_mask)
+        return grad_x1, grad_x2
+
+    def release(node):
+        node.saved_x1 = None
+        node.saved_x2 = None
+
+
+def recording__cdist_one(below, needs_x1, needs_x2):
+    """Records CdistOneBackward0 around `below`."""
+
+    def call(x1, x2):
+        result = below(x1, x2)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistOneBackward0()
+        node.edges = (
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class CdistTwoBackward0(Node):
+    """_cdist_two
+    x1, x2: _cdist_two_backward(grad, x1, x2, grad_input_mask)
+    """
+
+    __slots__ = ("saved_x1", "saved_x2")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        grad_x1, grad_x2 = ops._cdist_two_backward(grad, x1, x2, grad_input_mask)
+        return grad_x1, grad_x2
+
+    def release(node):
+        node.saved_x1 = None
+        node.saved_x2 = None
+
+
+def recording__cdist_two(below, needs_x1, needs_x2):
+    """Records CdistTwoBackward0 around `below`."""
+
+    def call(x1, x2):
+        result = below(x1, x2)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistTwoBackward0()
+        node.edges = (
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class CdistPowerBackward0(Node):
+    """_cdist_power
+    x1, x2: _cdist_power_backward(grad, x1, x2, p, grad_input_mask)
+    """
+
+    __slots__ = ("saved_p", "saved_x1", "saved_x2")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        p = node.saved_p
+        grad_x1, grad_x2 = ops._cdist_power_backward(grad, x1, x2, p, grad_input_mask)
+        return grad_x1, grad_x2
+
+    def release(node):
+        node.saved_x1 = None
+        node.saved_x2 = None
+
+
+def recording__cdist_power(below, needs_x1, needs_x2):
+    """Records CdistPowerBackward0 around `below`."""
+
+    def call(x1, x2, p):
+        result = below(x1, x2, p)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistPowerBackward0()
+        node.edges = (
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        node.saved_p = p
+        attach(result, node)
+        return result
+
+    return call
+
+
+class CdistInfBackward0(Node):
+    """_cdist_inf
+    x1, x2: _cdist_inf_backward(grad, x1, x2, result, grad_input_mask)
+    """
+
+    __slots__ = ("saved_result", "saved_x1", "saved_x2")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        result = unpack(node.saved_result, node)
+        grad_x1, grad_x2 = ops._cdist_inf_backward(grad, x1, x2, result, grad_input_mask)
+        return grad_x1, grad_x2
+
+    def release(node):
+        node.saved_x1 = None
+        node.saved_x2 = None
+        node.saved_result = None
+
+
+def recording__cdist_inf(below, needs_x1, needs_x2):
+    """Records CdistInfBackward0 around `below`."""
+
+    def call(x1, x2):
+        result = below(x1, x2)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistInfBackward0()
+        node.edges = (
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        node.saved_result = save_result(result, 0)
+        attach(result, node)
+        return result
+
+    return call
+
+
 class PairDistancesBackward0(Node):
     """_pair_distances
     self: pair_distances_backward(grad, self, rows, columns, result)
@@ -7824,6 +7989,340 @@ def recording__c10d_all_to_all_single(below, needs_input):
         node.saved_input_split_sizes = input_split_sizes
         node.saved_group_name = group_name
         attach_unary(result, input, node)
+        return result
+
+    return call
+
+
+class CdistOneBackwardBackward0(MultiOutputNode):
+    """_cdist_one_backward
+    grad_output, x1, x2: _cdist_one_backward_backward(grads[0], grads[1], x1, x2, grad_input_mask)
+    """
+
+    __slots__ = ("saved_x1", "saved_x2")
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        grad_grad_output, grad_x1, grad_x2 = ops._cdist_one_backward_backward(
+            grads[0], grads[1], x1, x2, grad_input_mask
+        )
+        return grad_grad_output, grad_x1, grad_x2
+
+    def release(node):
+        node.saved_x1 = None
+        node.saved_x2 = None
+
+
+def recording__cdist_one_backward(below, needs_grad_output, needs_x1, needs_x2):
+    """Records CdistOneBackwardBackward0 around `below`."""
+
+    def call(grad_output, x1, x2, output_mask):
+        result = below(grad_output, x1, x2, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistOneBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CdistOneBackwardBackwardBackward0(MultiOutputNode):
+    """_cdist_one_backward_backward
+    grad_output_x1, grad_output_x2, x1, x2: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_x1, grad_grad_output_x2, grad_x1, grad_x2 = (
+            errors.raise_not_differentiable("_cdist_one_backward_backward")
+        )
+        return grad_grad_output_x1, grad_grad_output_x2, grad_x1, grad_x2
+
+
+def recording__cdist_one_backward_backward(
+    below, needs_grad_output_x1, needs_grad_output_x2, needs_x1, needs_x2
+):
+    """Records CdistOneBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_x1, grad_output_x2, x1, x2, output_mask):
+        result = below(grad_output_x1, grad_output_x2, x1, x2, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistOneBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_x1) if needs_grad_output_x1 else None,
+            gradient_edge(grad_output_x2) if needs_grad_output_x2 else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CdistTwoBackwardBackward0(MultiOutputNode):
+    """_cdist_two_backward
+    grad_output, x1, x2: _cdist_two_backward_backward(grads[0], grads[1], grad_output, x1, x2,
+        grad_input_mask)
+    """
+
+    __slots__ = ("saved_grad_output", "saved_x1", "saved_x2")
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_output = unpack(node.saved_grad_output, node)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        grad_grad_output, grad_x1, grad_x2 = ops._cdist_two_backward_backward(
+            grads[0], grads[1], grad_output, x1, x2, grad_input_mask
+        )
+        return grad_grad_output, grad_x1, grad_x2
+
+    def release(node):
+        node.saved_grad_output = None
+        node.saved_x1 = None
+        node.saved_x2 = None
+
+
+def recording__cdist_two_backward(below, needs_grad_output, needs_x1, needs_x2):
+    """Records CdistTwoBackwardBackward0 around `below`."""
+
+    def call(grad_output, x1, x2, output_mask):
+        result = below(grad_output, x1, x2, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistTwoBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        node.saved_grad_output = save(grad_output)
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CdistTwoBackwardBackwardBackward0(MultiOutputNode):
+    """_cdist_two_backward_backward
+    grad_output_x1, grad_output_x2, grad_output, x1, x2: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_x1, grad_grad_output_x2, grad_grad_output, grad_x1, grad_x2 = (
+            errors.raise_not_differentiable("_cdist_two_backward_backward")
+        )
+        return grad_grad_output_x1, grad_grad_output_x2, grad_grad_output, grad_x1, grad_x2
+
+
+def recording__cdist_two_backward_backward(
+    below, needs_grad_output_x1, needs_grad_output_x2, needs_grad_output, needs_x1, needs_x2
+):
+    """Records CdistTwoBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_x1, grad_output_x2, grad_output, x1, x2, output_mask):
+        result = below(grad_output_x1, grad_output_x2, grad_output, x1, x2, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistTwoBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_x1) if needs_grad_output_x1 else None,
+            gradient_edge(grad_output_x2) if needs_grad_output_x2 else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CdistPowerBackwardBackward0(MultiOutputNode):
+    """_cdist_power_backward
+    grad_output, x1, x2: _cdist_power_backward_backward(grads[0], grads[1], grad_output, x1, x2, p,
+        grad_input_mask)
+    """
+
+    __slots__ = ("saved_grad_output", "saved_p", "saved_x1", "saved_x2")
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_output = unpack(node.saved_grad_output, node)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        p = node.saved_p
+        grad_grad_output, grad_x1, grad_x2 = ops._cdist_power_backward_backward(
+            grads[0], grads[1], grad_output, x1, x2, p, grad_input_mask
+        )
+        return grad_grad_output, grad_x1, grad_x2
+
+    def release(node):
+        node.saved_grad_output = None
+        node.saved_x1 = None
+        node.saved_x2 = None
+
+
+def recording__cdist_power_backward(below, needs_grad_output, needs_x1, needs_x2):
+    """Records CdistPowerBackwardBackward0 around `below`."""
+
+    def call(grad_output, x1, x2, p, output_mask):
+        result = below(grad_output, x1, x2, p, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistPowerBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        node.saved_grad_output = save(grad_output)
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        node.saved_p = p
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CdistPowerBackwardBackwardBackward0(MultiOutputNode):
+    """_cdist_power_backward_backward
+    grad_output_x1, grad_output_x2, grad_output, x1, x2: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_x1, grad_grad_output_x2, grad_grad_output, grad_x1, grad_x2 = (
+            errors.raise_not_differentiable("_cdist_power_backward_backward")
+        )
+        return grad_grad_output_x1, grad_grad_output_x2, grad_grad_output, grad_x1, grad_x2
+
+
+def recording__cdist_power_backward_backward(
+    below, needs_grad_output_x1, needs_grad_output_x2, needs_grad_output, needs_x1, needs_x2
+):
+    """Records CdistPowerBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_x1, grad_output_x2, grad_output, x1, x2, p, output_mask):
+        result = below(grad_output_x1, grad_output_x2, grad_output, x1, x2, p, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistPowerBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_x1) if needs_grad_output_x1 else None,
+            gradient_edge(grad_output_x2) if needs_grad_output_x2 else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CdistInfBackwardBackward0(MultiOutputNode):
+    """_cdist_inf_backward
+    grad_output, x1, x2, output: _cdist_inf_backward_backward(grads[0], grads[1], x1, x2, output,
+        grad_input_mask)
+    """
+
+    __slots__ = ("saved_output", "saved_x1", "saved_x2")
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        x1 = unpack(node.saved_x1, node)
+        x2 = unpack(node.saved_x2, node)
+        output = unpack(node.saved_output, node)
+        grad_grad_output, grad_x1, grad_x2, grad_output = ops._cdist_inf_backward_backward(
+            grads[0], grads[1], x1, x2, output, grad_input_mask
+        )
+        return grad_grad_output, grad_x1, grad_x2, grad_output
+
+    def release(node):
+        node.saved_x1 = None
+        node.saved_x2 = None
+        node.saved_output = None
+
+
+def recording__cdist_inf_backward(below, needs_grad_output, needs_x1, needs_x2, needs_output):
+    """Records CdistInfBackwardBackward0 around `below`."""
+
+    def call(grad_output_, x1, x2, output, output_mask):
+        result = below(grad_output_, x1, x2, output, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistInfBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_) if needs_grad_output else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+            gradient_edge(output) if needs_output else None,
+        )
+        node.saved_x1 = save(x1)
+        node.saved_x2 = save(x2)
+        node.saved_output = save(output)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class CdistInfBackwardBackwardBackward0(MultiOutputNode):
+    """_cdist_inf_backward_backward
+    grad_output_x1, grad_output_x2, x1, x2, output: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_x1, grad_grad_output_x2, grad_x1, grad_x2, grad_output = (
+            errors.raise_not_differentiable("_cdist_inf_backward_backward")
+        )
+        return grad_grad_output_x1, grad_grad_output_x2, grad_x1, grad_x2, grad_output
+
+
+def recording__cdist_inf_backward_backward(
+    below, needs_grad_output_x1, needs_grad_output_x2, needs_x1, needs_x2, needs_output
+):
+    """Records CdistInfBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_x1, grad_output_x2, x1, x2, output, output_mask):
+        result = below(grad_output_x1, grad_output_x2, x1, x2, output, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = CdistInfBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_x1) if needs_grad_output_x1 else None,
+            gradient_edge(grad_output_x2) if needs_grad_output_x2 else None,
+            gradient_edge(x1) if needs_x1 else None,
+            gradient_edge(x2) if needs_x2 else None,
+            gradient_edge(output) if needs_output else None,
+        )
+        attach_outputs(result, node)
         return result
 
     return call

@@ -3545,6 +3545,74 @@ native_group_norm_backward = Dispatch(
     record=nodes.recording_native_group_norm_backward,
 )
 
+_cdist_one = Dispatch(
+    "_cdist_one",
+    "_cdist_one(Tensor x1, Tensor x2) -> Tensor",
+    {"x1": "tensor", "x2": "tensor"},
+    arguments={"x1": "operand", "x2": "operand"},
+    promotion="same",
+    promoted=("x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_one",
+        "CUDA": "torchgen_out.kernels.index:_cdist_one",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_one.shapes,
+    differentiable=("x1", "x2"),
+    record=nodes.recording__cdist_one,
+)
+
+_cdist_two = Dispatch(
+    "_cdist_two",
+    "_cdist_two(Tensor x1, Tensor x2) -> Tensor",
+    {"x1": "tensor", "x2": "tensor"},
+    arguments={"x1": "operand", "x2": "operand"},
+    promotion="same",
+    promoted=("x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_two",
+        "CUDA": "torchgen_out.kernels.index:_cdist_two",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_two.shapes,
+    differentiable=("x1", "x2"),
+    record=nodes.recording__cdist_two,
+)
+
+_cdist_power = Dispatch(
+    "_cdist_power",
+    "_cdist_power(Tensor x1, Tensor x2, float p) -> Tensor",
+    {"x1": "tensor", "x2": "tensor"},
+    arguments={"x1": "operand", "x2": "operand", "p": "scalar"},
+    promotion="same",
+    promoted=("x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_power",
+        "CUDA": "torchgen_out.kernels.index:_cdist_power",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_power.shapes,
+    differentiable=("x1", "x2"),
+    record=nodes.recording__cdist_power,
+)
+
+_cdist_inf = Dispatch(
+    "_cdist_inf",
+    "_cdist_inf(Tensor x1, Tensor x2) -> Tensor",
+    {"x1": "tensor", "x2": "tensor"},
+    arguments={"x1": "operand", "x2": "operand"},
+    promotion="same",
+    promoted=("x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_inf",
+        "CUDA": "torchgen_out.kernels.index:_cdist_inf",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_inf.shapes,
+    differentiable=("x1", "x2"),
+    record=nodes.recording__cdist_inf,
+)
+
 _pair_distances = Dispatch(
     "_pair_distances",
     "_pair_distances(Tensor self, Tensor rows, Tensor columns) -> Tensor",
@@ -4060,4 +4128,215 @@ _c10d_all_to_all_single = Dispatch(
     meta=collective_shapes.all_to_all_single,
     differentiable=("input",),
     record=nodes.recording__c10d_all_to_all_single,
+)
+
+_cdist_one_backward = Dispatch(
+    "_cdist_one_backward",
+    "_cdist_one_backward(Tensor grad_output, Tensor x1, Tensor x2, bool[2] output_mask) -> "
+    "(Tensor, Tensor)",
+    {"grad_output": "tensor", "x1": "tensor", "x2": "tensor"},
+    arguments={"grad_output": "operand", "x1": "operand", "x2": "operand", "output_mask": "raw"},
+    promotion="same",
+    promoted=("grad_output", "x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_one_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_one_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_one_backward.shapes,
+    outputs=2,
+    differentiable=("grad_output", "x1", "x2"),
+    record=nodes.recording__cdist_one_backward,
+)
+
+_cdist_one_backward_backward = Dispatch(
+    "_cdist_one_backward_backward",
+    "_cdist_one_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor x1, "
+    "Tensor x2, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    {"grad_output_x1": "tensor", "grad_output_x2": "tensor", "x1": "tensor", "x2": "tensor"},
+    arguments={
+        "grad_output_x1": "operand",
+        "grad_output_x2": "operand",
+        "x1": "operand",
+        "x2": "operand",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_x1", "grad_output_x2", "x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_one_backward_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_one_backward_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_one_backward_backward.shapes,
+    outputs=3,
+    differentiable=("grad_output_x1", "grad_output_x2", "x1", "x2"),
+    record=nodes.recording__cdist_one_backward_backward,
+)
+
+_cdist_two_backward = Dispatch(
+    "_cdist_two_backward",
+    "_cdist_two_backward(Tensor grad_output, Tensor x1, Tensor x2, bool[2] output_mask) -> "
+    "(Tensor, Tensor)",
+    {"grad_output": "tensor", "x1": "tensor", "x2": "tensor"},
+    arguments={"grad_output": "operand", "x1": "operand", "x2": "operand", "output_mask": "raw"},
+    promotion="same",
+    promoted=("grad_output", "x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_two_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_two_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_two_backward.shapes,
+    outputs=2,
+    differentiable=("grad_output", "x1", "x2"),
+    record=nodes.recording__cdist_two_backward,
+)
+
+_cdist_two_backward_backward = Dispatch(
+    "_cdist_two_backward_backward",
+    "_cdist_two_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor "
+    "grad_output, Tensor x1, Tensor x2, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    {
+        "grad_output_x1": "tensor",
+        "grad_output_x2": "tensor",
+        "grad_output": "tensor",
+        "x1": "tensor",
+        "x2": "tensor",
+    },
+    arguments={
+        "grad_output_x1": "operand",
+        "grad_output_x2": "operand",
+        "grad_output": "operand",
+        "x1": "operand",
+        "x2": "operand",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_two_backward_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_two_backward_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_two_backward_backward.shapes,
+    outputs=3,
+    differentiable=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
+    record=nodes.recording__cdist_two_backward_backward,
+)
+
+_cdist_power_backward = Dispatch(
+    "_cdist_power_backward",
+    "_cdist_power_backward(Tensor grad_output, Tensor x1, Tensor x2, float p, bool[2] "
+    "output_mask) -> (Tensor, Tensor)",
+    {"grad_output": "tensor", "x1": "tensor", "x2": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "x1": "operand",
+        "x2": "operand",
+        "p": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output", "x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_power_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_power_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_power_backward.shapes,
+    outputs=2,
+    differentiable=("grad_output", "x1", "x2"),
+    record=nodes.recording__cdist_power_backward,
+)
+
+_cdist_power_backward_backward = Dispatch(
+    "_cdist_power_backward_backward",
+    "_cdist_power_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor "
+    "grad_output, Tensor x1, Tensor x2, float p, bool[3] output_mask) -> (Tensor, Tensor, "
+    "Tensor)",
+    {
+        "grad_output_x1": "tensor",
+        "grad_output_x2": "tensor",
+        "grad_output": "tensor",
+        "x1": "tensor",
+        "x2": "tensor",
+    },
+    arguments={
+        "grad_output_x1": "operand",
+        "grad_output_x2": "operand",
+        "grad_output": "operand",
+        "x1": "operand",
+        "x2": "operand",
+        "p": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_power_backward_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_power_backward_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_power_backward_backward.shapes,
+    outputs=3,
+    differentiable=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
+    record=nodes.recording__cdist_power_backward_backward,
+)
+
+_cdist_inf_backward = Dispatch(
+    "_cdist_inf_backward",
+    "_cdist_inf_backward(Tensor grad_output, Tensor x1, Tensor x2, Tensor output, bool[2] "
+    "output_mask) -> (Tensor, Tensor)",
+    {"grad_output": "tensor", "x1": "tensor", "x2": "tensor", "output": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "x1": "operand",
+        "x2": "operand",
+        "output": "operand",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output", "x1", "x2", "output"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_inf_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_inf_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_inf_backward.shapes,
+    outputs=2,
+    differentiable=("grad_output", "x1", "x2", "output"),
+    record=nodes.recording__cdist_inf_backward,
+)
+
+_cdist_inf_backward_backward = Dispatch(
+    "_cdist_inf_backward_backward",
+    "_cdist_inf_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor x1, "
+    "Tensor x2, Tensor output, bool[4] output_mask) -> (Tensor, Tensor, Tensor, Tensor)",
+    {
+        "grad_output_x1": "tensor",
+        "grad_output_x2": "tensor",
+        "x1": "tensor",
+        "x2": "tensor",
+        "output": "tensor",
+    },
+    arguments={
+        "grad_output_x1": "operand",
+        "grad_output_x2": "operand",
+        "x1": "operand",
+        "x2": "operand",
+        "output": "operand",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_x1", "grad_output_x2", "x1", "x2", "output"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "torchgen_out.kernels.index:_cdist_inf_backward_backward",
+        "CUDA": "torchgen_out.kernels.index:_cdist_inf_backward_backward",
+    },
+    meta=torchgen_out_kernels_index_shapes._cdist_inf_backward_backward.shapes,
+    outputs=4,
+    differentiable=("grad_output_x1", "grad_output_x2", "x1", "x2", "output"),
+    record=nodes.recording__cdist_inf_backward_backward,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from torchgen_out._runtime.core import device as devices
@@ -35,7 +36,18 @@ def cdist(x1: Any, x2: Any, p: float = 2, compute_mode: str = IF_MANY) -> Any:
         by_products = max(x1.shape[-2], x2.shape[-2]) >= MANY
     if p == 2 and by_products:
         return _euclidean(x1, x2)
-    return ops.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    if p == inf:
+        return ops._cdist_inf(x1, x2) if x1.shape[-1] else _no_distances(x1, x2)
+    if p == 0:
+        return ops.linalg_vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    if p == 1:
+        return ops._cdist_one(x1, x2)
+    return ops._cdist_two(x1, x2) if p == 2 else ops._cdist_power(x1, x2, p)
+
+
+def _no_distances(x1: Any, x2: Any) -> Any:
+    """Between rows without elements."""
+    return x1.sum(-1).unsqueeze(-1) + x2.sum(-1).unsqueeze(-2)
 
 
 def _euclidean(x1: Any, x2: Any) -> Any:
