@@ -206,7 +206,7 @@ def test_kernels_compile(emulated, operator, dtype):
         _compiled(source, "float64" in source.text, "complex" in source.text)
 
 
-OF_PRODUCTS = ("window_start", "window_end", "first_window", "last_window")
+OF_PRODUCTS = ("window_size", "first_window", "last_window")
 """What divides products of two indices, which 32 bits may not hold, and has 64 for them."""
 OF_WORDS = ("whole_wide",)
 """What divides random words of 64 bits."""

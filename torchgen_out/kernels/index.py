@@ -11083,15 +11083,18 @@ def _avg_pool_backward_0(
     grad_output,
     share,
     grad_output_at,
+    grad_output_row,
     grad_output_s0,
     grad_output_s1,
     grad_output_s2,
-    grad_output_s3,
     share_at,
+    share_row,
     share_s0,
     share_s1,
     share_s2,
-    share_s3,
+    batch,
+    dims,
+    batches,
     n_x,
     n_y,
     n_z,
@@ -11112,20 +11115,21 @@ def _avg_pool_backward_0(
     border_w,
     divisor,
 ):
-    """elements[p, z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+    """elements[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
         border_d + depth + padding_d >= k + z * stride_d + 1 and i + y * stride_h + border_h >=
         padding_h and border_h + height + padding_h >= i + y * stride_h + 1 and j + x * stride_w
         + border_w >= padding_w and border_w + padding_w + width >= j + x * stride_w + 1: 1)
-    share[p, z, y, x] = grad_output[p, z, y, x] / (divisor if divisor != 0 else elements[p, z,
-        y, x])
+    share[..., z, y, x] = grad_output[..., z, y, x] / (divisor if divisor != 0 else
+        elements[..., z, y, x])
     """
     elements = np.empty(n_x, T)
     y = start % n_y
     rest = start // n_y
     z = rest % n_z
     rest = rest // n_z
-    p = rest
     for _ in range(start, stop):
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        share_p = share_at + row_start(batch, dims, share_row, rest)
         for x in range(n_x):
             elements[U(x)] = T(
                 greater(
@@ -11147,13 +11151,7 @@ def _avg_pool_backward_0(
         for x in range(n_x):
             grad_output_value = T(
                 grad_output[
-                    U(
-                        grad_output_at
-                        + p * grad_output_s0
-                        + z * grad_output_s1
-                        + y * grad_output_s2
-                        + x * grad_output_s3
-                    )
+                    U(grad_output_p + z * grad_output_s0 + y * grad_output_s1 + x * grad_output_s2)
                 ]
             )
             test_value = divisor != 0
@@ -11161,16 +11159,14 @@ def _avg_pool_backward_0(
             place_value = T(divisor)
             t0 = place_value if test_value else elements_value
             share_value = grad_output_value / t0
-            share[U(share_at + p * share_s0 + z * share_s1 + y * share_s2 + x * share_s3)] = (
-                share_value
-            )
+            share[U(share_p + z * share_s0 + y * share_s1 + x * share_s2)] = share_value
         y += 1
         if y == n_y:
             y = 0
             z += 1
             if z == n_z:
                 z = 0
-                p += 1
+                rest += 1
     return True
 
 
@@ -11180,15 +11176,18 @@ def _avg_pool_backward_1(
     out,
     share,
     out_at,
+    out_row,
     out_s0,
     out_s1,
     out_s2,
-    out_s3,
     share_at,
+    share_row,
     share_s0,
     share_s1,
     share_s2,
-    share_s3,
+    batch,
+    dims,
+    batches,
     n_d,
     n_h,
     n_w,
@@ -11208,16 +11207,19 @@ def _avg_pool_backward_1(
     dilation_w,
     padding_w,
 ):
-    """out[p, d, h, w] = sum(k, i, j, z, y, x where stride_d >= 1 and k * dilation_d + z * stride_d
-    == d + padding_d and stride_h >= 1 and i * dilation_h + y * stride_h == h + padding_h and
-    stride_w >= 1 and j * dilation_w + x * stride_w == w + padding_w: share[p, z, y, x])
+    """out[..., d, h, w] = sum(k, i, j, z, y, x where stride_d >= 1 and k * dilation_d + z *
+    stride_d == d + padding_d and stride_h >= 1 and i * dilation_h + y * stride_h == h +
+    padding_h and stride_w >= 1 and j * dilation_w + x * stride_w == w + padding_w: share[...,
+    z, y, x])
     """
     for item in range(start, stop):
-        p = item
+        rest = item
+        share_p = share_at + row_start(batch, dims, share_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
         for d in range(n_d):
             for h in range(n_h):
                 for w in range(n_w):
-                    out[U(out_at + p * out_s0 + d * out_s1 + h * out_s2 + w * out_s3)] = T(0)
+                    out[U(out_p + d * out_s0 + h * out_s1 + w * out_s2)] = T(0)
         if stride_d - 1 >= 0 and stride_h - 1 >= 0 and stride_w - 1 >= 0:
             for k in range(n_k):
                 for i in range(n_i):
@@ -11233,20 +11235,18 @@ def _avg_pool_backward_1(
                                             if (to_w_place >= 0) & (to_w_place < n_w):
                                                 share_value = share[
                                                     U(
-                                                        share_at
-                                                        + p * share_s0
-                                                        + z * share_s1
-                                                        + y * share_s2
-                                                        + x * share_s3
+                                                        share_p
+                                                        + z * share_s0
+                                                        + y * share_s1
+                                                        + x * share_s2
                                                     )
                                                 ]
                                                 out_item = share_value
                                                 at = U(
-                                                    out_at
-                                                    + p * out_s0
-                                                    + to_d_place * out_s1
-                                                    + to_h_place * out_s2
-                                                    + to_w_place * out_s3
+                                                    out_p
+                                                    + to_d_place * out_s0
+                                                    + to_h_place * out_s1
+                                                    + to_w_place * out_s2
                                                 )
                                                 before = out[at]
                                                 out[at] = before + out_item
@@ -11254,23 +11254,26 @@ def _avg_pool_backward_1(
 
 
 def _avg_pool_backward_device_0(
-    p,
     z,
     y,
     x,
+    rest,
     lane,
     grad_output,
     share,
     grad_output_at,
+    grad_output_row,
     grad_output_s0,
     grad_output_s1,
     grad_output_s2,
-    grad_output_s3,
     share_at,
+    share_row,
     share_s0,
     share_s1,
     share_s2,
-    share_s3,
+    batch,
+    dims,
+    batches,
     n_k,
     n_d,
     n_i,
@@ -11288,13 +11291,15 @@ def _avg_pool_backward_device_0(
     border_w,
     divisor,
 ):
-    """elements[p, z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+    """elements[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
         border_d + depth + padding_d >= k + z * stride_d + 1 and i + y * stride_h + border_h >=
         padding_h and border_h + height + padding_h >= i + y * stride_h + 1 and j + x * stride_w
         + border_w >= padding_w and border_w + padding_w + width >= j + x * stride_w + 1: 1)
-    share[p, z, y, x] = grad_output[p, z, y, x] / (divisor if divisor != 0 else elements[p, z,
-        y, x])
+    share[..., z, y, x] = grad_output[..., z, y, x] / (divisor if divisor != 0 else
+        elements[..., z, y, x])
     """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    share_p = I(share_at + row_start(batch, dims, share_row, rest))
     elements = T(
         greater(
             lesser(n_k, I(border_d + n_d + padding_d - z * stride_d))
@@ -11314,42 +11319,37 @@ def _avg_pool_backward_device_0(
     )
     grad_output_value = T(
         grad_output[
-            U(
-                grad_output_at
-                + I(p * grad_output_s0)
-                + I(z * grad_output_s1)
-                + I(y * grad_output_s2)
-                + I(x * grad_output_s3)
-            )
+            U(grad_output_p + I(z * grad_output_s0) + I(y * grad_output_s1) + I(x * grad_output_s2))
         ]
     )
     test_value = divisor != 0
     place_value = T(divisor)
     share_here = grad_output_value / (place_value if test_value else elements)
     if lane == 0:
-        share[
-            U(share_at + I(p * share_s0) + I(z * share_s1) + I(y * share_s2) + I(x * share_s3))
-        ] = share_here
+        share[U(share_p + I(z * share_s0) + I(y * share_s1) + I(x * share_s2))] = share_here
 
 
 def _avg_pool_backward_device_1(
-    p,
     d,
     h,
     w,
+    rest,
     lane,
     share,
     out,
     share_at,
+    share_row,
     share_s0,
     share_s1,
     share_s2,
-    share_s3,
     out_at,
+    out_row,
     out_s0,
     out_s1,
     out_s2,
-    out_s3,
+    batch,
+    dims,
+    batches,
     n_k,
     n_z,
     n_i,
@@ -11366,17 +11366,19 @@ def _avg_pool_backward_device_1(
     padding_w,
     dilation_w,
 ):
-    """out[p, d, h, w] = sum(k, i, j where stride_d >= 1 and stride_h >= 1 and stride_w >= 1 and
+    """out[..., d, h, w] = sum(k, i, j where stride_d >= 1 and stride_h >= 1 and stride_w >= 1 and
     ((d + padding_d - k * dilation_d) // stride_d) >= 0 and size(grad_output, -3) >= ((d +
     padding_d - k * dilation_d) // stride_d) + 1 and ((d + padding_d - k * dilation_d) %
     stride_d) == 0 and ((h + padding_h - i * dilation_h) // stride_h) >= 0 and size(grad_output,
     -2) >= ((h + padding_h - i * dilation_h) // stride_h) + 1 and ((h + padding_h - i *
     dilation_h) % stride_h) == 0 and ((w + padding_w - j * dilation_w) // stride_w) >= 0 and
     size(grad_output, -1) >= ((w + padding_w - j * dilation_w) // stride_w) + 1 and ((w +
-    padding_w - j * dilation_w) % stride_w) == 0: share[p, ((d + padding_d - k * dilation_d) //
-    stride_d), ((h + padding_h - i * dilation_h) // stride_h), ((w + padding_w - j * dilation_w)
-    // stride_w)])
+    padding_w - j * dilation_w) % stride_w) == 0: share[..., ((d + padding_d - k * dilation_d)
+    // stride_d), ((h + padding_h - i * dilation_h) // stride_h), ((w + padding_w - j *
+    dilation_w) // stride_w)])
     """
+    share_p = I(share_at + row_start(batch, dims, share_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
     out_total = T(0)
     if I(stride_d - 1) >= 0 and I(stride_h - 1) >= 0 and I(stride_w - 1) >= 0:
         for k in range(n_k):
@@ -11402,19 +11404,18 @@ def _avg_pool_backward_device_1(
                             ):
                                 share_value = share[
                                     U(
-                                        share_at
-                                        + I(p * share_s0)
+                                        share_p
                                         + I(
                                             I(quotient(I(d + padding_d - k * dilation_d), stride_d))
-                                            * share_s1
+                                            * share_s0
                                         )
                                         + I(
                                             I(quotient(I(h + padding_h - i * dilation_h), stride_h))
-                                            * share_s2
+                                            * share_s1
                                         )
                                         + I(
                                             I(quotient(I(w + padding_w - j * dilation_w), stride_w))
-                                            * share_s3
+                                            * share_s2
                                         )
                                     )
                                 ]
@@ -11423,7 +11424,7 @@ def _avg_pool_backward_device_1(
     out_total = joined_sum(out_total)
     out_here = out_total
     if lane == 0:
-        out[U(out_at + I(p * out_s0) + I(d * out_s1) + I(h * out_s2) + I(w * out_s3))] = out_here
+        out[U(out_p + I(d * out_s0) + I(h * out_s1) + I(w * out_s2))] = out_here
 
 
 def _avg_pool_backward_extents(
@@ -11448,11 +11449,10 @@ def _avg_pool_backward_extents(
     border_w,
     divisor,
 ):
-    """The extents of k, i, j, p, z, y, x, d, h, w; sizes must agree."""
+    """The extents of k, i, j, z, y, x, d, h, w; sizes must agree."""
     n_k = kernel_d
     n_i = kernel_h
     n_j = kernel_w
-    n_p = grad_output[-4]
     n_z = grad_output[-3]
     n_y = grad_output[-2]
     n_x = grad_output[-1]
@@ -11463,7 +11463,6 @@ def _avg_pool_backward_extents(
         n_k,
         n_i,
         n_j,
-        n_p,
         n_z,
         n_y,
         n_x,
@@ -11499,10 +11498,10 @@ _avg_pool_backward = IndexProgram(
         "divisor_override",
         "count",
     ),
-    inputs={"grad_output": TensorForm(False, ("", "", "", ""))},
-    results={"out": TensorForm(False, ("p", "d", "h", "w"))},
-    temporaries={"share": TensorForm(False, ("p", "z", "y", "x"))},
-    on_device_temporaries={"share": TensorForm(False, ("p", "z", "y", "x"))},
+    inputs={"grad_output": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("d", "h", "w"))},
+    temporaries={"share": TensorForm(True, ("z", "y", "x"))},
+    on_device_temporaries={"share": TensorForm(True, ("z", "y", "x"))},
     integers=(
         "depth",
         "height",
@@ -11529,7 +11528,6 @@ _avg_pool_backward = IndexProgram(
         "k",
         "i",
         "j",
-        "p",
         "z",
         "y",
         "x",
@@ -11571,8 +11569,8 @@ _avg_pool_backward = IndexProgram(
                 "divisor",
             ),
             numbers=(),
-            has_batch=False,
-            items=("p", "z", "y"),
+            has_batch=True,
+            items=("z", "y"),
             spread=None,
             runs_batch=False,
             over_batch=False,
@@ -11595,8 +11593,8 @@ _avg_pool_backward = IndexProgram(
                 "padding_w",
             ),
             numbers=(),
-            has_batch=False,
-            items=("p",),
+            has_batch=True,
+            items=(),
             spread=None,
             runs_batch=False,
             over_batch=False,
@@ -11622,8 +11620,8 @@ _avg_pool_backward = IndexProgram(
                 "divisor",
             ),
             numbers=(),
-            has_batch=False,
-            items=("p", "z", "y", "x"),
+            has_batch=True,
+            items=("z", "y", "x"),
             spread=None,
             runs_batch=False,
             over_batch=False,
@@ -11661,8 +11659,8 @@ _avg_pool_backward = IndexProgram(
                 "dilation_w",
             ),
             numbers=(),
-            has_batch=False,
-            items=("p", "d", "h", "w"),
+            has_batch=True,
+            items=("d", "h", "w"),
             spread=None,
             runs_batch=False,
             over_batch=False,

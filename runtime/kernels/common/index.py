@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
@@ -288,6 +289,11 @@ class IndexProgram:
             for form in self.results.values()
         ]
         return found[0] if len(found) == 1 else tuple(found)
+
+    @cached_property
+    def looks_first(self) -> bool:
+        """Whether it refuses places before it writes: also of a result that is empty."""
+        return any(launch.looks is not None for launch in self.launches)
 
     def seen(
         self, results: dict[str, Any], given: dict[str, Any]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
-from torchgen_out._runtime.kernels.common.index import View, dense
+from torchgen_out._runtime.kernels.common.index import View
 
 Triple = tuple[int, int, int]
 
@@ -97,23 +96,22 @@ def average_backward(
     count_include_pad: bool,
     divisor_override: int | None,
     count: int,
-) -> dict[str, View | int] | None:
+) -> dict[str, View | int]:
     """Both as volumes, and the numbers of the mean."""
-    if not grad_output.is_contiguous:
-        return None
-    views = {"out": _volumes(out.sizes, count), "grad_output": _volumes(grad_output.sizes, count)}
+    views = {"out": _volumes(out, count), "grad_output": _volumes(grad_output, count)}
     numbers = _numbers("dhw"[3 - count :], grad_output.sizes, kernel_size, stride, padding, 1)
     alone = {"windows_d": 1, "kernel_d": 1, "stride_d": 1, "padding_d": 0, "dilation_d": 1}
     numbers = {**alone, **numbers}
-    lengths = dict(zip(("depth", "height", "width"), views["out"].sizes[1:], strict=True))
+    lengths = dict(zip(("depth", "height", "width"), views["out"].sizes[-3:], strict=True))
     counting = _counting("dhw", numbers, count_include_pad, divisor_override)
     return {**views, **numbers, **counting, **lengths}
 
 
-def _volumes(sizes: Any, count: int) -> View:
-    """Contiguous planes or volumes as volumes."""
-    split = len(sizes) - count
-    return dense(prod(sizes[:split]), *(1,) * (3 - count), *sizes[split:])
+def _volumes(spec: Any, count: int) -> View:
+    """Planes or volumes as volumes."""
+    split, missing = len(spec.sizes) - count, 3 - count
+    sizes = (*spec.sizes[:split], *(1,) * missing, *spec.sizes[split:])
+    return View(sizes, (*spec.strides[:split], *(0,) * missing, *spec.strides[split:]), 0)
 
 
 def adaptive(out: Any, self: Any, output_size: Any) -> dict[str, int]:

@@ -94,7 +94,7 @@ def sigmoid(x: Any) -> Any:
     """The logistic function."""
     if np.iscomplexobj(x):
         return 1.0 / (1.0 + np.exp(-x))
-    return _special().expit(x)
+    return _expit(x)
 
 
 def _special(name: str) -> Callable[..., Any]:
@@ -108,6 +108,7 @@ def _special(name: str) -> Callable[..., Any]:
     return function
 
 
+_expit = _special("expit")
 erf = _special("erf")
 erfc = _special("erfc")
 erfcx = _special("erfcx")

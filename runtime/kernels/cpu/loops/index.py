@@ -60,7 +60,7 @@ class IndexKernel(PlannedKernel):
         count = len(program.results)
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
-        if not any(spec.numel for spec in results.values()):
+        if not any(spec.numel for spec in results.values()) and not program.looks_first:
             return NOTHING
         operands = {name: given[name] for name in program.inputs}
         if foreign := program.converted(results, operands):

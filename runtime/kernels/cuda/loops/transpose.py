@@ -33,9 +33,9 @@ def kernel({parameters}):
     step = INDEX(cuda.gridDim.x)
     piece = INDEX(cuda.blockIdx.x)
     while piece < pieces:
-        tiles = INDEX(piece // tiles_n)
+        tiles = INDEX(np.uint32(piece) // np.uint32(tiles_n))
         first_n = INDEX((piece - tiles * tiles_n) * TILE)
-        rest = INDEX(tiles // tiles_m)
+        rest = INDEX(np.uint32(tiles) // np.uint32(tiles_m))
         first_m = INDEX((tiles - rest * tiles_m) * TILE)
         p_out = INDEX(0)
         p_x = INDEX(0)
