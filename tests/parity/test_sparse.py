@@ -20,6 +20,9 @@ import torch
 
 import torchgen_out
 
+torch.sparse.check_sparse_tensor_invariants.disable()
+"""As it is by default; unsaid, PyTorch warns of it once."""
+
 
 def calls_of(text: str) -> list[str]:
     """The calls of a text, two spaces or a line apart."""
