@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from .. import library, lower
 from ..emit import namespaces, naming
 from ..model.operator import (
+    PROGRAM,
     Composite,
     Dispatch,
     Index,
@@ -117,6 +118,7 @@ def _definitions(program: Program, operator: Operator) -> Iterator[tuple[str, st
         yield "Python operator", bindings, dunder
     yield "tables", f"operators/{kind}.py", operator.identifier
     yield "formula", f"kernels/{kind}.py", naming.kernel_name(operator)
+    yield "loops", f"kernels/index/{operator.identifier}.py", PROGRAM
     plan = lower.node_of(program, operator)
     if plan is not None:
         yield "node", f"nodes/{kind}.py", plan.derivative.node

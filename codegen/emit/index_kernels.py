@@ -15,7 +15,7 @@ from ..index.window_texts import window_text
 from ..index.writer import LaunchText, ProductText, ScanText, WindowText, python_name
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Tensor
 from ..model.loops import LoopProgram, Nest, Phase
-from ..model.operator import OUTPUT_MASK, Operator
+from ..model.operator import OUTPUT_MASK, PROGRAM, Operator
 from ..model.place import (
     LOOKED_AT,
     Atom,
@@ -47,6 +47,8 @@ class ProgramText:
     measure: str
     """The function that tells extents from sizes."""
     name: str
+    variable: str
+    """What the record is called in its module: the operator's, or the one without a last index."""
     fields: tuple[tuple[str, str], ...]
     """Keywords of the record, as text."""
     launches: tuple[tuple[tuple[str, str], ...], ...]
@@ -61,6 +63,7 @@ def program_text(
     loops: LoopProgram,
     on_device: LoopProgram | None,
     further: Mapping[str, str],
+    variable: str = PROGRAM,
 ) -> ProgramText:
     """All that is emitted of one program. further: fields of the record, as text."""
     program = loops.program
@@ -101,7 +104,7 @@ def program_text(
     functions = tuple(_functions(launches))
     measure = "\n".join(_measure(operator, program, launches, name)) + "\n"
     fields_of = tuple(map(_launch, own)), tuple(map(_device_launch, devices))
-    return ProgramText(functions, measure, name, fields, *fields_of)
+    return ProgramText(functions, measure, name, variable, fields, *fields_of)
 
 
 def _with_window(

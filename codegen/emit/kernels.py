@@ -16,6 +16,13 @@ from ..write import File
 from . import index_kernels, naming, references
 from .environment import render
 
+INDEX_SUMMARY = """The loops of index programs, a module each, loaded when its operator is called.
+
+A kernel compiles their text for a dtype, `T`, and for dense strides. `x_at` is where a tensor
+begins in its memory, `x_row` where its strides along the dims of `...` are in `batch`, `x_s0` the
+stride of its first place; `n_i` is the extent of `i`. A device's functions are of one item, and
+count in the type `I`.
+"""
 PRIMITIVE_NAMES = sorted({*PRIMITIVES, *CONSTANTS, "T"})
 
 
@@ -47,14 +54,7 @@ def emit(program: LoweredProgram) -> Iterable[File]:
         )
     if program.indexed:
         kinds.append("index")
-        yield render(
-            "kernels/index.py",
-            "kernels_index.py.jinja",
-            programs=[text for name in program.indexed for text in _index(program, name)],
-            primitives=PRIMITIVE_NAMES,
-            library=program.library,
-            references=references.geometry_imports(program.geometries.values()),
-        )
+        yield from _index_modules(program)
     if kinds:
         summary = "Scalar formulas of kernels."
         yield render("kernels/__init__.py", "package.py.jinja", summary=summary)
@@ -67,15 +67,33 @@ def emit(program: LoweredProgram) -> Iterable[File]:
         yield render("gradients.py", "gradients.py.jinja", functions=gradients)
 
 
-def _index(program: LoweredProgram, name: str) -> Iterator[index_kernels.ProgramText]:
-    operator = program.operator(name)
-    assert operator is not None
+def _index_modules(program: LoweredProgram) -> Iterator[File]:
+    """A module for each index operator, which is loaded when it is first called."""
+    yield render("kernels/index/__init__.py", "package.py.jinja", summary=INDEX_SUMMARY)
+    for name in program.indexed:
+        operator = program.operator(name)
+        assert operator is not None
+        geometry = program.geometries.get(name)
+        yield render(
+            f"kernels/index/{operator.identifier}.py",
+            "kernels_index.py.jinja",
+            name=name,
+            programs=list(_index(program, operator)),
+            primitives=PRIMITIVE_NAMES,
+            library=program.library,
+            references=references.geometry_imports([geometry] if geometry else ()),
+        )
+
+
+def _index(program: LoweredProgram, operator: Operator) -> Iterator[index_kernels.ProgramText]:
+    name = operator.name
     further: dict[str, str] = {}
     if geometry := program.geometries.get(name):
         further["geometry"] = references.spelled(geometry, "geometry")
     if single := program.indexed_single.get(name):
-        further["single"] = f"{operator.identifier}_single"
-        yield index_kernels.program_text(operator, further["single"], single, None, {})
+        further["single"] = "single"
+        own = f"{operator.identifier}_single"
+        yield index_kernels.program_text(operator, own, single, None, {}, "single")
     loops = program.indexed[name], program.indexed_on_device[name]
     yield index_kernels.program_text(operator, operator.identifier, *loops, further)
 

@@ -166,7 +166,12 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     kind = operator.kind
     assert isinstance(kind, Dispatch)
     yield Field("kernel_names", _mapping((name, str(ref)) for name, ref in kind.backends))
-    yield Field("meta", "None" if kind.meta is None else references.spelled(kind.meta, "shapes"))
+    if kind.shapes_of is not None:
+        yield Field("meta", f'"{kind.shapes_of}.shapes"')
+    else:
+        yield Field(
+            "meta", "None" if kind.meta is None else references.spelled(kind.meta, "shapes")
+        )
     if kind.half_as_stored:
         yield Field("half_as_stored", "True")
     if kind.aliasing:

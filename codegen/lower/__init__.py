@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from ..index.single import without_last
-from ..model.operator import Dispatch, FunctionReference, Index, Operator, Pointwise
+from ..model.operator import PROGRAM, Dispatch, FunctionReference, Index, Operator, Pointwise
 from ..model.plan import LoweredProgram, NodePlan
 from ..model.program import Program
 from . import index, index_device, nodes, pointwise, reduction
@@ -61,14 +61,14 @@ def _dispatched(operator: Operator, package: str) -> Operator:
     """An index operator as one with a kernel per backend: that its package makes of its text."""
     if not isinstance(operator.kind, Index):
         return operator
-    module = f"{package}.kernels.index"
-    kernel = FunctionReference(module, operator.identifier, is_absolute=True)
-    meta = FunctionReference(module, f"{operator.identifier}.shapes", is_absolute=True)
+    module = f"{package}.kernels.index.{operator.identifier}"
+    kernel = FunctionReference(module, PROGRAM, is_absolute=True)
     kind = operator.kind
     backends = ("CPU", kernel), ("CUDA", kernel)
     made = Dispatch(
         backends,
-        kind.meta or meta,
+        kind.meta,
+        shapes_of=None if kind.meta else kernel,
         half_as_stored=kind.program.moves and not kind.program.is_given_numbers,
         aliasing=kind.aliasing,
         memory_format=kind.memory_format,

@@ -24,6 +24,8 @@ from .vocabulary import (
 
 OUTPUT_MASK = "output_mask"
 """The argument that says which results are needed, of an operator that gives gradients."""
+PROGRAM = "program"
+"""What an index operator's program is called in the module that is generated of it."""
 
 FUNCTION, METHOD, INPLACE, OUT, COPY = "function", "method", "inplace", "out", "copy"
 
@@ -153,7 +155,8 @@ class Dispatch:
     backends: tuple[tuple[str, FunctionReference], ...]
     """(backend, kernel) in the order written."""
     meta: FunctionReference | None
-    """Shape function; None when the shape depends on data, and `is_dynamic` says so."""
+    """Shape function; None when the shape depends on data, and `is_dynamic` says so, or where
+    `shapes_of` tells it."""
     is_dynamic: bool = False
     """Whether only the kernel knows the shape (`meta: dynamic`); then it returns its results."""
     half_as_stored: bool = False
@@ -162,6 +165,8 @@ class Dispatch:
     """Arguments that may share memory with the result, so that in-place needs no copy."""
     memory_format: tuple[str, ...] = ()
     """Arguments after which results of their rank lie channels-last, if one of these does."""
+    shapes_of: FunctionReference | None = None
+    """The index program that tells shapes from its statements."""
 
 
 Kind = Pointwise | Reduction | Index | View | Composite | Dispatch

@@ -7,9 +7,11 @@ device makes the call itself. The tables are all the state there is.
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -470,13 +472,14 @@ _NO_COUNTS = frozenset({"operand", "generator", "scalar"})
 class Dispatch(Operator):
     """A hand-written kernel per backend, with a function that tells shapes and dtypes.
 
-    kernel_names: backend name to 'module.function'. meta: the shape function, or None when shapes
-    depend on data. half_as_stored, aliasing: as in native_functions.yaml. out_overlap: which
-    operands out= may show elements of: any if empty; with "whole" only all of one; with "apart"
-    as that for those in `aliasing`, and none of the others. across_devices: whether the
-    tensors may lie on different ones. host_lists: whether those of a list may lie on the host,
-    wherever the others do. mutates: whether the schema itself writes to self. memory_format: the
-    arguments after which results lie channels-last; the kernels need not know.
+    kernel_names: backend name to 'module.function'. meta: the shape function; of an index program
+    'module:program.shapes', which is loaded when it is first asked; None when shapes depend on
+    data. half_as_stored, aliasing: as in native_functions.yaml. out_overlap: which operands out=
+    may show elements of: any if empty; with "whole" only all of one; with "apart" as that for those
+    in `aliasing`, and none of the others. across_devices: whether the tensors may lie on different
+    ones. host_lists: whether those of a list may lie on the host, wherever the others do. mutates:
+    whether the schema itself writes to self. memory_format: the arguments after which results lie
+    channels-last; the kernels need not know.
     """
 
     kind = "dispatch"
@@ -492,7 +495,7 @@ class Dispatch(Operator):
         promoted: tuple[str, ...],
         dtypes: frozenset[str],
         kernel_names: dict[str, str],
-        meta: Call | None,
+        meta: Call | str | None,
         half_as_stored: bool = False,
         aliasing: tuple[str, ...] = (),
         out_overlap: str = "anything",
@@ -510,12 +513,9 @@ class Dispatch(Operator):
         self.promoted = promoted
         self.dtypes = dtypes
         self.kernel_names = kernel_names
-        plain = [i for i, kind in enumerate(arguments.values()) if kind not in _NO_COUNTS]
-        self.meta = meta = take_int64(meta, plain) if meta is not None and plain else meta
+        self._meta = meta
+        self.memory_format = memory_format
         self.keeps_format = bool(memory_format)
-        if meta is not None and memory_format:
-            places = [list(arguments).index(name) for name in memory_format]
-            self.meta = keep_channels_last(meta, places, outputs > 1)
         self.half_as_stored = half_as_stored
         self.aliasing = aliasing
         self.out_overlap = out_overlap
@@ -524,6 +524,23 @@ class Dispatch(Operator):
         self.mutates = mutates
         self.outputs = outputs
         self.wrap = wrap
+
+    @cached_property
+    def meta(self) -> Call | None:
+        """What tells sizes and dtypes of results from the arguments."""
+        meta = self._meta
+        if meta is None:
+            return None
+        if isinstance(meta, str):
+            module, _, name = meta.partition(":")
+            meta = attrgetter(name)(importlib.import_module(module))
+        arguments = list(self.arguments.items())
+        if plain := [i for i, (_, kind) in enumerate(arguments) if kind not in _NO_COUNTS]:
+            meta = take_int64(meta, plain)
+        if self.memory_format:
+            places = [list(self.arguments).index(name) for name in self.memory_format]
+            meta = keep_channels_last(meta, places, self.outputs > 1)
+        return meta
 
     def make_call(self, backend: Any, signature: tuple[Any, ...], variant: str) -> Call:
         call: Call = backend.dispatch(self, signature, variant)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.index_programs import cpu_kernel as made
 from torchgen_out._runtime.kernels.cpu.copy import shaping
 from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
 from torchgen_out._runtime.kernels.cpu.reduction import histogram, selection
 from torchgen_out._runtime.kernels.cpu.scatter import masking, scatter
 from torchgen_out._runtime.kernels.cpu.sort import searchsorted, sort, unique
-from torchgen_out.kernels import index as programs
 
 torch = pytest.importorskip("torch")
 
@@ -50,11 +50,6 @@ def layouts(x: Array) -> Iterator[Array]:
     yield x
     yield x.transpose(*range(1, x.ndim), 0)
     yield x[:, ::2]
-
-
-def made(name: str) -> Any:
-    """The kernel of a formula over indices."""
-    return getattr(programs, name).kernel_for("torchgen_out._runtime.kernels.cpu")
 
 
 def theirs(x: Array) -> Any:

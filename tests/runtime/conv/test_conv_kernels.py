@@ -10,13 +10,13 @@ import pytest
 
 import torchgen_out as torch
 from tests.guarded_memory import guarded, guarded_copy
+from tests.index_programs import cpu_kernel
 from torchgen_out._runtime.kernels import scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv import columns as column_convolution
 from torchgen_out._runtime.kernels.cpu.conv import convolution, planes
 from torchgen_out._runtime.kernels.cpu.conv import direct as direct_convolution
 from torchgen_out._runtime.kernels.cpu.conv import flat as flat_convolution
 from torchgen_out._runtime.kernels.cpu.conv import implicit as implicit_convolution
-from torchgen_out.kernels import index as programs
 
 LAYERS = [
     ((64, 33, (17, 29)), (3, 3), {"padding": 1}),
@@ -271,13 +271,13 @@ def test_unfold_and_fold() -> None:
     x = rng.standard_normal((2, 3, 6, 5))
     numbers = ((3, 2), (1, 1), (1, 0), (2, 1))
     columns = np.empty((2, 18, 12))
-    unfold = programs.im2col.kernel_for("torchgen_out._runtime.kernels.cpu")
+    unfold = cpu_kernel("im2col")
     unfold(columns, x, *numbers)
     padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (0, 0)])
     patch = padded[1, :, 2:5, 1:3].reshape(-1)
     np.testing.assert_array_equal(columns[1, :, 5], patch)
     back = np.empty_like(x)
-    fold = programs.col2im.kernel_for("torchgen_out._runtime.kernels.cpu")
+    fold = cpu_kernel("col2im")
     fold(back, columns, (6, 5), *numbers)
     np.testing.assert_allclose((back * x).sum(), (columns * columns).sum())
 

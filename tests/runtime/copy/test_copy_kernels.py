@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
+from tests.index_programs import cpu_kernel as made
 from torchgen_out._runtime.kernels.cpu import folding
 from torchgen_out._runtime.kernels.cpu.copy import shaping
-from torchgen_out.kernels import index as programs
 
 X = np.arange(24.0).reshape(2, 3, 4)
-
-
-def made(name: str) -> Any:
-    """The kernel of a formula over indices."""
-    return getattr(programs, name).kernel_for("torchgen_out._runtime.kernels.cpu")
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2, -1])

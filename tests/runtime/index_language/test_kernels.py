@@ -13,6 +13,7 @@ import pytest
 
 import torchgen_out as torch
 from codegen.__main__ import main
+from tests.index_programs import program
 from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
 from torchgen_out._runtime.kernels.cpu.loops import index
 
@@ -232,9 +233,8 @@ def test_adjoints_of_maps_that_can_be_inverted_are_gathers(ops: Any, name: str) 
     x = torch.randn(*GATHERED[name], dtype=torch.float64, requires_grad=True)
     assert gradcheck(operator, [x])
     assert gradgradcheck(operator, [x])
-    kernels = importlib.import_module("index_kernels.kernels.index")
-    programs = [getattr(kernels, f"_{name}_backward")]
-    assert not any(launch.scatter for each in programs for launch in each.on_device)
+    adjoint = program(f"_{name}_backward", "index_kernels")
+    assert not any(launch.scatter for launch in adjoint.on_device)
 
 
 def test_explain_tells_of_contractions(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import dis
 import importlib
+import pkgutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
@@ -317,15 +318,20 @@ def test_draws(ops: Any) -> None:
 
 
 def test_texts_of_kernels_name_what_is_there(ops: Any) -> None:
-    module = importlib.import_module(f"{ops.__name__}.kernels.index")
-    made = [each for each in vars(module).values() if isinstance(each, FunctionType)]
-    functions = [each for each in made if each.__module__ == module.__name__]
+    package = importlib.import_module(f"{ops.__name__}.kernels.index")
+    names = [each.name for each in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
+    functions = [
+        each
+        for module in map(importlib.import_module, names)
+        for each in vars(module).values()
+        if isinstance(each, FunctionType) and each.__module__ == module.__name__
+    ]
     missing = {
         instruction.argval
         for function in functions
         for instruction in dis.get_instructions(function)
         if instruction.opname == "LOAD_GLOBAL"
-        and instruction.argval not in {"T", *vars(module)}
+        and instruction.argval not in {"T", *function.__globals__}
         and not hasattr(builtins, instruction.argval)
     }
     assert len(functions) > 50 and not missing

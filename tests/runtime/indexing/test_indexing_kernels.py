@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.index_programs import cpu_kernel
 from torchgen_out._runtime.kernels.cpu.embedding import embedding
 from torchgen_out._runtime.kernels.cpu.indexing import places
 from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
-from torchgen_out.kernels import index as programs
 
 X = np.arange(60.0).reshape(3, 4, 5)
 
@@ -73,7 +73,7 @@ def test_linear_places() -> None:
 
 
 def test_take_counts_from_the_end() -> None:
-    take, out = programs.take.kernel_for("torchgen_out._runtime.kernels.cpu"), np.empty(3)
+    take, out = cpu_kernel("take"), np.empty(3)
     take(out, X.T, np.array([0, -1, 59]))
     np.testing.assert_array_equal(out, [0, 59, 59])
     with pytest.raises(IndexError, match="tried to access index 60"):

@@ -9,14 +9,8 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+from tests.index_programs import cpu_kernel as made
 from torchgen_out._runtime.kernels.cpu.reduction import histogram, selection
-from torchgen_out.kernels import index as programs
-
-
-def made(name: str) -> Any:
-    """The kernel of a formula over indices."""
-    return getattr(programs, name).kernel_for("torchgen_out._runtime.kernels.cpu")
-
 
 argmax, argmin, max_dim, min_dim = map(made, ("argmax", "argmin", "max_dim", "min_dim"))
 RNG = np.random.default_rng(6)

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from torchgen_out.kernels import index as programs
-
-
-def made(name: str) -> Any:
-    """The kernel of a formula over indices."""
-    return getattr(programs, name).kernel_for("torchgen_out._runtime.kernels.cpu")
-
+from tests.index_programs import cpu_kernel as made
 
 cumsum, cumprod = made("cumsum"), made("cumprod")
 cummax, cummin, logcumsumexp = made("cummax"), made("cummin"), made("logcumsumexp")

@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.index_programs import cpu_kernel as made
+from tests.index_programs import program
 from torchgen_out._runtime.kernels.cpu.scatter import masking, scatter
-from torchgen_out.kernels import index as programs
-
-
-def made(name: str) -> Any:
-    """The kernel of a formula over indices."""
-    return getattr(programs, name).kernel_for("torchgen_out._runtime.kernels.cpu")
 
 
 @pytest.fixture
@@ -65,7 +61,7 @@ def test_scatter_add_counts_repeated_places(x: Any) -> None:
 @pytest.mark.parametrize("name", ["scatter_src", "scatter_add", "index_add", "index_copy"])
 def test_the_dense_index_is_innermost(name: str) -> None:
     """Threads may share it where there are few rows; one by one its elements took ten times."""
-    (launch,) = getattr(programs, name).launches
+    (launch,) = program(name).launches
     assert launch.looks == ("j", "i")
 
 
