@@ -10,6 +10,7 @@ merge.py       sums over the same indices as one
 reverse.py     reverse mode: the adjoint statements of a program
 writer.py      prints a launch as a function: its items, places and elements
 loads.py       prints what a formula reads, and where its value goes
+edges.py       where along a loop all elements are inside their tensors
 loop_texts.py  prints loops over indices
 fold_texts.py  prints folds
 scatter_texts.py  prints scatters

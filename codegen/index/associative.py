@@ -146,8 +146,7 @@ class _Parts:
         sources = {read.name: read.source for read in statement.reads}
         others = [a for a in _arguments(statement) if a != carried.argument]
         reads_own = any(self._value(sources.get(a.name)) is not None for a in others)
-        outside = carried.access.outside
-        assert outside is not None
+        outside = carried.begin
         number = len(self.parts)
         if statement.type == "number" and not reads_own:
             linear = _linear(statement.formula.outputs[0], carried.argument)
@@ -199,8 +198,7 @@ class _Parts:
             return False
         (seed,) = seeds
         told[seed] = Argument(f"b{number}")
-        outside = carried.access.outside
-        assert outside is not None
+        outside = carried.begin
         self.parts.append(Part(statement, seed, outside, True))
         self.outputs.append(substitute(statement.formula.outputs[0], told))
         self.seeds[sources[seed.name]] = number

@@ -15,6 +15,7 @@ from ..model import place as places
 from ..model.index import ALL, ANY, ARGMAX, LAST, MAX, MIN, PROD, Statement
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Atom, Element, Function, Index, Place
+from .edges import Edges
 from .folds import is_argument
 from .product_texts import product_text
 from .python import NestWriter
@@ -211,6 +212,10 @@ class DeviceNestWriter(NestWriter):
 
     def turning(self, loop: Loop) -> Function | None:
         """What is read turn by turn: here each element is a thread's own."""
+        return None
+
+    def edges_along(self, loop: Loop) -> Edges | None:
+        """What is outside along a loop: here each element is a thread's own."""
         return None
 
     def in_blocks(self) -> bool:

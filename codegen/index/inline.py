@@ -237,8 +237,7 @@ def numbers_of(program: IndexProgram) -> Sequence[str]:
     """The arguments that are no tensors and that the statements read, in the program's order."""
     used: set[str] = set()
     for each in program.statements:
-        bound = {read.name for read in each.reads}
-        used |= {a.name for a in each.formula.arguments if a.name not in bound}
+        used |= each.numbers
         for place in each.all_places:
             used |= {atom.name for atom in place.atoms if isinstance(atom, Parameter)}
     for place in (

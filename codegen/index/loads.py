@@ -11,7 +11,7 @@ from ..formula.python import _KernelPrinter
 from ..formula.simplify import simplify
 from ..model import place as places
 from ..model.formula import Argument, Constant, Expression, Formula, Named, walk
-from ..model.index import Access, Source, Statement, Test, Type, selects_wholes
+from ..model.index import Access, Outside, Source, Statement, Test, Type, selects_wholes
 from ..model.loops import Nest
 from ..model.place import Element, Function, Index, Place
 from .sizes import size_of
@@ -123,12 +123,16 @@ class Loads:
         self.put(f"{known} = {' & '.join(conditions)}")
         return f"{text} if {known} else {self.literal(value, kind)}"
 
-    def literal(self, value: Constant | Named, kind: Type) -> str:
-        """A constant, as an element of a tensor of that type."""
+    def literal(self, value: Outside, kind: Type) -> str:
+        """What stands outside, as an element of a tensor of that type."""
         function = {"number": "T", "int": "np.int64", "bool": "bool"}[kind]
         ends = {Named("inf"): "HIGHEST", Constant(inf): "HIGHEST", Constant(-inf): "LOWEST"}
         if self.writer.program.compares and value in ends:
             return ends[value]
+        if isinstance(value, Argument):
+            self.writer.numbers.setdefault(value.name)
+            name = python_name(value.name)
+            return name if kind == "number" else f"{function}({name})"
         return f"{function}({value.name if isinstance(value, Named) else repr(value.value)})"
 
     def is_measured(self, place: Place) -> bool:

@@ -10,6 +10,7 @@ from ..model import place as places
 from ..model.index import Access, Test
 from ..model.loops import Loop
 from ..model.place import Atom, Element, Function, Index, Place
+from .edges import Edges, edges_of
 from .loads import Loads
 from .rewrite import map_places
 from .sizes import size_of
@@ -273,6 +274,33 @@ class LoopWriter(Loads):
         others = [place for each in rest for place in each.all_places]
         return None if any(_is_uneven(place, index) for place in others) else turning
 
+    def edges_along(self, loop: Loop) -> Edges | None:
+        """What is outside along an index, if the loop can be cut there."""
+        nest = self.nest
+        is_plain = not (nest.is_fold or nest.guards or loop.is_reversed)
+        if not is_plain or any(each.reads_itself for each in nest.statements):
+            return None
+        return edges_of(nest, loop.index, self.writer)
+
+    def inside_bounds(self, loop: Loop, edges: Edges, first: str, last: str) -> tuple[str, str]:
+        """The part of a loop's range where all of some tests hold, as two variables."""
+        writer = self.writer
+        begin, end = writer.fresh("inside_begin"), writer.fresh("inside_end")
+        lower, upper, rows = first, last, []
+        for test in edges.tests:
+            slope = test.place.coefficient(loop.index)
+            rest = test.place - slope * places.index(loop.index)
+            if slope.constant == 1:
+                lower = f"greater({lower}, {writer.place(Place() - rest)})"
+            elif slope.constant == -1:
+                upper = f"lesser({upper}, {writer.place(rest + places.number(1))})"
+            else:
+                rows.append(self.test(test))
+        self.put(f"{begin} = lesser({lower}, {last})")
+        whole = f"greater({begin}, {upper})"
+        self.put(f"{end} = {whole}" + (f" if {' and '.join(rows)} else {begin}" if rows else ""))
+        return begin, end
+
     def go_round(self, loop: Loop, turning: Function) -> None:
         """The loop over an index turn by turn, each of which is dense."""
         moved: dict[Atom, Place] = {
@@ -286,7 +314,7 @@ class LoopWriter(Loads):
 
 def _moves_division(function: Function) -> bool:
     """Whether a function divides what moves with indices."""
-    return function.name in DIVIDING and bool(places.of(function).indices)
+    return function.name in (*DIVIDING, "reflect") and bool(places.of(function).indices)
 
 
 def _divides(place: Place, index: str) -> bool:

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from ..model.index import Source
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Element, Function, Place
+from .edges import Edges
 from .product_texts import product_text
 from .scan_texts import ScanWriter
 from .scans import scans_of
@@ -206,8 +208,46 @@ class NestWriter(ScanWriter):
             self.blocks(loop)
         elif (turning := self.turning(loop)) is not None:
             self.go_round(loop, turning)
+        elif (edges := self.edges_along(loop)) is not None:
+            self.cut_edges(loop, edges)
         else:
             self.loop(loop)
+
+    def cut_edges(self, loop: Loop, edges: Edges) -> None:
+        """The loop in parts: inside nothing is asked; the last of them has its body still to come.
+
+        Where all that is outside is known, what comes before and behind are fills.
+        """
+        writer, depth, whole = self.writer, self.writer.depth, self.nest
+        first, last = self.bounds(loop, "0", "")
+        begin, end = self.inside_bounds(loop, edges, first, last)
+        name = python_name(loop.index)
+        self.nest, self.certain = edges.inside(whole), edges.tests
+        self.part(f"for {name} in range({begin}, {end}):")
+        self.nest, self.certain = whole, ()
+        if edges.only is None:
+            writer.depth = depth
+            self.indent(f"for edge in range({first}, {last} - {end} + {begin}):")
+            self.put(f"{name} = edge if edge < {begin} else edge + {end} - {begin}")
+            return
+        kind = writer.tensors[edges.only.tensor].type
+        assert edges.only.outside is not None
+        filler: dict[Source, str] = {edges.only: self.literal(edges.only.outside, kind)}
+        self.values = dict(filler)
+        writer.depth = depth
+        self.part(f"for {name} in range({first}, {begin}):")
+        self.values = dict(filler)
+        self.indent(f"for {name} in range({end}, {last}):")
+
+    def part(self, line: str) -> None:
+        """A loop over part of an index, with its body."""
+        depth = self.writer.depth
+        self.indent(line)
+        self.guarded()
+        self.elements()
+        self.writer.depth = depth
+        self.values = {}
+        self.made.clear()
 
     def elements(self) -> None:
         """Everything is loaded, then stored: what is stored could be what is loaded."""

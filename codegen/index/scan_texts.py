@@ -129,9 +129,8 @@ class ScanWriter(ScatterWriter):
 
     def start(self, each: Carried) -> str:
         """What is carried to the first element."""
-        assert each.access.outside is not None
         kind = self.writer.tensors[each.access.tensor].type
-        literal = self.literal(each.access.outside, kind)
+        literal = self.literal(each.begin, kind)
         return f"WIDE({literal})" if self.is_widened(each) else literal
 
     def is_widened(self, each: Carried) -> bool:

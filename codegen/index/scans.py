@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model import place as places
-from ..model.formula import Argument, Call, Expression, walk
+from ..model.formula import Argument, Call, Constant, Expression, Named, walk
 from ..model.index import PROD, SUM, Access, Statement
 from ..model.loops import Nest
 
@@ -27,6 +27,13 @@ class Carried:
     """SUM or PROD, if the last element is an operand of a sum or product alone."""
     term: Expression | None
     """Then the other operand."""
+
+    @property
+    def begin(self) -> Constant | Named:
+        """What stands before the first element: a constant."""
+        outside = self.access.outside
+        assert isinstance(outside, Constant | Named)
+        return outside
 
 
 def carried_of(statement: Statement) -> Carried | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..formula.printer import Printer, enclose
 from ..formula.python import _KernelPrinter
 from ..model.formula import Argument, Constant, Expression, Named
-from ..model.index import Access, IndexProgram, Read, Statement, Test
+from ..model.index import Access, IndexProgram, Outside, Read, Statement, Test
 from ..model.place import Place
 
 
@@ -68,8 +68,8 @@ def test_text(test: Test) -> str:
     return f"{positive} {test.relation} {positive - test.place}"
 
 
-def _plain(value: Constant | Named) -> str:
-    return value.name if isinstance(value, Named) else repr(value.value)
+def _plain(value: Outside) -> str:
+    return value.name if isinstance(value, Named | Argument) else repr(value.value)
 
 
 class _StatementPrinter(_KernelPrinter):

@@ -41,6 +41,10 @@ STARTED = (SUM, PROD, MAX, MIN, LAST)
 """Those that may begin with a value, `from` which they go on."""
 
 
+Outside: TypeAlias = Constant | Named | Argument
+"""What an element is outside its tensor: a constant, or a number among the arguments."""
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """An element of a tensor."""
@@ -49,7 +53,7 @@ class Access:
     has_batch: bool
     """Whether `...` stands first: the dims before the places, broadcast among all operands."""
     places: tuple[Place, ...]
-    outside: Constant | Named | None = None
+    outside: Outside | None = None
     """The value where a place is not in the tensor; None if all places are."""
 
 
@@ -119,9 +123,19 @@ class Statement:
             (self.fold is None or self.fold.kind == LAST)
             and self.type == "number"
             and not self.reads_itself
-            and all(isinstance(each, Constant) and each.value == 0 for each in outsides)
+            and all(_is_moved(each, (), ()) for each in outsides)
             and _is_moved(self.formula.outputs[0], elements, tests)
         )
+
+    @property
+    def numbers(self) -> set[str]:
+        """The numbers among the operator's arguments that its values are made of."""
+        bound = {read.name for read in self.reads}
+        outsides = (each.outside for each in self.accesses)
+        return {
+            *(each.name for each in self.formula.arguments if each.name not in bound),
+            *(each.name for each in outsides if isinstance(each, Argument)),
+        }
 
     @property
     def accesses(self) -> Iterator[Access]:
@@ -377,11 +391,7 @@ class IndexProgram:
     @property
     def is_given_numbers(self) -> bool:
         """Whether it writes numbers among the arguments, which are of no tensor's dtype."""
-        return any(
-            argument.name not in {read.name for read in each.reads}
-            for each in self.statements
-            for argument in each.formula.arguments
-        )
+        return any(each.numbers for each in self.statements)
 
     @property
     def extent(self) -> dict[str, Place]:

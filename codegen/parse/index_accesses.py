@@ -93,7 +93,7 @@ class Accesses(Survey, ABC):
         found = [
             self.place(each, scope, name, number, node) for number, each in enumerate(node.places)
         ]
-        outside = self.outside(node.outside, scope)
+        outside = self.outside(node.outside, scope, name == scope.target)
         if (whole or self.types.get(name) == "int") and outside is None:
             return places.of(places.Element(name, has_batch, tuple(found)))
         return self.read(ir.Access(name, has_batch, tuple(found), outside), scope)
@@ -123,17 +123,21 @@ class Accesses(Survey, ABC):
             return has_batch, len(indices)
         return self.ranks[name][:2]
 
-    def outside(self, node: Node | None, scope: Scope) -> Constant | Named | None:
+    def outside(self, node: Node | None, scope: Scope, is_start: bool = False) -> ir.Outside | None:
+        """What an element is outside its tensor. is_start: whether a scan begins with it."""
         if node is None:
             return None
         value = self.value(node, scope)
-        value = Constant(value.constant or 0) if isinstance(value, Place) else simple(value)
+        value = self.expression(value, scope) if isinstance(value, Place) else simple(value)
         if is_negative_infinity(value):
             return Constant(-math.inf)
-        if not isinstance(value, Constant | Named):
-            self.error("E766", node.span, "the value outside is a constant")
-            return ZERO
-        return value
+        if isinstance(value, Constant | Named):
+            return value
+        if isinstance(value, Argument) and value.name in self.arguments and not is_start:
+            return value
+        more = "" if is_start else ", or an argument that is a number"
+        self.error("E766", node.span, f"the value outside is a constant{more}")
+        return ZERO
 
     def place(self, node: Node, scope: Scope, tensor: str, number: int, of: Subscript) -> Place:
         """One place of an access, with what it does outside."""

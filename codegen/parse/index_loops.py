@@ -88,7 +88,7 @@ class Loops(Folds):
         own = tuple(map(places.index, scope.indices))
         before = (*own, places.index(binder.name) - places.number(1))
         states = [self.fresh_state(f"{scope.target}_{name.text}") for name, _ in node.states]
-        starts = [self.outside(each, scope) for _, each in node.states]
+        starts = [self.outside(each, scope, True) for _, each in node.states]
         inner.values = dict(scope.values)
         for state, start, (name, _) in zip(states, starts, node.states, strict=True):
             access = ir.Access(state, scope.has_batch, before, start)

@@ -67,6 +67,7 @@ MISTAKES = [
     ("place before the start", "out[i] = x[i] * x[‸i - 1] * w[i]", "E768", "outside the tensor"),
     ("rule outside brackets", "out[i] = x[i] * w[i] * ‸clamp(i)", "E763", "outside a tensor"),
     ("value outside that varies", "out[i] = x[i - 1 else ‸w[i]]", "E766", "is a constant"),
+    ("start that is an argument", "out[i] = out[i - 1 else ‸s] + x[i] * w[i]", "E766", "constant"),
     # Folds and scans
     ("unknown fold", "out[i] = ‸summ(j: w[j]) * x[i]", "E760", "unknown fold 'summ'"),
     ("sum that tells", "out[i] = w[i] * sum(j: x[j], ‸j)", "E759", "only argmax and argmin"),

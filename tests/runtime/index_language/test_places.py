@@ -125,3 +125,29 @@ def test_what_is_written_last_stays_whatever_its_dtype(ops: Any, dtype: str) -> 
 def test_places_that_go_round(ops: Any, k: int) -> None:
     for x in (WHOLE, WHOLE.transpose(1, 2), WHOLE[:0], WHOLE.to(torch.float16)[..., :1]):
         assert torch.equal(ops.turned(x, k), x.roll((k, -k), (1, 2)))
+
+
+@pytest.mark.parametrize("widths", [(0, 0), (1, 2), (-1, 3), (6, -2), (-3, 1), (-2, -2), (5, 9)])
+def test_loops_are_cut_where_elements_are_outside(ops: Any, widths: tuple[int, int]) -> None:
+    left, right = widths
+    x = np.arange(1, 9, dtype=np.float32).reshape(2, 4)
+    count = max(left + 4 + right, 0)
+    for top in (-1, 0, 1, 3):
+        wide = np.full((4, count), 7, np.float32)
+        for j, i in np.ndindex(wide.shape):
+            if 0 <= j - top < 2 and 0 <= i - left < 4:
+                wide[j, i] = x[j - top, i - left]
+        for dtype in ("float32", "int64", "bfloat16", "complex64"):
+            kind = getattr(torch, dtype)
+            found = ops.surrounded(torch.tensor(x).to(kind), top, left, right, 7)
+            np.testing.assert_array_equal(torch.real(found).to(torch.float32).numpy(), wide)
+    i = np.arange(count)
+    mirror, near = 3 - abs((i - left) % 6 - 3), np.clip(left - i, 0, 3)
+    behind = np.where(i < 4, x[:, np.clip(3 - i, 0, 3)], 2)
+    expected = x[:, mirror] + 10 * x[:, near] + 100 * behind
+    found = ops.mirrored(torch.tensor(x), left, right)
+    np.testing.assert_array_equal(found.numpy(), expected)
+    if widths in ((1, 2), (6, -2)):
+        wanted = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+        assert gradcheck(ops.mirrored, (wanted, left, right))
+        assert gradgradcheck(ops.mirrored, (wanted, left, right))
