@@ -153,15 +153,15 @@ class Launch(NamedTuple):
     function: Callable[..., Any]
     arrays: tuple[str, ...]
     writes: tuple[str, ...]
-    extents: tuple[str, ...]
-    integers: tuple[str, ...]
-    numbers: tuple[str, ...]
-    has_batch: bool
-    items: tuple[str, ...]
-    spread: str | None
-    runs_batch: bool
-    over_batch: bool
     work: tuple[tuple[str, ...], ...]
+    extents: tuple[str, ...] = ()
+    integers: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    has_batch: bool = False
+    items: tuple[str, ...] = ()
+    spread: str | None = None
+    runs_batch: bool = False
+    over_batch: bool = False
     lanes: tuple[str, bool] | None = None
     scatter: tuple[str, str, str | None] | None = None
     reach: tuple[tuple[int, tuple[str, ...]], ...] = ()
@@ -205,13 +205,13 @@ class IndexProgram:
     """All launches of one operator.
 
     arguments: the operator's, in order. inputs, results, temporaries: its tensors. measure: from
-    the sizes of the inputs and the whole numbers among the arguments to the extents, and further
-    whole numbers that loops need, which `measures` names. launches, temporaries: the CPU's;
-    on_device, on_device_temporaries: those of devices. moves: whether nothing is computed, so that
-    elements of any dtype are taken as words of their width. divides: whether whole numbers are
-    divided, which are computed in 64 bits then. compares: whether elements are only
-    picked by their order, so that truth values are taken as bytes. is_wide: whether the CPU
-    computes floats in float64. costly: whether steps of scans are worth vectors across rows.
+    the sizes of the inputs and the whole numbers among the arguments, `integers`, to the extents of
+    `indices`. dims: which sizes of which tensors loops need besides. launches, temporaries: the
+    CPU's; on_device, on_device_temporaries: those of devices. moves: whether nothing is computed,
+    so that elements of any dtype are taken as words of their width. divides: whether whole numbers
+    are divided, which are computed in 64 bits then. compares: whether elements are only picked by
+    their order, so that truth values are taken as bytes. is_wide: whether the CPU computes floats
+    in float64. costly: whether steps of scans are worth vectors across rows.
     geometry: from what a kernel is called with to the views that the statements see, and whole
     numbers, by name; None where operands must be contiguous for that. begins: from which argument
     a result begins that a fold goes on from; of a result that the views show in part, the rest is
@@ -223,13 +223,14 @@ class IndexProgram:
     arguments: tuple[str, ...]
     inputs: dict[str, TensorForm]
     results: dict[str, TensorForm]
-    temporaries: dict[str, TensorForm]
     integers: tuple[str, ...]
+    indices: tuple[str, ...]
     measure: Callable[..., tuple[int, ...]]
-    measures: tuple[str, ...]
     launches: tuple[Launch, ...]
-    on_device: tuple[Launch, ...]
-    on_device_temporaries: dict[str, TensorForm]
+    on_device: tuple[Launch, ...] = ()
+    temporaries: Mapping[str, TensorForm] = field(default_factory=dict)
+    on_device_temporaries: Mapping[str, TensorForm] = field(default_factory=dict)
+    dims: tuple[tuple[str, int], ...] = ()
     moves: bool = False
     divides: bool = False
     compares: bool = False
@@ -352,10 +353,11 @@ class IndexProgram:
                 batch = shapes.broadcast_shapes(batch, own[: len(own) - rank])
         whole = [min(max(int(given[name]), -FAR), FAR) for name in self.integers]
         values = self.measure(*(sizes[name] for name in self.inputs), *whole)
-        measured = dict(zip(self.measures, values, strict=True))
-        for name in self.measures:
-            if measured[name] < 0 and name.isidentifier() and name not in self.integers:
-                raise RuntimeError(f"{self.name}: the extent of '{name}' is {measured[name]}")
+        for name, value in zip(self.indices, values, strict=True):
+            if value < 0:
+                raise RuntimeError(f"{self.name}: the extent of '{name}' is {value}")
+        measured = dict(zip((*self.integers, *self.indices), (*whole, *values), strict=True))
+        measured |= {f"size({name}, {dim})": sizes[name][dim] for name, dim in self.dims}
         return {**measured, BATCH_SIZE: prod(batch)}, batch
 
     def sizes_of(self, form: TensorForm, extents: dict[str, int], batch: Sizes) -> Sizes:

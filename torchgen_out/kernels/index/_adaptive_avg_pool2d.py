@@ -11,26 +11,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _adaptive_avg_pool2d_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_y,
-    n_i,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_x, n_y, n_i, n_j,
+):  # fmt: skip
     """out_sum[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
         size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
         size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
@@ -69,38 +52,10 @@ def _adaptive_avg_pool2d_0(
 
 
 def _adaptive_avg_pool2d_device_0(
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_y,
-    n_j,
-    n_x,
-):
-    """out_sum[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
-        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
-        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
-        // windows_w) >= j + 1: self[..., i, j])
-    out_count[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
-        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
-        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
-        // windows_w) >= j + 1: 1)
-    out[..., y, x] = out_sum[..., y, x] / out_count[..., y, x]
-    """
+    y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0,
+    out_s1, batch, dims, batches, n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_avg_pool2d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
@@ -151,53 +106,27 @@ program = IndexProgram(
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("y", "x"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("windows_h", "windows_w"),
+    indices=("y", "x", "i", "j"),
     measure=_adaptive_avg_pool2d_extents,
-    measures=("y", "x", "i", "j"),
     divides=True,
     geometry=pooling_geometry.adaptive,
     launches=(
         Launch(
-            function=_adaptive_avg_pool2d_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("x", "y", "i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("y",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_adaptive_avg_pool2d_0, arrays=("self", "out"), writes=("out",),
+            extents=("x", "y", "i", "j"), has_batch=True, items=("y",),
             work=(("x", "i", "j"), ("x",)),
         ),
     ),
     on_device=(
         Launch(
-            function=_adaptive_avg_pool2d_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i", "y", "j", "x"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ()),
+            function=_adaptive_avg_pool2d_device_0, arrays=("self", "out"), writes=("out",),
+            extents=("i", "y", "j", "x"), has_batch=True, items=("y", "x"), work=(("i", "j"), ()),
             lanes=("j", True),
             reach=(
-                (1, ("y", "i")),
-                (3, ("y",)),
-                (1, ()),
-                (1, ("i",)),
-                (1, ("x", "j")),
-                (3, ("x",)),
+                (1, ("y", "i")), (3, ("y",)), (1, ()), (1, ("i",)), (1, ("x", "j")), (3, ("x",)),
                 (1, ("j",)),
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -11,30 +11,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _adaptive_avg_pool3d_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_y,
-    n_z,
-    n_k,
-    n_i,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, batch, dims, batches, n_x, n_y, n_z, n_k, n_i, n_j,
+):  # fmt: skip
     """out_sum[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
         size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
         size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
@@ -87,45 +66,10 @@ def _adaptive_avg_pool3d_0(
 
 
 def _adaptive_avg_pool3d_device_0(
-    z,
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    batch,
-    dims,
-    batches,
-    n_k,
-    n_z,
-    n_i,
-    n_y,
-    n_j,
-    n_x,
-):
-    """out_sum[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
-        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
-        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
-        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
-        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
-    out_count[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
-        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
-        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
-        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
-        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: 1)
-    out[..., z, y, x] = out_sum[..., z, y, x] / out_count[..., z, y, x]
-    """
+    z, y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, batch, dims, batches, n_k, n_z, n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_avg_pool3d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     k_first = I(greater(0, I(quotient(I(z * n_k), n_z))))
@@ -191,56 +135,27 @@ program = IndexProgram(
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("z", "y", "x"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("windows_d", "windows_h", "windows_w"),
+    indices=("z", "y", "x", "k", "i", "j"),
     measure=_adaptive_avg_pool3d_extents,
-    measures=("z", "y", "x", "k", "i", "j"),
     divides=True,
     geometry=pooling_geometry.adaptive,
     launches=(
         Launch(
-            function=_adaptive_avg_pool3d_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("x", "y", "z", "k", "i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_adaptive_avg_pool3d_0, arrays=("self", "out"), writes=("out",),
+            extents=("x", "y", "z", "k", "i", "j"), has_batch=True, items=("z", "y"),
             work=(("x", "k", "i", "j"), ("x",)),
         ),
     ),
     on_device=(
         Launch(
-            function=_adaptive_avg_pool3d_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("k", "z", "i", "y", "j", "x"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k", "i", "j"), ()),
-            lanes=("j", True),
+            function=_adaptive_avg_pool3d_device_0, arrays=("self", "out"), writes=("out",),
+            extents=("k", "z", "i", "y", "j", "x"), has_batch=True, items=("z", "y", "x"),
+            work=(("k", "i", "j"), ()), lanes=("j", True),
             reach=(
-                (1, ("z", "k")),
-                (3, ("z",)),
-                (1, ()),
-                (1, ("k",)),
-                (1, ("y", "i")),
-                (3, ("y",)),
-                (1, ("i",)),
-                (1, ("x", "j")),
-                (3, ("x",)),
-                (1, ("j",)),
+                (1, ("z", "k")), (3, ("z",)), (1, ()), (1, ("k",)), (1, ("y", "i")), (3, ("y",)),
+                (1, ("i",)), (1, ("x", "j")), (3, ("x",)), (1, ("j",)),
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -24,31 +24,10 @@ from torchgen_out._runtime.kernels.common.places import LOWEST, U, greater, less
 
 
 def _adaptive_max_pool2d_0(
-    start,
-    stop,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_y,
-    n_i,
-    n_j,
-):
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, values_at, values_row,
+    values_s0, values_s1, indices_at, indices_row, indices_s0, indices_s1, batch, dims, batches,
+    n_x, n_y, n_i, n_j,
+):  # fmt: skip
     """values[..., y, x] = max(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
         size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
         size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
@@ -100,42 +79,11 @@ def _adaptive_max_pool2d_0(
 
 
 def _adaptive_max_pool2d_device_0(
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_y,
-    n_j,
-    n_x,
-):
-    """values[..., y, x] = max(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
-        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
-        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
-        // windows_w) >= j + 1: self[..., i, j])
-    indices[..., y, x] = argmax(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
-        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
-        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
-        // windows_w) >= j + 1: self[..., i, j], i * size(self, -1) + j)
-    """
+    y, x, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, values_at,
+    values_row, values_s0, values_s1, indices_at, indices_row, indices_s0, indices_s1, batch, dims,
+    batches, n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_max_pool2d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
@@ -205,58 +153,29 @@ program = IndexProgram(
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={
-        "values": TensorForm(True, ("y", "x")),
-        "indices": TensorForm(True, ("y", "x"), "int"),
+        "values": TensorForm(True, ("y", "x")), "indices": TensorForm(True, ("y", "x"), "int"),
     },
-    temporaries={},
-    on_device_temporaries={},
     integers=("windows_h", "windows_w"),
+    indices=("y", "x", "i", "j"),
     measure=_adaptive_max_pool2d_extents,
-    measures=("y", "x", "i", "j"),
     compares=True,
     geometry=pooling_geometry.adaptive_told,
     launches=(
         Launch(
-            function=_adaptive_max_pool2d_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("x", "y", "i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("y",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("x", "i", "j"), ("x", "i", "j")),
+            function=_adaptive_max_pool2d_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("x", "y", "i", "j"), has_batch=True,
+            items=("y",), work=(("x", "i", "j"), ("x", "i", "j")),
         ),
     ),
     on_device=(
         Launch(
-            function=_adaptive_max_pool2d_device_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("i", "y", "j", "x"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ("i", "j")),
-            lanes=("j", True),
+            function=_adaptive_max_pool2d_device_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("i", "y", "j", "x"), has_batch=True,
+            items=("y", "x"), work=(("i", "j"), ("i", "j")), lanes=("j", True),
             reach=(
-                (1, ("y", "i")),
-                (3, ("y",)),
-                (1, ()),
-                (1, ("i",)),
-                (1, ("x", "j")),
-                (3, ("x",)),
-                (1, ("j",)),
-                (1, ("j", "i")),
-                (1, ("i", "j")),
+                (1, ("y", "i")), (3, ("y",)), (1, ()), (1, ("i",)), (1, ("x", "j")), (3, ("x",)),
+                (1, ("j",)), (1, ("j", "i")), (1, ("i", "j")),
             ),
         ),
     ),
-)
+)  # fmt: skip

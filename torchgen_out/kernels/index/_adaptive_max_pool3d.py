@@ -24,36 +24,10 @@ from torchgen_out._runtime.kernels.common.places import LOWEST, U, greater, less
 
 
 def _adaptive_max_pool3d_0(
-    start,
-    stop,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    values_s2,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    indices_s2,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_y,
-    n_z,
-    n_k,
-    n_i,
-    n_j,
-):
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, values_at,
+    values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0, indices_s1,
+    indices_s2, batch, dims, batches, n_x, n_y, n_z, n_k, n_i, n_j,
+):  # fmt: skip
     """values[..., z, y, x] = max(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
         size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
         size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
@@ -117,51 +91,11 @@ def _adaptive_max_pool3d_0(
 
 
 def _adaptive_max_pool3d_device_0(
-    z,
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    values_s2,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    indices_s2,
-    batch,
-    dims,
-    batches,
-    n_k,
-    n_z,
-    n_i,
-    n_y,
-    n_j,
-    n_x,
-):
-    """values[..., z, y, x] = max(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
-        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
-        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
-        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
-        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
-    indices[..., z, y, x] = argmax(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z
-        * size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
-        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
-        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
-        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j], i *
-        size(self, -1) + j + k * size(self, -1) * size(self, -2))
-    """
+    z, y, x, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2,
+    values_at, values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0,
+    indices_s1, indices_s2, batch, dims, batches, n_k, n_z, n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_max_pool3d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
@@ -251,60 +185,28 @@ program = IndexProgram(
         "values": TensorForm(True, ("z", "y", "x")),
         "indices": TensorForm(True, ("z", "y", "x"), "int"),
     },
-    temporaries={},
-    on_device_temporaries={},
     integers=("windows_d", "windows_h", "windows_w"),
+    indices=("z", "y", "x", "k", "i", "j"),
     measure=_adaptive_max_pool3d_extents,
-    measures=("z", "y", "x", "k", "i", "j"),
     compares=True,
     geometry=pooling_geometry.adaptive_told,
     launches=(
         Launch(
-            function=_adaptive_max_pool3d_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("x", "y", "z", "k", "i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
+            function=_adaptive_max_pool3d_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("x", "y", "z", "k", "i", "j"), has_batch=True,
+            items=("z", "y"), work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
         ),
     ),
     on_device=(
         Launch(
-            function=_adaptive_max_pool3d_device_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("k", "z", "i", "y", "j", "x"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k", "i", "j"), ("k", "i", "j")),
-            lanes=("j", True),
+            function=_adaptive_max_pool3d_device_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("k", "z", "i", "y", "j", "x"), has_batch=True,
+            items=("z", "y", "x"), work=(("k", "i", "j"), ("k", "i", "j")), lanes=("j", True),
             reach=(
-                (1, ("z", "k")),
-                (3, ("z",)),
-                (1, ()),
-                (1, ("k",)),
-                (1, ("y", "i")),
-                (3, ("y",)),
-                (1, ("i",)),
-                (1, ("x", "j")),
-                (3, ("x",)),
-                (1, ("j",)),
-                (1, ("j", "i")),
-                (1, ("j", "i", "k")),
-                (1, ("i", "j")),
-                (1, ("k", "j", "i")),
+                (1, ("z", "k")), (3, ("z",)), (1, ()), (1, ("k",)), (1, ("y", "i")), (3, ("y",)),
+                (1, ("i",)), (1, ("x", "j")), (3, ("x",)), (1, ("j",)), (1, ("j", "i")),
+                (1, ("j", "i", "k")), (1, ("i", "j")), (1, ("k", "j", "i")),
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -22,26 +22,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _avg_pool1d_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    stride,
-    padding,
-    self_size1,
-    border,
-):
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_x, n_j, stride, padding, self_size1, border,
+):  # fmt: skip
     """total[..., x] = sum(j where j + x * stride >= padding and padding + size(self, -1) >= j + x
         * stride + 1: self[..., j + x * stride - padding])
     count[..., x] = sum(j where j + x * stride + border >= padding and border + padding +
@@ -102,32 +85,10 @@ def _avg_pool1d_0(
 
 
 def _avg_pool1d_0_window(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    stride,
-    padding,
-    self_size1,
-    border,
-):
-    """total[..., x] = sum(j where j + x * stride >= padding and padding + size(self, -1) >= j + x
-        * stride + 1: self[..., j + x * stride - padding])
-    count[..., x] = sum(j where j + x * stride + border >= padding and border + padding +
-        size(self, -1) >= j + x * stride + 1: 1)
-    out[..., x] = total[..., x] / count[..., x]
-    """
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_x, n_j, stride, padding, self_size1, border,
+):  # fmt: skip
+    """The statements of `_avg_pool1d_0`."""
     first, final = 0, n_x
     first = greater(first, first_inside(stride, -padding))
     final = lesser(final, end_inside(stride, -padding))
@@ -181,32 +142,10 @@ def _avg_pool1d_0_window(
 
 
 def _avg_pool1d_device_0(
-    x,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-    padding,
-    stride,
-    self_size1,
-    border,
-):
-    """total[..., x] = sum(j where j + x * stride >= padding and padding + size(self, -1) >= j + x
-        * stride + 1: self[..., j + x * stride - padding])
-    count[..., x] = sum(j where j + x * stride + border >= padding and border + padding +
-        size(self, -1) >= j + x * stride + 1: 1)
-    out[..., x] = total[..., x] / count[..., x]
-    """
+    x, rest, lane, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_j, padding, stride, self_size1, border,
+):  # fmt: skip
+    """The statements of `_avg_pool1d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     total_total = T(0)
@@ -236,7 +175,7 @@ def _avg_pool1d_extents(self, kernel_size, stride, padding, windows, border):
     """The extents of x, j; sizes must agree."""
     n_x = windows
     n_j = kernel_size
-    return n_x, n_j, stride, padding, self[-1], border
+    return n_x, n_j
 
 
 program = IndexProgram(
@@ -244,69 +183,36 @@ program = IndexProgram(
     arguments=("self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("x",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("kernel_size", "stride", "padding", "windows", "border"),
+    indices=("x", "j"),
     measure=_avg_pool1d_extents,
-    measures=("x", "j", "stride", "padding", "size(self, -1)", "border"),
+    dims=(("self", -1),),
     divides=True,
     geometry=pooling_geometry.average1d,
     launches=(
         Launch(
-            function=_avg_pool1d_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("x", "j"),
-            integers=("stride", "padding", "size(self, -1)", "border"),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_avg_pool1d_0, arrays=("self", "out"), writes=("out",), extents=("x", "j"),
+            integers=("stride", "padding", "size(self, -1)", "border"), has_batch=True,
             work=(("x", "j"), ("x", "j"), ("x",)),
             window=Window(
                 Launch(
-                    function=_avg_pool1d_0_window,
-                    arrays=("self", "out"),
-                    writes=("out",),
-                    extents=("x", "j"),
-                    integers=("stride", "padding", "size(self, -1)", "border"),
-                    numbers=(),
-                    has_batch=True,
-                    items=(),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("x", "j"), ("x", "j"), ("x",)),
+                    function=_avg_pool1d_0_window, arrays=("self", "out"), writes=("out",),
+                    extents=("x", "j"), integers=("stride", "padding", "size(self, -1)", "border"),
+                    has_batch=True, work=(("x", "j"), ("x", "j"), ("x",)),
                 ),
-                ("j",),
-                ("j", "stride"),
+                ("j",), ("j", "stride"),
             ),
         ),
     ),
     on_device=(
         Launch(
-            function=_avg_pool1d_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=("padding", "stride", "size(self, -1)", "border"),
-            numbers=(),
-            has_batch=True,
-            items=("x",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ("j",), ()),
-            lanes=("j", False),
+            function=_avg_pool1d_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            integers=("padding", "stride", "size(self, -1)", "border"), has_batch=True,
+            items=("x",), work=(("j",), ("j",), ()), lanes=("j", False),
             reach=(
-                (1, ("x", "stride")),
-                (1, ("padding",)),
-                (1, ("size(self, -1)",)),
-                (1, ("j",)),
+                (1, ("x", "stride")), (1, ("padding",)), (1, ("size(self, -1)",)), (1, ("j",)),
                 (1, ("border",)),
             ),
         ),
     ),
-)
+)  # fmt: skip

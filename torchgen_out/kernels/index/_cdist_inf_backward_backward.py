@@ -10,52 +10,14 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, abs, sign
 
 
 def _cdist_inf_backward_backward_0(
-    start,
-    stop,
-    x1,
-    x2,
-    output,
-    grad_output_x2,
-    grad_output_x1,
-    grad_grad_output,
-    grad_output2,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    output_at,
-    output_row,
-    output_s0,
-    output_s1,
-    grad_output_x2_at,
-    grad_output_x2_row,
-    grad_output_x2_s0,
-    grad_output_x2_s1,
-    grad_output_x1_at,
-    grad_output_x1_row,
-    grad_output_x1_s0,
-    grad_output_x1_s1,
-    grad_grad_output_at,
-    grad_grad_output_row,
-    grad_grad_output_s0,
-    grad_grad_output_s1,
-    grad_output2_at,
-    grad_output2_row,
-    grad_output2_s0,
-    grad_output2_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_i,
-    n_k,
-    needs_grad_grad_output,
-    needs_grad_output2,
-):
+    start, stop, x1, x2, output, grad_output_x2, grad_output_x1, grad_grad_output, grad_output2,
+    x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, output_at, output_row, output_s0,
+    output_s1, grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1,
+    grad_output_x1_at, grad_output_x1_row, grad_output_x1_s0, grad_output_x1_s1,
+    grad_grad_output_at, grad_grad_output_row, grad_grad_output_s0, grad_grad_output_s1,
+    grad_output2_at, grad_output2_row, grad_output2_s0, grad_output2_s1, batch, dims, batches, n_j,
+    n_i, n_k, needs_grad_grad_output, needs_grad_output2,
+):  # fmt: skip
     """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
         else 0)
     grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) / out_winners[...,
@@ -129,20 +91,9 @@ def _cdist_inf_backward_backward_0(
 
 
 def _cdist_inf_backward_backward_1(
-    start,
-    stop,
-    grad_x12,
-    grad_x12_at,
-    grad_x12_row,
-    grad_x12_s0,
-    grad_x12_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_k,
-    needs_grad_x12,
-):
+    start, stop, grad_x12, grad_x12_at, grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims,
+    batches, n_i, n_k, needs_grad_x12,
+):  # fmt: skip
     """grad_x12[..., i, k] = 0"""
     i = start % n_i
     rest = start // n_i
@@ -160,20 +111,9 @@ def _cdist_inf_backward_backward_1(
 
 
 def _cdist_inf_backward_backward_2(
-    start,
-    stop,
-    grad_x22,
-    grad_x22_at,
-    grad_x22_row,
-    grad_x22_s0,
-    grad_x22_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_k,
-    needs_grad_x22,
-):
+    start, stop, grad_x22, grad_x22_at, grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims,
+    batches, n_j, n_k, needs_grad_x22,
+):  # fmt: skip
     """grad_x22[..., j, k] = 0"""
     j = start % n_j
     rest = start // n_j
@@ -191,46 +131,13 @@ def _cdist_inf_backward_backward_2(
 
 
 def _cdist_inf_backward_backward_device_0(
-    i,
-    j,
-    rest,
-    lane,
-    x1,
-    x2,
-    output,
-    grad_output_x2,
-    grad_output_x1,
-    grad_grad_output,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    output_at,
-    output_row,
-    output_s0,
-    output_s1,
-    grad_output_x2_at,
-    grad_output_x2_row,
-    grad_output_x2_s0,
-    grad_output_x2_s1,
-    grad_output_x1_at,
-    grad_output_x1_row,
-    grad_output_x1_s0,
-    grad_output_x1_s1,
-    grad_grad_output_at,
-    grad_grad_output_row,
-    grad_grad_output_s0,
-    grad_grad_output_s1,
-    batch,
-    dims,
-    batches,
-    n_k,
+    i, j, rest, lane, x1, x2, output, grad_output_x2, grad_output_x1, grad_grad_output, x1_at,
+    x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, output_at, output_row, output_s0, output_s1,
+    grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1, grad_output_x1_at,
+    grad_output_x1_row, grad_output_x1_s0, grad_output_x1_s1, grad_grad_output_at,
+    grad_grad_output_row, grad_grad_output_s0, grad_grad_output_s1, batch, dims, batches, n_k,
     needs_grad_grad_output,
-):
+):  # fmt: skip
     """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
         else 0)
     grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) / out_winners[...,
@@ -278,19 +185,9 @@ def _cdist_inf_backward_backward_device_0(
 
 
 def _cdist_inf_backward_backward_device_1(
-    i,
-    k,
-    rest,
-    grad_x12,
-    grad_x12_at,
-    grad_x12_row,
-    grad_x12_s0,
-    grad_x12_s1,
-    batch,
-    dims,
-    batches,
+    i, k, rest, grad_x12, grad_x12_at, grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims, batches,
     needs_grad_x12,
-):
+):  # fmt: skip
     """grad_x12[..., i, k] = 0"""
     grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
     grad_x12_here = T(0)
@@ -299,19 +196,9 @@ def _cdist_inf_backward_backward_device_1(
 
 
 def _cdist_inf_backward_backward_device_2(
-    j,
-    k,
-    rest,
-    grad_x22,
-    grad_x22_at,
-    grad_x22_row,
-    grad_x22_s0,
-    grad_x22_s1,
-    batch,
-    dims,
-    batches,
+    j, k, rest, grad_x22, grad_x22_at, grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims, batches,
     needs_grad_x22,
-):
+):  # fmt: skip
     """grad_x22[..., j, k] = 0"""
     grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
     grad_x22_here = T(0)
@@ -320,19 +207,9 @@ def _cdist_inf_backward_backward_device_2(
 
 
 def _cdist_inf_backward_backward_device_3(
-    i,
-    j,
-    rest,
-    grad_output2,
-    grad_output2_at,
-    grad_output2_row,
-    grad_output2_s0,
-    grad_output2_s1,
-    batch,
-    dims,
-    batches,
-    needs_grad_output2,
-):
+    i, j, rest, grad_output2, grad_output2_at, grad_output2_row, grad_output2_s0, grad_output2_s1,
+    batch, dims, batches, needs_grad_output2,
+):  # fmt: skip
     """grad_output2[..., i, j] = 0"""
     grad_output2_p = I(grad_output2_at + row_start(batch, dims, grad_output2_row, rest))
     grad_output2_here = T(0)
@@ -361,132 +238,54 @@ program = IndexProgram(
     "_cdist_inf_backward_backward",
     arguments=("grad_output_x1", "grad_output_x2", "x1", "x2", "output", "output_mask"),
     inputs={
-        "grad_output_x1": TensorForm(True, ("", "")),
-        "grad_output_x2": TensorForm(True, ("", "")),
-        "x1": TensorForm(True, ("", "")),
-        "x2": TensorForm(True, ("", "")),
+        "grad_output_x1": TensorForm(True, ("", "")), "grad_output_x2": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", "")),
         "output": TensorForm(True, ("", "")),
     },
     results={
-        "grad_grad_output": TensorForm(True, ("i", "j")),
-        "grad_x12": TensorForm(True, ("i", "k")),
-        "grad_x22": TensorForm(True, ("j", "k")),
-        "grad_output2": TensorForm(True, ("i", "j")),
+        "grad_grad_output": TensorForm(True, ("i", "j")), "grad_x12": TensorForm(True, ("i", "k")),
+        "grad_x22": TensorForm(True, ("j", "k")), "grad_output2": TensorForm(True, ("i", "j")),
     },
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("i", "k", "j"),
     measure=_cdist_inf_backward_backward_extents,
-    measures=("i", "k", "j"),
     launches=(
         Launch(
             function=_cdist_inf_backward_backward_0,
             arrays=(
-                "x1",
-                "x2",
-                "output",
-                "grad_output_x2",
-                "grad_output_x1",
-                "grad_grad_output",
+                "x1", "x2", "output", "grad_output_x2", "grad_output_x1", "grad_grad_output",
                 "grad_output2",
             ),
-            writes=("grad_grad_output", "grad_output2"),
-            extents=("j", "i", "k"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",), ("k",), ()),
+            writes=("grad_grad_output", "grad_output2"), extents=("j", "i", "k"), has_batch=True,
+            items=("i", "j"), work=(("k",), ("k",), ()),
         ),
         Launch(
-            function=_cdist_inf_backward_backward_1,
-            arrays=("grad_x12",),
-            writes=("grad_x12",),
-            extents=("i", "k"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",),),
+            function=_cdist_inf_backward_backward_1, arrays=("grad_x12",), writes=("grad_x12",),
+            extents=("i", "k"), has_batch=True, items=("i",), work=(("k",),),
         ),
         Launch(
-            function=_cdist_inf_backward_backward_2,
-            arrays=("grad_x22",),
-            writes=("grad_x22",),
-            extents=("j", "k"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("j",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",),),
+            function=_cdist_inf_backward_backward_2, arrays=("grad_x22",), writes=("grad_x22",),
+            extents=("j", "k"), has_batch=True, items=("j",), work=(("k",),),
         ),
     ),
     on_device=(
         Launch(
             function=_cdist_inf_backward_backward_device_0,
             arrays=("x1", "x2", "output", "grad_output_x2", "grad_output_x1", "grad_grad_output"),
-            writes=("grad_grad_output",),
-            extents=("k",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",), ("k",)),
-            lanes=("k", True),
+            writes=("grad_grad_output",), extents=("k",), has_batch=True, items=("i", "j"),
+            work=(("k",), ("k",)), lanes=("k", True),
         ),
         Launch(
-            function=_cdist_inf_backward_backward_device_1,
-            arrays=("grad_x12",),
-            writes=("grad_x12",),
-            extents=(),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "k"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_cdist_inf_backward_backward_device_1, arrays=("grad_x12",),
+            writes=("grad_x12",), has_batch=True, items=("i", "k"), work=((),),
         ),
         Launch(
-            function=_cdist_inf_backward_backward_device_2,
-            arrays=("grad_x22",),
-            writes=("grad_x22",),
-            extents=(),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("j", "k"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_cdist_inf_backward_backward_device_2, arrays=("grad_x22",),
+            writes=("grad_x22",), has_batch=True, items=("j", "k"), work=((),),
         ),
         Launch(
-            function=_cdist_inf_backward_backward_device_3,
-            arrays=("grad_output2",),
-            writes=("grad_output2",),
-            extents=(),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_cdist_inf_backward_backward_device_3, arrays=("grad_output2",),
+            writes=("grad_output2",), has_batch=True, items=("i", "j"), work=((),),
         ),
     ),
-)
+)  # fmt: skip

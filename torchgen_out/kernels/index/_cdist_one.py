@@ -10,30 +10,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, abs
 
 
 def _cdist_one_0(
-    start,
-    stop,
-    x1,
-    x2,
-    out,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_i,
-    n_k,
-):
+    start, stop, x1, x2, out, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, out_at,
+    out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, n_k,
+):  # fmt: skip
     """out[..., i, j] = sum(k: abs(x1[..., i, k] - x2[..., j, k]))"""
     j = start % n_j
     rest = start // n_j
@@ -65,30 +44,9 @@ def _cdist_one_0(
 
 
 def _cdist_one_device_0(
-    i,
-    j,
-    rest,
-    lane,
-    x1,
-    x2,
-    out,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_k,
-):
+    i, j, rest, lane, x1, x2, out, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, out_at,
+    out_row, out_s0, out_s1, batch, dims, batches, n_k,
+):  # fmt: skip
     """out[..., i, j] = sum(k: abs(x1[..., i, k] - x2[..., j, k]))"""
     x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
     x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
@@ -106,31 +64,9 @@ def _cdist_one_device_0(
 
 
 def _cdist_one_device_0_step(
-    i,
-    j,
-    rest,
-    k,
-    reads,
-    part0,
-    x1,
-    x2,
-    out,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-):
+    i, j, rest, k, reads, part0, x1, x2, out, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0,
+    x2_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches,
+):  # fmt: skip
     """out[..., i, j] = sum(k: abs(x1[..., i, k] - x2[..., j, k]))"""
     x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
     x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
@@ -163,65 +99,26 @@ program = IndexProgram(
     arguments=("x1", "x2"),
     inputs={"x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("i", "j"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("i", "k", "j"),
     measure=_cdist_one_extents,
-    measures=("i", "k", "j"),
     launches=(
         Launch(
-            function=_cdist_one_0,
-            arrays=("x1", "x2", "out"),
-            writes=("out",),
-            extents=("j", "i", "k"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",),),
+            function=_cdist_one_0, arrays=("x1", "x2", "out"), writes=("out",),
+            extents=("j", "i", "k"), has_batch=True, items=("i", "j"), work=(("k",),),
         ),
     ),
     on_device=(
         Launch(
-            function=_cdist_one_device_0,
-            arrays=("x1", "x2", "out"),
-            writes=("out",),
-            extents=("k",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",),),
-            lanes=("k", True),
+            function=_cdist_one_device_0, arrays=("x1", "x2", "out"), writes=("out",),
+            extents=("k",), has_batch=True, items=("i", "j"), work=(("k",),), lanes=("k", True),
             scan=Scan(
                 Launch(
-                    function=_cdist_one_device_0_step,
-                    arrays=("x1", "x2", "out"),
-                    writes=("out",),
-                    extents=(),
-                    integers=(),
-                    numbers=(),
-                    has_batch=True,
-                    items=("i", "j"),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("k",),),
+                    function=_cdist_one_device_0_step, arrays=("x1", "x2", "out"), writes=("out",),
+                    has_batch=True, items=("i", "j"), work=(("k",),),
                 ),
-                _cdist_one_device_0_joined,
-                "k",
-                False,
-                True,
-                ("T(0)",),
-                ("number",),
-                True,
+                _cdist_one_device_0_joined, "k", False, True, ("T(0)",), ("number",), True,
             ),
         ),
     ),
-)
+)  # fmt: skip

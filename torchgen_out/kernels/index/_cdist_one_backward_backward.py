@@ -10,41 +10,12 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, sign
 
 
 def _cdist_one_backward_backward_0(
-    start,
-    stop,
-    grad_output_x2,
-    x1,
-    x2,
-    grad_output_x1,
-    grad_grad_output,
-    grad_output_x2_at,
-    grad_output_x2_row,
-    grad_output_x2_s0,
-    grad_output_x2_s1,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    grad_output_x1_at,
-    grad_output_x1_row,
-    grad_output_x1_s0,
-    grad_output_x1_s1,
-    grad_grad_output_at,
-    grad_grad_output_row,
-    grad_grad_output_s0,
-    grad_grad_output_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_i,
-    n_k,
-    needs_grad_grad_output,
-):
+    start, stop, grad_output_x2, x1, x2, grad_output_x1, grad_grad_output, grad_output_x2_at,
+    grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1, x1_at, x1_row, x1_s0, x1_s1, x2_at,
+    x2_row, x2_s0, x2_s1, grad_output_x1_at, grad_output_x1_row, grad_output_x1_s0,
+    grad_output_x1_s1, grad_grad_output_at, grad_grad_output_row, grad_grad_output_s0,
+    grad_grad_output_s1, batch, dims, batches, n_j, n_i, n_k, needs_grad_grad_output,
+):  # fmt: skip
     """grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) *
     (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]))
     """
@@ -92,20 +63,9 @@ def _cdist_one_backward_backward_0(
 
 
 def _cdist_one_backward_backward_1(
-    start,
-    stop,
-    grad_x12,
-    grad_x12_at,
-    grad_x12_row,
-    grad_x12_s0,
-    grad_x12_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_k,
-    needs_grad_x12,
-):
+    start, stop, grad_x12, grad_x12_at, grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims,
+    batches, n_i, n_k, needs_grad_x12,
+):  # fmt: skip
     """grad_x12[..., i, k] = 0"""
     i = start % n_i
     rest = start // n_i
@@ -123,20 +83,9 @@ def _cdist_one_backward_backward_1(
 
 
 def _cdist_one_backward_backward_2(
-    start,
-    stop,
-    grad_x22,
-    grad_x22_at,
-    grad_x22_row,
-    grad_x22_s0,
-    grad_x22_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_k,
-    needs_grad_x22,
-):
+    start, stop, grad_x22, grad_x22_at, grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims,
+    batches, n_j, n_k, needs_grad_x22,
+):  # fmt: skip
     """grad_x22[..., j, k] = 0"""
     j = start % n_j
     rest = start // n_j
@@ -154,44 +103,13 @@ def _cdist_one_backward_backward_2(
 
 
 def _cdist_one_backward_backward_device_0(
-    i,
-    j,
-    rest,
-    lane,
-    grad_output_x2,
-    x1,
-    x2,
-    grad_output_x1,
-    grad_grad_output,
-    grad_output_x2_at,
-    grad_output_x2_row,
-    grad_output_x2_s0,
-    grad_output_x2_s1,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    grad_output_x1_at,
-    grad_output_x1_row,
-    grad_output_x1_s0,
-    grad_output_x1_s1,
-    grad_grad_output_at,
-    grad_grad_output_row,
-    grad_grad_output_s0,
-    grad_grad_output_s1,
-    batch,
-    dims,
-    batches,
-    n_k,
-    needs_grad_grad_output,
-):
-    """grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) *
-    (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]))
-    """
+    i, j, rest, lane, grad_output_x2, x1, x2, grad_output_x1, grad_grad_output, grad_output_x2_at,
+    grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1, x1_at, x1_row, x1_s0, x1_s1, x2_at,
+    x2_row, x2_s0, x2_s1, grad_output_x1_at, grad_output_x1_row, grad_output_x1_s0,
+    grad_output_x1_s1, grad_grad_output_at, grad_grad_output_row, grad_grad_output_s0,
+    grad_grad_output_s1, batch, dims, batches, n_k, needs_grad_grad_output,
+):  # fmt: skip
+    """The statements of `_cdist_one_backward_backward_0`."""
     grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
     x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
     x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
@@ -219,45 +137,13 @@ def _cdist_one_backward_backward_device_0(
 
 
 def _cdist_one_backward_backward_device_0_step(
-    i,
-    j,
-    rest,
-    k,
-    reads,
-    part0,
-    grad_output_x2,
-    x1,
-    x2,
-    grad_output_x1,
-    grad_grad_output,
-    grad_output_x2_at,
-    grad_output_x2_row,
-    grad_output_x2_s0,
-    grad_output_x2_s1,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    grad_output_x1_at,
-    grad_output_x1_row,
-    grad_output_x1_s0,
-    grad_output_x1_s1,
-    grad_grad_output_at,
-    grad_grad_output_row,
-    grad_grad_output_s0,
-    grad_grad_output_s1,
-    batch,
-    dims,
-    batches,
-    needs_grad_grad_output,
-):
-    """grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) *
-    (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]))
-    """
+    i, j, rest, k, reads, part0, grad_output_x2, x1, x2, grad_output_x1, grad_grad_output,
+    grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1, x1_at, x1_row,
+    x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_output_x1_at, grad_output_x1_row,
+    grad_output_x1_s0, grad_output_x1_s1, grad_grad_output_at, grad_grad_output_row,
+    grad_grad_output_s0, grad_grad_output_s1, batch, dims, batches, needs_grad_grad_output,
+):  # fmt: skip
+    """The statements of `_cdist_one_backward_backward_0`."""
     grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
     x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
     x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
@@ -288,19 +174,9 @@ def _cdist_one_backward_backward_device_0_joined(a0, b0):
 
 
 def _cdist_one_backward_backward_device_1(
-    i,
-    k,
-    rest,
-    grad_x12,
-    grad_x12_at,
-    grad_x12_row,
-    grad_x12_s0,
-    grad_x12_s1,
-    batch,
-    dims,
-    batches,
+    i, k, rest, grad_x12, grad_x12_at, grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims, batches,
     needs_grad_x12,
-):
+):  # fmt: skip
     """grad_x12[..., i, k] = 0"""
     grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
     grad_x12_here = T(0)
@@ -309,19 +185,9 @@ def _cdist_one_backward_backward_device_1(
 
 
 def _cdist_one_backward_backward_device_2(
-    j,
-    k,
-    rest,
-    grad_x22,
-    grad_x22_at,
-    grad_x22_row,
-    grad_x22_s0,
-    grad_x22_s1,
-    batch,
-    dims,
-    batches,
+    j, k, rest, grad_x22, grad_x22_at, grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims, batches,
     needs_grad_x22,
-):
+):  # fmt: skip
     """grad_x22[..., j, k] = 0"""
     grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
     grad_x22_here = T(0)
@@ -346,131 +212,55 @@ program = IndexProgram(
     "_cdist_one_backward_backward",
     arguments=("grad_output_x1", "grad_output_x2", "x1", "x2", "output_mask"),
     inputs={
-        "grad_output_x1": TensorForm(True, ("", "")),
-        "grad_output_x2": TensorForm(True, ("", "")),
-        "x1": TensorForm(True, ("", "")),
-        "x2": TensorForm(True, ("", "")),
+        "grad_output_x1": TensorForm(True, ("", "")), "grad_output_x2": TensorForm(True, ("", "")),
+        "x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", "")),
     },
     results={
-        "grad_grad_output": TensorForm(True, ("i", "j")),
-        "grad_x12": TensorForm(True, ("i", "k")),
+        "grad_grad_output": TensorForm(True, ("i", "j")), "grad_x12": TensorForm(True, ("i", "k")),
         "grad_x22": TensorForm(True, ("j", "k")),
     },
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("i", "k", "j"),
     measure=_cdist_one_backward_backward_extents,
-    measures=("i", "k", "j"),
     launches=(
         Launch(
             function=_cdist_one_backward_backward_0,
             arrays=("grad_output_x2", "x1", "x2", "grad_output_x1", "grad_grad_output"),
-            writes=("grad_grad_output",),
-            extents=("j", "i", "k"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            writes=("grad_grad_output",), extents=("j", "i", "k"), has_batch=True, items=("i", "j"),
             work=(("k",),),
         ),
         Launch(
-            function=_cdist_one_backward_backward_1,
-            arrays=("grad_x12",),
-            writes=("grad_x12",),
-            extents=("i", "k"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",),),
+            function=_cdist_one_backward_backward_1, arrays=("grad_x12",), writes=("grad_x12",),
+            extents=("i", "k"), has_batch=True, items=("i",), work=(("k",),),
         ),
         Launch(
-            function=_cdist_one_backward_backward_2,
-            arrays=("grad_x22",),
-            writes=("grad_x22",),
-            extents=("j", "k"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("j",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",),),
+            function=_cdist_one_backward_backward_2, arrays=("grad_x22",), writes=("grad_x22",),
+            extents=("j", "k"), has_batch=True, items=("j",), work=(("k",),),
         ),
     ),
     on_device=(
         Launch(
             function=_cdist_one_backward_backward_device_0,
             arrays=("grad_output_x2", "x1", "x2", "grad_output_x1", "grad_grad_output"),
-            writes=("grad_grad_output",),
-            extents=("k",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",),),
-            lanes=("k", True),
+            writes=("grad_grad_output",), extents=("k",), has_batch=True, items=("i", "j"),
+            work=(("k",),), lanes=("k", True),
             scan=Scan(
                 Launch(
                     function=_cdist_one_backward_backward_device_0_step,
                     arrays=("grad_output_x2", "x1", "x2", "grad_output_x1", "grad_grad_output"),
-                    writes=("grad_grad_output",),
-                    extents=(),
-                    integers=(),
-                    numbers=(),
-                    has_batch=True,
-                    items=("i", "j"),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("k",),),
+                    writes=("grad_grad_output",), has_batch=True, items=("i", "j"), work=(("k",),),
                 ),
-                _cdist_one_backward_backward_device_0_joined,
-                "k",
-                False,
-                True,
-                ("T(0)",),
-                ("number",),
-                True,
+                _cdist_one_backward_backward_device_0_joined, "k", False, True, ("T(0)",),
+                ("number",), True,
             ),
         ),
         Launch(
-            function=_cdist_one_backward_backward_device_1,
-            arrays=("grad_x12",),
-            writes=("grad_x12",),
-            extents=(),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "k"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_cdist_one_backward_backward_device_1, arrays=("grad_x12",),
+            writes=("grad_x12",), has_batch=True, items=("i", "k"), work=((),),
         ),
         Launch(
-            function=_cdist_one_backward_backward_device_2,
-            arrays=("grad_x22",),
-            writes=("grad_x22",),
-            extents=(),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("j", "k"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_cdist_one_backward_backward_device_2, arrays=("grad_x22",),
+            writes=("grad_x22",), has_batch=True, items=("j", "k"), work=((),),
         ),
     ),
-)
+)  # fmt: skip

@@ -10,31 +10,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, abs, pow
 
 
 def _cdist_power_0(
-    start,
-    stop,
-    x1,
-    x2,
-    out,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_i,
-    n_k,
-    p,
-):
+    start, stop, x1, x2, out, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, out_at,
+    out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, n_k, p,
+):  # fmt: skip
     """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
         k] - x2[..., j, k]), p))
     out[..., i, j] = 0 if s[..., i, j] == 0 else pow(s[..., i, j], 1 / p)
@@ -71,35 +49,10 @@ def _cdist_power_0(
 
 
 def _cdist_power_device_0(
-    i,
-    j,
-    rest,
-    lane,
-    x1,
-    x2,
-    out,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_k,
-    p,
-):
-    """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
-        k] - x2[..., j, k]), p))
-    out[..., i, j] = 0 if s[..., i, j] == 0 else pow(s[..., i, j], 1 / p)
-    """
+    i, j, rest, lane, x1, x2, out, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, out_at,
+    out_row, out_s0, out_s1, batch, dims, batches, n_k, p,
+):  # fmt: skip
+    """The statements of `_cdist_power_0`."""
     x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
     x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -118,36 +71,10 @@ def _cdist_power_device_0(
 
 
 def _cdist_power_device_0_step(
-    i,
-    j,
-    rest,
-    k,
-    reads,
-    part0,
-    x1,
-    x2,
-    out,
-    x1_at,
-    x1_row,
-    x1_s0,
-    x1_s1,
-    x2_at,
-    x2_row,
-    x2_s0,
-    x2_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    p,
-):
-    """s[..., i, j] = sum(k: 0 if abs(x1[..., i, k] - x2[..., j, k]) == 0 else pow(abs(x1[..., i,
-        k] - x2[..., j, k]), p))
-    out[..., i, j] = 0 if s[..., i, j] == 0 else pow(s[..., i, j], 1 / p)
-    """
+    i, j, rest, k, reads, part0, x1, x2, out, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0,
+    x2_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, p,
+):  # fmt: skip
+    """The statements of `_cdist_power_0`."""
     x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
     x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -181,65 +108,29 @@ program = IndexProgram(
     arguments=("x1", "x2", "p"),
     inputs={"x1": TensorForm(True, ("", "")), "x2": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("i", "j"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("i", "k", "j"),
     measure=_cdist_power_extents,
-    measures=("i", "k", "j"),
     launches=(
         Launch(
-            function=_cdist_power_0,
-            arrays=("x1", "x2", "out"),
-            writes=("out",),
-            extents=("j", "i", "k"),
-            integers=(),
-            numbers=("p",),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_cdist_power_0, arrays=("x1", "x2", "out"), writes=("out",),
+            extents=("j", "i", "k"), numbers=("p",), has_batch=True, items=("i", "j"),
             work=(("k",), ()),
         ),
     ),
     on_device=(
         Launch(
-            function=_cdist_power_device_0,
-            arrays=("x1", "x2", "out"),
-            writes=("out",),
-            extents=("k",),
-            integers=(),
-            numbers=("p",),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k",), ()),
+            function=_cdist_power_device_0, arrays=("x1", "x2", "out"), writes=("out",),
+            extents=("k",), numbers=("p",), has_batch=True, items=("i", "j"), work=(("k",), ()),
             lanes=("k", True),
             scan=Scan(
                 Launch(
-                    function=_cdist_power_device_0_step,
-                    arrays=("x1", "x2", "out"),
-                    writes=("out",),
-                    extents=(),
-                    integers=(),
-                    numbers=("p",),
-                    has_batch=True,
-                    items=("i", "j"),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
+                    function=_cdist_power_device_0_step, arrays=("x1", "x2", "out"),
+                    writes=("out",), numbers=("p",), has_batch=True, items=("i", "j"),
                     work=(("k",), ()),
                 ),
-                _cdist_power_device_0_joined,
-                "k",
-                False,
-                True,
-                ("T(0)",),
-                ("number",),
-                True,
+                _cdist_power_device_0_joined, "k", False, True, ("T(0)",), ("number",), True,
             ),
         ),
     ),
-)
+)  # fmt: skip

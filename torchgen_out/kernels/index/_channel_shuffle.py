@@ -9,24 +9,9 @@ from torchgen_out._runtime.kernels.common.places import U
 
 
 def _channel_shuffle_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    n_g,
-    n_k,
-    n_i,
-    self_size2,
-):
+    start, stop, self, out, self_at, self_s0, self_s1, self_s2, out_at, out_s0, out_s1, out_s2,
+    out_s3, n_g, n_k, n_i, self_size2,
+):  # fmt: skip
     """out[n, k, g, i] = self[n, (size(self, -2) // groups) * g + k, i]"""
     g = start % n_g
     rest = start // n_g
@@ -52,26 +37,9 @@ def _channel_shuffle_0(
 
 
 def _channel_shuffle_device_0(
-    n,
-    k,
-    g,
-    i,
-    faults,
-    first_check,
-    self,
-    out,
-    self_at,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    n_g,
-    self_size2,
-):
+    n, k, g, i, faults, first_check, self, out, self_at, self_s0, self_s1, self_s2, out_at, out_s0,
+    out_s1, out_s2, out_s3, n_g, self_size2,
+):  # fmt: skip
     """out[n, k, g, i] = self[n, (size(self, -2) // groups) * g + k, i]"""
     place = I(quotient(self_size2, n_g) * g + k)
     is_inside = (place >= 0) & (place < self_size2)
@@ -92,7 +60,7 @@ def _channel_shuffle_extents(self, groups):
     n_i = self[-1]
     if n_g and n_k:
         nonzero("_channel_shuffle", "(size(self, -2) // groups)", groups)
-    return n_k, n_g, n_n, n_i, self[-2]
+    return n_k, n_g, n_n, n_i
 
 
 program = IndexProgram(
@@ -100,44 +68,24 @@ program = IndexProgram(
     arguments=("self", "groups"),
     inputs={"self": TensorForm(False, ("", "", ""))},
     results={"out": TensorForm(False, ("n", "k", "g", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("groups",),
+    indices=("k", "g", "n", "i"),
     measure=_channel_shuffle_extents,
-    measures=("k", "g", "n", "i", "size(self, -2)"),
+    dims=(("self", -2),),
     moves=True,
     launches=(
         Launch(
-            function=_channel_shuffle_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("g", "k", "i"),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=False,
-            items=("n", "k", "g"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_channel_shuffle_0, arrays=("self", "out"), writes=("out",),
+            extents=("g", "k", "i"), integers=("size(self, -2)",), items=("n", "k", "g"),
             work=(("i",),),
         ),
     ),
     on_device=(
         Launch(
-            function=_channel_shuffle_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("g",),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=False,
-            items=("n", "k", "g", "i"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_channel_shuffle_device_0, arrays=("self", "out"), writes=("out",),
+            extents=("g",), integers=("size(self, -2)",), items=("n", "k", "g", "i"), work=((),),
             reach=((2, ("g", "g")), (1, ("g", "size(self, -2)")), (1, ("k",))),
             refused=("0 <= (size(self, -2) // groups) * g + k < size(self, -2)",),
         ),
     ),
-)
+)  # fmt: skip

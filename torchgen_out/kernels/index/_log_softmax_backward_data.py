@@ -22,25 +22,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, exp
 
 
 def _log_softmax_backward_data_single_0(
-    start,
-    stop,
-    grad_output,
-    output,
-    out,
-    grad_output_at,
-    grad_output_row,
-    grad_output_s0,
-    output_at,
-    output_row,
-    output_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    start, stop, grad_output, output, out, grad_output_at, grad_output_row, grad_output_s0,
+    output_at, output_row, output_s0, out_at, out_row, out_s0, batch, dims, batches, n_j,
+):  # fmt: skip
     """total[...] = sum(j: grad_output[..., j])
     out[..., j] = grad_output[..., j] - exp(output[..., j]) * total[...]
     """
@@ -78,55 +62,23 @@ single = IndexProgram(
     arguments=("grad_output", "output", "dim", "input_dtype"),
     inputs={"grad_output": TensorForm(True, ("",)), "output": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("j",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=_log_softmax_backward_data_single_extents,
-    measures=("j",),
     launches=(
         Launch(
-            function=_log_softmax_backward_data_single_0,
-            arrays=("grad_output", "output", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ("j",)),
+            function=_log_softmax_backward_data_single_0, arrays=("grad_output", "output", "out"),
+            writes=("out",), extents=("j",), has_batch=True, work=(("j",), ("j",)),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def _log_softmax_backward_data_0(
-    start,
-    stop,
-    grad_output,
-    output,
-    out,
-    grad_output_at,
-    grad_output_row,
-    grad_output_s0,
-    grad_output_s1,
-    output_at,
-    output_row,
-    output_s0,
-    output_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, grad_output, output, out, grad_output_at, grad_output_row, grad_output_s0,
+    grad_output_s1, output_at, output_row, output_s0, output_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_i, n_j,
+):  # fmt: skip
     """total[..., i] = sum(j: grad_output[..., j, i])
     out[..., j, i] = grad_output[..., j, i] - exp(output[..., j, i]) * total[..., i]
     """
@@ -181,32 +133,11 @@ def _log_softmax_backward_data_0(
 
 
 def _log_softmax_backward_data_device_0(
-    i,
-    rest,
-    lane,
-    grad_output,
-    output,
-    out,
-    grad_output_at,
-    grad_output_row,
-    grad_output_s0,
-    grad_output_s1,
-    output_at,
-    output_row,
-    output_s0,
-    output_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
-    """total[..., i] = sum(j: grad_output[..., j, i])
-    out[..., j, i] = grad_output[..., j, i] - exp(output[..., j, i]) * total[..., i]
-    """
+    i, rest, lane, grad_output, output, out, grad_output_at, grad_output_row, grad_output_s0,
+    grad_output_s1, output_at, output_row, output_s0, output_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_j,
+):  # fmt: skip
+    """The statements of `_log_softmax_backward_data_0`."""
     grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
     output_p = I(output_at + row_start(batch, dims, output_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -242,45 +173,23 @@ program = IndexProgram(
     arguments=("grad_output", "output", "dim", "input_dtype"),
     inputs={"grad_output": TensorForm(True, ("", "")), "output": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("j", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=_log_softmax_backward_data_extents,
-    measures=("j", "i"),
     geometry=softmax_geometry.backward,
     single=single,
     launches=(
         Launch(
-            function=_log_softmax_backward_data_0,
-            arrays=("grad_output", "output", "out"),
-            writes=("out",),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ("j", "i")),
+            function=_log_softmax_backward_data_0, arrays=("grad_output", "output", "out"),
+            writes=("out",), extents=("i", "j"), has_batch=True, work=(("i", "j"), ("j", "i")),
             tile="i",
         ),
     ),
     on_device=(
         Launch(
-            function=_log_softmax_backward_data_device_0,
-            arrays=("grad_output", "output", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ("j",)),
+            function=_log_softmax_backward_data_device_0, arrays=("grad_output", "output", "out"),
+            writes=("out",), extents=("j",), has_batch=True, items=("i",), work=(("j",), ("j",)),
             lanes=("j", False),
         ),
     ),
-)
+)  # fmt: skip

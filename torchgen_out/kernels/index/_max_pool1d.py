@@ -22,26 +22,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _max_pool1d_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    stride,
-    dilation,
-    padding,
-    self_size1,
-):
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_x, n_j, stride, dilation, padding, self_size1,
+):  # fmt: skip
     """out[..., x] = max(j where j * dilation + x * stride >= padding and padding + size(self, -1)
     >= j * dilation + x * stride + 1: self[..., j * dilation + x * stride - padding])
     """
@@ -89,29 +72,10 @@ def _max_pool1d_0(
 
 
 def _max_pool1d_0_window(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    stride,
-    dilation,
-    padding,
-    self_size1,
-):
-    """out[..., x] = max(j where j * dilation + x * stride >= padding and padding + size(self, -1)
-    >= j * dilation + x * stride + 1: self[..., j * dilation + x * stride - padding])
-    """
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_x, n_j, stride, dilation, padding, self_size1,
+):  # fmt: skip
+    """The statements of `_max_pool1d_0`."""
     first, final = 0, n_x
     first = greater(first, first_inside(stride, lesser(0, dilation * n_j - dilation) - padding))
     final = lesser(final, end_inside(stride, lesser(0, dilation * n_j - dilation) - padding))
@@ -172,29 +136,10 @@ def _max_pool1d_0_window(
 
 
 def _max_pool1d_device_0(
-    x,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-    dilation,
-    stride,
-    padding,
-    self_size1,
-):
-    """out[..., x] = max(j where j * dilation + x * stride >= padding and padding + size(self, -1)
-    >= j * dilation + x * stride + 1: self[..., j * dilation + x * stride - padding])
-    """
+    x, rest, lane, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_j, dilation, stride, padding, self_size1,
+):  # fmt: skip
+    """The statements of `_max_pool1d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     j_first = I(
@@ -237,7 +182,7 @@ def _max_pool1d_extents(self, kernel_size, stride, padding, dilation, windows):
     """The extents of x, j; sizes must agree."""
     n_x = windows
     n_j = kernel_size
-    return n_x, n_j, stride, dilation, padding, self[-1]
+    return n_x, n_j
 
 
 program = IndexProgram(
@@ -245,76 +190,39 @@ program = IndexProgram(
     arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("x",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("kernel_size", "stride", "padding", "dilation", "windows"),
+    indices=("x", "j"),
     measure=_max_pool1d_extents,
-    measures=("x", "j", "stride", "dilation", "padding", "size(self, -1)"),
+    dims=(("self", -1),),
     compares=True,
     geometry=pooling_geometry.greatest1d,
     launches=(
         Launch(
-            function=_max_pool1d_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("x", "j"),
-            integers=("stride", "dilation", "padding", "size(self, -1)"),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_max_pool1d_0, arrays=("self", "out"), writes=("out",), extents=("x", "j"),
+            integers=("stride", "dilation", "padding", "size(self, -1)"), has_batch=True,
             work=(("x", "j"),),
             window=Window(
                 Launch(
-                    function=_max_pool1d_0_window,
-                    arrays=("self", "out"),
-                    writes=("out",),
+                    function=_max_pool1d_0_window, arrays=("self", "out"), writes=("out",),
                     extents=("x", "j"),
-                    integers=("stride", "dilation", "padding", "size(self, -1)"),
-                    numbers=(),
-                    has_batch=True,
-                    items=(),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
+                    integers=("stride", "dilation", "padding", "size(self, -1)"), has_batch=True,
                     work=(("x", "j"),),
                 ),
-                ("j",),
-                ("j", "stride", "dilation"),
+                ("j",), ("j", "stride", "dilation"),
             ),
         ),
     ),
     on_device=(
         Launch(
-            function=_max_pool1d_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=("dilation", "stride", "padding", "size(self, -1)"),
-            numbers=(),
-            has_batch=True,
-            items=("x",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
-            lanes=("j", False),
+            function=_max_pool1d_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            integers=("dilation", "stride", "padding", "size(self, -1)"), has_batch=True,
+            items=("x",), work=(("j",),), lanes=("j", False),
             reach=(
-                (10, ("dilation",)),
-                (2, ("x", "stride")),
-                (2, ("padding",)),
-                (12, ()),
-                (1, ("x", "dilation", "stride")),
-                (2, ("dilation", "dilation")),
-                (1, ("dilation", "padding")),
-                (2, ("size(self, -1)",)),
-                (1, ("dilation", "j")),
-                (1, ("dilation", "size(self, -1)")),
-                (3, ("j",)),
-                (1, ("j", "dilation")),
+                (10, ("dilation",)), (2, ("x", "stride")), (2, ("padding",)), (12, ()),
+                (1, ("x", "dilation", "stride")), (2, ("dilation", "dilation")),
+                (1, ("dilation", "padding")), (2, ("size(self, -1)",)), (1, ("dilation", "j")),
+                (1, ("dilation", "size(self, -1)")), (3, ("j",)), (1, ("j", "dilation")),
             ),
         ),
     ),
-)
+)  # fmt: skip

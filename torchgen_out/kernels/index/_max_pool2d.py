@@ -22,34 +22,10 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _max_pool2d_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_y,
-    n_x,
-    n_i,
-    n_j,
-    dilation_h,
-    stride_h,
-    padding_h,
-    self_size2,
-    stride_w,
-    dilation_w,
-    padding_w,
-    self_size1,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_y, n_x, n_i, n_j, dilation_h, stride_h, padding_h, self_size2, stride_w,
+    dilation_w, padding_w, self_size1,
+):  # fmt: skip
     """out[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h +
     size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w >=
     padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1: self[..., i *
@@ -132,39 +108,11 @@ def _max_pool2d_0(
 
 
 def _max_pool2d_0_window(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    n_y,
-    n_i,
-    stride_w,
-    dilation_w,
-    padding_w,
-    self_size1,
-    dilation_h,
-    stride_h,
-    padding_h,
-    self_size2,
-):
-    """out[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h +
-    size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w >=
-    padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1: self[..., i *
-    dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
-    """
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_x, n_j, n_y, n_i, stride_w, dilation_w, padding_w, self_size1,
+    dilation_h, stride_h, padding_h, self_size2,
+):  # fmt: skip
+    """The statements of `_max_pool2d_0`."""
     first, final = 0, n_x
     first = greater(
         first, first_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
@@ -275,39 +223,11 @@ def _max_pool2d_0_window(
 
 
 def _max_pool2d_device_0(
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-    dilation_h,
-    stride_h,
-    padding_h,
-    self_size2,
-    dilation_w,
-    stride_w,
-    padding_w,
-    self_size1,
-):
-    """out[..., y, x] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h +
-    size(self, -2) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w >=
-    padding_w and padding_w + size(self, -1) >= j * dilation_w + x * stride_w + 1: self[..., i *
-    dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
-    """
+    y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0,
+    out_s1, batch, dims, batches, n_i, n_j, dilation_h, stride_h, padding_h, self_size2, dilation_w,
+    stride_w, padding_w, self_size1,
+):  # fmt: skip
+    """The statements of `_max_pool2d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     i_first = I(
@@ -381,37 +301,15 @@ def _max_pool2d_device_0(
 
 
 def _max_pool2d_extents(
-    self,
-    windows_h,
-    windows_w,
-    kernel_h,
-    kernel_w,
-    stride_h,
-    stride_w,
-    padding_h,
-    padding_w,
-    dilation_h,
-    dilation_w,
-):
+    self, windows_h, windows_w, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w,
+    dilation_h, dilation_w,
+):  # fmt: skip
     """The extents of y, x, i, j; sizes must agree."""
     n_y = windows_h
     n_x = windows_w
     n_i = kernel_h
     n_j = kernel_w
-    return (
-        n_y,
-        n_x,
-        n_i,
-        n_j,
-        dilation_h,
-        stride_h,
-        padding_h,
-        self[-2],
-        stride_w,
-        dilation_w,
-        padding_w,
-        self[-1],
-    )
+    return n_y, n_x, n_i, n_j
 
 
 program = IndexProgram(
@@ -419,138 +317,58 @@ program = IndexProgram(
     arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("y", "x"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(
-        "windows_h",
-        "windows_w",
-        "kernel_h",
-        "kernel_w",
-        "stride_h",
-        "stride_w",
-        "padding_h",
-        "padding_w",
-        "dilation_h",
-        "dilation_w",
+        "windows_h", "windows_w", "kernel_h", "kernel_w", "stride_h", "stride_w", "padding_h",
+        "padding_w", "dilation_h", "dilation_w",
     ),
+    indices=("y", "x", "i", "j"),
     measure=_max_pool2d_extents,
-    measures=(
-        "y",
-        "x",
-        "i",
-        "j",
-        "dilation_h",
-        "stride_h",
-        "padding_h",
-        "size(self, -2)",
-        "stride_w",
-        "dilation_w",
-        "padding_w",
-        "size(self, -1)",
-    ),
+    dims=(("self", -2), ("self", -1)),
     compares=True,
     geometry=pooling_geometry.greatest2d,
     launches=(
         Launch(
-            function=_max_pool2d_0,
-            arrays=("self", "out"),
-            writes=("out",),
+            function=_max_pool2d_0, arrays=("self", "out"), writes=("out",),
             extents=("y", "x", "i", "j"),
             integers=(
-                "dilation_h",
-                "stride_h",
-                "padding_h",
-                "size(self, -2)",
-                "stride_w",
-                "dilation_w",
-                "padding_w",
-                "size(self, -1)",
+                "dilation_h", "stride_h", "padding_h", "size(self, -2)", "stride_w", "dilation_w",
+                "padding_w", "size(self, -1)",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("y",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("x", "i", "j"),),
+            has_batch=True, items=("y",), work=(("x", "i", "j"),),
             window=Window(
                 Launch(
-                    function=_max_pool2d_0_window,
-                    arrays=("self", "out"),
-                    writes=("out",),
+                    function=_max_pool2d_0_window, arrays=("self", "out"), writes=("out",),
                     extents=("x", "j", "y", "i"),
                     integers=(
-                        "stride_w",
-                        "dilation_w",
-                        "padding_w",
-                        "size(self, -1)",
-                        "dilation_h",
-                        "stride_h",
-                        "padding_h",
-                        "size(self, -2)",
+                        "stride_w", "dilation_w", "padding_w", "size(self, -1)", "dilation_h",
+                        "stride_h", "padding_h", "size(self, -2)",
                     ),
-                    numbers=(),
-                    has_batch=True,
-                    items=("y",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("x", "i", "j"),),
+                    has_batch=True, items=("y",), work=(("x", "i", "j"),),
                 ),
-                ("i", "j"),
-                ("i", "j", "stride_w", "dilation_w", "dilation_h"),
+                ("i", "j"), ("i", "j", "stride_w", "dilation_w", "dilation_h"),
             ),
         ),
     ),
     on_device=(
         Launch(
-            function=_max_pool2d_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
+            function=_max_pool2d_device_0, arrays=("self", "out"), writes=("out",),
             extents=("i", "j"),
             integers=(
-                "dilation_h",
-                "stride_h",
-                "padding_h",
-                "size(self, -2)",
-                "dilation_w",
-                "stride_w",
-                "padding_w",
-                "size(self, -1)",
+                "dilation_h", "stride_h", "padding_h", "size(self, -2)", "dilation_w", "stride_w",
+                "padding_w", "size(self, -1)",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"),),
-            lanes=("j", False),
+            has_batch=True, items=("y", "x"), work=(("i", "j"),), lanes=("j", False),
             reach=(
-                (10, ("dilation_h",)),
-                (2, ("y", "stride_h")),
-                (2, ("padding_h",)),
-                (12, ()),
-                (1, ("y", "dilation_h", "stride_h")),
-                (2, ("dilation_h", "dilation_h")),
-                (1, ("dilation_h", "padding_h")),
-                (2, ("size(self, -2)",)),
-                (1, ("dilation_h", "i")),
-                (1, ("dilation_h", "size(self, -2)")),
-                (3, ("i",)),
-                (10, ("dilation_w",)),
-                (2, ("x", "stride_w")),
-                (2, ("padding_w",)),
-                (1, ("x", "dilation_w", "stride_w")),
-                (2, ("dilation_w", "dilation_w")),
-                (1, ("dilation_w", "padding_w")),
-                (2, ("size(self, -1)",)),
-                (1, ("dilation_w", "j")),
-                (1, ("dilation_w", "size(self, -1)")),
-                (3, ("j",)),
-                (1, ("i", "dilation_h")),
-                (1, ("j", "dilation_w")),
+                (10, ("dilation_h",)), (2, ("y", "stride_h")), (2, ("padding_h",)), (12, ()),
+                (1, ("y", "dilation_h", "stride_h")), (2, ("dilation_h", "dilation_h")),
+                (1, ("dilation_h", "padding_h")), (2, ("size(self, -2)",)),
+                (1, ("dilation_h", "i")), (1, ("dilation_h", "size(self, -2)")), (3, ("i",)),
+                (10, ("dilation_w",)), (2, ("x", "stride_w")), (2, ("padding_w",)),
+                (1, ("x", "dilation_w", "stride_w")), (2, ("dilation_w", "dilation_w")),
+                (1, ("dilation_w", "padding_w")), (2, ("size(self, -1)",)),
+                (1, ("dilation_w", "j")), (1, ("dilation_w", "size(self, -1)")), (3, ("j",)),
+                (1, ("i", "dilation_h")), (1, ("j", "dilation_w")),
             ),
         ),
     ),
-)
+)  # fmt: skip

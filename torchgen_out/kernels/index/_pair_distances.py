@@ -12,24 +12,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, sqrt
 
 
 def _pair_distances_0(
-    start,
-    stop,
-    rows,
-    self,
-    columns,
-    out,
-    rows_at,
-    rows_s0,
-    self_at,
-    self_s0,
-    self_s1,
-    columns_at,
-    columns_s0,
-    out_at,
-    out_s0,
-    n_d,
-    self_size2,
-):
+    start, stop, rows, self, columns, out, rows_at, rows_s0, self_at, self_s0, self_s1, columns_at,
+    columns_s0, out_at, out_s0, n_d, self_size2,
+):  # fmt: skip
     """s[k] = sum(d: pow(self[rows[k], d] - self[columns[k], d], 2))
     out[k] = 0 if s[k] == 0 else sqrt(s[k])
     """
@@ -58,29 +43,10 @@ def _pair_distances_0(
 
 
 def _pair_distances_device_0(
-    k,
-    lane,
-    faults,
-    first_check,
-    rows,
-    self,
-    columns,
-    out,
-    rows_at,
-    rows_s0,
-    self_at,
-    self_s0,
-    self_s1,
-    columns_at,
-    columns_s0,
-    out_at,
-    out_s0,
-    n_d,
-    self_size2,
-):
-    """s[k] = sum(d: pow(self[rows[k], d] - self[columns[k], d], 2))
-    out[k] = 0 if s[k] == 0 else sqrt(s[k])
-    """
+    k, lane, faults, first_check, rows, self, columns, out, rows_at, rows_s0, self_at, self_s0,
+    self_s1, columns_at, columns_s0, out_at, out_s0, n_d, self_size2,
+):  # fmt: skip
+    """The statements of `_pair_distances_0`."""
     s_total = T(0)
     for d in range(lane, n_d, LANES):
         place = np.int64(rows[U(rows_at + I(k * rows_s0))])
@@ -106,30 +72,10 @@ def _pair_distances_device_0(
 
 
 def _pair_distances_device_0_step(
-    k,
-    faults,
-    first_check,
-    d,
-    reads,
-    part0,
-    rows,
-    self,
-    columns,
-    out,
-    rows_at,
-    rows_s0,
-    self_at,
-    self_s0,
-    self_s1,
-    columns_at,
-    columns_s0,
-    out_at,
-    out_s0,
-    self_size2,
-):
-    """s[k] = sum(d: pow(self[rows[k], d] - self[columns[k], d], 2))
-    out[k] = 0 if s[k] == 0 else sqrt(s[k])
-    """
+    k, faults, first_check, d, reads, part0, rows, self, columns, out, rows_at, rows_s0, self_at,
+    self_s0, self_s1, columns_at, columns_s0, out_at, out_s0, self_size2,
+):  # fmt: skip
+    """The statements of `_pair_distances_0`."""
     if reads:
         place = np.int64(rows[U(rows_at + I(k * rows_s0))])
         is_inside = (place >= 0) & (place < self_size2)
@@ -161,79 +107,42 @@ def _pair_distances_extents(self, rows, columns):
     n_d = self[-1]
     n_k = rows[-1]
     agree("_pair_distances", "k", n_k, "size(columns, -1)", columns[-1])
-    return n_d, n_k, self[-2]
+    return n_d, n_k
 
 
 program = IndexProgram(
     "_pair_distances",
     arguments=("self", "rows", "columns"),
     inputs={
-        "self": TensorForm(False, ("", "")),
-        "rows": TensorForm(False, ("",), "int"),
+        "self": TensorForm(False, ("", "")), "rows": TensorForm(False, ("",), "int"),
         "columns": TensorForm(False, ("",), "int"),
     },
     results={"out": TensorForm(False, ("k",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("d", "k"),
     measure=_pair_distances_extents,
-    measures=("d", "k", "size(self, -2)"),
+    dims=(("self", -2),),
     launches=(
         Launch(
-            function=_pair_distances_0,
-            arrays=("rows", "self", "columns", "out"),
-            writes=("out",),
-            extents=("d",),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=False,
-            items=("k",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("d",), ()),
+            function=_pair_distances_0, arrays=("rows", "self", "columns", "out"), writes=("out",),
+            extents=("d",), integers=("size(self, -2)",), items=("k",), work=(("d",), ()),
         ),
     ),
     on_device=(
         Launch(
-            function=_pair_distances_device_0,
-            arrays=("rows", "self", "columns", "out"),
-            writes=("out",),
-            extents=("d",),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=False,
-            items=("k",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("d",), ()),
-            lanes=("d", True),
+            function=_pair_distances_device_0, arrays=("rows", "self", "columns", "out"),
+            writes=("out",), extents=("d",), integers=("size(self, -2)",), items=("k",),
+            work=(("d",), ()), lanes=("d", True),
             scan=Scan(
                 Launch(
                     function=_pair_distances_device_0_step,
-                    arrays=("rows", "self", "columns", "out"),
-                    writes=("out",),
-                    extents=(),
-                    integers=("size(self, -2)",),
-                    numbers=(),
-                    has_batch=False,
-                    items=("k",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("d",), ()),
+                    arrays=("rows", "self", "columns", "out"), writes=("out",),
+                    integers=("size(self, -2)",), items=("k",), work=(("d",), ()),
                     refused=("0 <= rows[k] < size(self, -2)", "0 <= columns[k] < size(self, -2)"),
                 ),
-                _pair_distances_device_0_joined,
-                "d",
-                False,
-                True,
-                ("T(0)",),
-                ("number",),
-                True,
+                _pair_distances_device_0_joined, "d", False, True, ("T(0)",), ("number",), True,
             ),
             refused=("0 <= rows[k] < size(self, -2)", "0 <= columns[k] < size(self, -2)"),
         ),
     ),
-)
+)  # fmt: skip

@@ -16,31 +16,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import max, min
 
 
 def _pixel_shuffle_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    out_s4,
-    batch,
-    dims,
-    batches,
-    n_w,
-    n_i,
-    n_h,
-    n_c,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_w, n_i, n_h, n_c, n_j,
+):  # fmt: skip
     """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
     w = start % n_w
     rest = start // n_w
@@ -78,31 +56,9 @@ def _pixel_shuffle_0(
 
 
 def _pixel_shuffle_device_0(
-    c,
-    h,
-    i,
-    w,
-    j,
-    rest,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    out_s4,
-    batch,
-    dims,
-    batches,
-    n_i,
-):
+    c, h, i, w, j, rest, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_i,
+):  # fmt: skip
     """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -139,43 +95,22 @@ program = IndexProgram(
     arguments=("self", "r"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("c", "h", "i", "w", "j"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("r",),
+    indices=("c", "i", "j", "h", "w"),
     measure=_pixel_shuffle_extents,
-    measures=("c", "i", "j", "h", "w"),
     moves=True,
     launches=(
         Launch(
-            function=_pixel_shuffle_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("w", "i", "h", "c", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("c", "h", "i", "w"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_pixel_shuffle_0, arrays=("self", "out"), writes=("out",),
+            extents=("w", "i", "h", "c", "j"), has_batch=True, items=("c", "h", "i", "w"),
             work=(("j",),),
         ),
     ),
     on_device=(
         Launch(
-            function=_pixel_shuffle_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("c", "h", "i", "w", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_pixel_shuffle_device_0, arrays=("self", "out"), writes=("out",),
+            extents=("i",), has_batch=True, items=("c", "h", "i", "w", "j"), work=((),),
             reach=((1, ("c", "i", "i")), (1, ("i", "i")), (1, ("j",))),
         ),
     ),
-)
+)  # fmt: skip

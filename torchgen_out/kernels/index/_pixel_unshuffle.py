@@ -16,31 +16,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import max, min
 
 
 def _pixel_unshuffle_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    out_s4,
-    batch,
-    dims,
-    batches,
-    n_h,
-    n_j,
-    n_i,
-    n_c,
-    n_w,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_h, n_j, n_i, n_c, n_w,
+):  # fmt: skip
     """out[..., c, i, j, h, w] = self[..., c, h * r + i, j + w * r]"""
     h = start % n_h
     rest = start // n_h
@@ -78,31 +56,9 @@ def _pixel_unshuffle_0(
 
 
 def _pixel_unshuffle_device_0(
-    c,
-    i,
-    j,
-    h,
-    w,
-    rest,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    out_s4,
-    batch,
-    dims,
-    batches,
-    n_i,
-):
+    c, i, j, h, w, rest, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_i,
+):  # fmt: skip
     """out[..., c, i, j, h, w] = self[..., c, h * r + i, j + w * r]"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -148,43 +104,22 @@ program = IndexProgram(
     arguments=("self", "r"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("c", "i", "j", "h", "w"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("r",),
+    indices=("i", "j", "h", "w", "c"),
     measure=_pixel_unshuffle_extents,
-    measures=("i", "j", "h", "w", "c"),
     moves=True,
     launches=(
         Launch(
-            function=_pixel_unshuffle_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("h", "j", "i", "c", "w"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("c", "i", "j", "h"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=_pixel_unshuffle_0, arrays=("self", "out"), writes=("out",),
+            extents=("h", "j", "i", "c", "w"), has_batch=True, items=("c", "i", "j", "h"),
             work=(("w",),),
         ),
     ),
     on_device=(
         Launch(
-            function=_pixel_unshuffle_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("c", "i", "j", "h", "w"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=_pixel_unshuffle_device_0, arrays=("self", "out"), writes=("out",),
+            extents=("i",), has_batch=True, items=("c", "i", "j", "h", "w"), work=((),),
             reach=((1, ("h", "i")), (1, ("i",)), (1, ("j",)), (1, ("w", "i"))),
         ),
     ),
-)
+)  # fmt: skip

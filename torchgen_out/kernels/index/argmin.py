@@ -84,50 +84,23 @@ single = IndexProgram(
     arguments=("self", "dim", "keepdim"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, (), "int")},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=argmin_single_extents,
-    measures=("j",),
     compares=True,
     launches=(
         Launch(
-            function=argmin_single_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
+            function=argmin_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, work=(("j",),),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def argmin_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, batch,
+    dims, batches, n_i, n_j,
+):  # fmt: skip
     """out[..., i] = argmin(j: self[..., j, i])"""
     out_block = np.empty(TILE, T)
     out_block_at = np.empty(TILE, np.int64)
@@ -160,23 +133,9 @@ def argmin_0(
 
 
 def argmin_device_0(
-    i,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    i, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, batch,
+    dims, batches, n_j,
+):  # fmt: skip
     """out[..., i] = argmin(j: self[..., j, i])"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -196,25 +155,9 @@ def argmin_device_0(
 
 
 def argmin_device_0_step(
-    i,
-    rest,
-    j,
-    reads,
-    part0,
-    part1,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-):
+    i, rest, j, reads, part0, part1, self, out, self_at, self_row, self_s0, self_s1, out_at,
+    out_row, out_s0, batch, dims, batches,
+):  # fmt: skip
     """out[..., i] = argmin(j: self[..., j, i])"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -247,69 +190,30 @@ program = IndexProgram(
     arguments=("self", "dim", "keepdim"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("i",), "int")},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=argmin_extents,
-    measures=("j", "i"),
     compares=True,
     geometry=reduction_geometry.selected,
     single=single,
     launches=(
         Launch(
-            function=argmin_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"),),
-            tile="i",
+            function=argmin_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),
+            has_batch=True, work=(("i", "j"),), tile="i",
         ),
     ),
     on_device=(
         Launch(
-            function=argmin_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
-            lanes=("j", False),
+            function=argmin_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, items=("i",), work=(("j",),), lanes=("j", False),
             scan=Scan(
                 Launch(
-                    function=argmin_device_0_step,
-                    arrays=("self", "out"),
-                    writes=("out",),
-                    extents=(),
-                    integers=(),
-                    numbers=(),
-                    has_batch=True,
-                    items=("i",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("j",),),
+                    function=argmin_device_0_step, arrays=("self", "out"), writes=("out",),
+                    has_batch=True, items=("i",), work=(("j",),),
                 ),
-                argmin_device_0_joined,
-                "j",
-                False,
-                False,
-                ("HIGHEST", "np.int64(4611686018427387904)"),
-                ("number", "int"),
-                True,
+                argmin_device_0_joined, "j", False, False,
+                ("HIGHEST", "np.int64(4611686018427387904)"), ("number", "int"), True,
             ),
         ),
     ),
-)
+)  # fmt: skip

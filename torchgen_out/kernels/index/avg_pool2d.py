@@ -22,35 +22,10 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def avg_pool2d_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_y,
-    n_i,
-    n_j,
-    padding_h,
-    stride_h,
-    self_size2,
-    stride_w,
-    padding_w,
-    self_size1,
-    border_h,
-    border_w,
-    divisor,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_x, n_y, n_i, n_j, padding_h, stride_h, self_size2, stride_w, padding_w,
+    self_size1, border_h, border_w, divisor,
+):  # fmt: skip
     """total[..., y, x] = sum(i, j where i + y * stride_h >= padding_h and padding_h + size(self,
         -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w + size(self,
         -1) >= j + x * stride_w + 1: self[..., i + y * stride_h - padding_h, j + x * stride_w -
@@ -140,44 +115,11 @@ def avg_pool2d_0(
 
 
 def avg_pool2d_0_window(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    n_y,
-    n_i,
-    stride_w,
-    padding_w,
-    self_size1,
-    border_w,
-    stride_h,
-    padding_h,
-    self_size2,
-    border_h,
-    divisor,
-):
-    """total[..., y, x] = sum(i, j where i + y * stride_h >= padding_h and padding_h + size(self,
-        -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w + size(self,
-        -1) >= j + x * stride_w + 1: self[..., i + y * stride_h - padding_h, j + x * stride_w -
-        padding_w])
-    count[..., y, x] = sum(i, j where i + y * stride_h + border_h >= padding_h and border_h +
-        padding_h + size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w + border_w >=
-        padding_w and border_w + padding_w + size(self, -1) >= j + x * stride_w + 1: 1)
-    out[..., y, x] = total[..., y, x] / (divisor if divisor != 0 else count[..., y, x])
-    """
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_x, n_j, n_y, n_i, stride_w, padding_w, self_size1, border_w, stride_h,
+    padding_h, self_size2, border_h, divisor,
+):  # fmt: skip
+    """The statements of `avg_pool2d_0`."""
     first, final = 0, n_x
     first = greater(first, first_inside(stride_w, -padding_w))
     final = lesser(final, end_inside(stride_w, -padding_w))
@@ -275,44 +217,11 @@ def avg_pool2d_0_window(
 
 
 def avg_pool2d_device_0(
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-    padding_h,
-    stride_h,
-    self_size2,
-    padding_w,
-    stride_w,
-    self_size1,
-    border_h,
-    border_w,
-    divisor,
-):
-    """total[..., y, x] = sum(i, j where i + y * stride_h >= padding_h and padding_h + size(self,
-        -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w + size(self,
-        -1) >= j + x * stride_w + 1: self[..., i + y * stride_h - padding_h, j + x * stride_w -
-        padding_w])
-    count[..., y, x] = sum(i, j where i + y * stride_h + border_h >= padding_h and border_h +
-        padding_h + size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w + border_w >=
-        padding_w and border_w + padding_w + size(self, -1) >= j + x * stride_w + 1: 1)
-    out[..., y, x] = total[..., y, x] / (divisor if divisor != 0 else count[..., y, x])
-    """
+    y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0,
+    out_s1, batch, dims, batches, n_i, n_j, padding_h, stride_h, self_size2, padding_w, stride_w,
+    self_size1, border_h, border_w, divisor,
+):  # fmt: skip
+    """The statements of `avg_pool2d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     total_total = T(0)
@@ -358,178 +267,71 @@ def avg_pool2d_device_0(
 
 
 def avg_pool2d_extents(
-    self,
-    windows_h,
-    windows_w,
-    kernel_h,
-    kernel_w,
-    stride_h,
-    stride_w,
-    padding_h,
-    padding_w,
-    border_h,
-    border_w,
-    divisor,
-):
+    self, windows_h, windows_w, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w,
+    border_h, border_w, divisor,
+):  # fmt: skip
     """The extents of y, x, i, j; sizes must agree."""
     n_y = windows_h
     n_x = windows_w
     n_i = kernel_h
     n_j = kernel_w
-    return (
-        n_y,
-        n_x,
-        n_i,
-        n_j,
-        padding_h,
-        stride_h,
-        self[-2],
-        stride_w,
-        padding_w,
-        self[-1],
-        border_h,
-        border_w,
-        divisor,
-    )
+    return n_y, n_x, n_i, n_j
 
 
 program = IndexProgram(
     "avg_pool2d",
     arguments=(
-        "self",
-        "kernel_size",
-        "stride",
-        "padding",
-        "ceil_mode",
-        "count_include_pad",
+        "self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
         "divisor_override",
     ),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("y", "x"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(
-        "windows_h",
-        "windows_w",
-        "kernel_h",
-        "kernel_w",
-        "stride_h",
-        "stride_w",
-        "padding_h",
-        "padding_w",
-        "border_h",
-        "border_w",
-        "divisor",
+        "windows_h", "windows_w", "kernel_h", "kernel_w", "stride_h", "stride_w", "padding_h",
+        "padding_w", "border_h", "border_w", "divisor",
     ),
+    indices=("y", "x", "i", "j"),
     measure=avg_pool2d_extents,
-    measures=(
-        "y",
-        "x",
-        "i",
-        "j",
-        "padding_h",
-        "stride_h",
-        "size(self, -2)",
-        "stride_w",
-        "padding_w",
-        "size(self, -1)",
-        "border_h",
-        "border_w",
-        "divisor",
-    ),
+    dims=(("self", -2), ("self", -1)),
     divides=True,
     geometry=pooling_geometry.average2d,
     launches=(
         Launch(
-            function=avg_pool2d_0,
-            arrays=("self", "out"),
-            writes=("out",),
+            function=avg_pool2d_0, arrays=("self", "out"), writes=("out",),
             extents=("x", "y", "i", "j"),
             integers=(
-                "padding_h",
-                "stride_h",
-                "size(self, -2)",
-                "stride_w",
-                "padding_w",
-                "size(self, -1)",
-                "border_h",
-                "border_w",
-                "divisor",
+                "padding_h", "stride_h", "size(self, -2)", "stride_w", "padding_w",
+                "size(self, -1)", "border_h", "border_w", "divisor",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("y",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("x", "i", "j"), ("x", "i", "j"), ("x",)),
+            has_batch=True, items=("y",), work=(("x", "i", "j"), ("x", "i", "j"), ("x",)),
             window=Window(
                 Launch(
-                    function=avg_pool2d_0_window,
-                    arrays=("self", "out"),
-                    writes=("out",),
+                    function=avg_pool2d_0_window, arrays=("self", "out"), writes=("out",),
                     extents=("x", "j", "y", "i"),
                     integers=(
-                        "stride_w",
-                        "padding_w",
-                        "size(self, -1)",
-                        "border_w",
-                        "stride_h",
-                        "padding_h",
-                        "size(self, -2)",
-                        "border_h",
-                        "divisor",
+                        "stride_w", "padding_w", "size(self, -1)", "border_w", "stride_h",
+                        "padding_h", "size(self, -2)", "border_h", "divisor",
                     ),
-                    numbers=(),
-                    has_batch=True,
-                    items=("y",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("x", "i", "j"), ("x", "i", "j"), ("x",)),
+                    has_batch=True, items=("y",), work=(("x", "i", "j"), ("x", "i", "j"), ("x",)),
                 ),
-                ("i", "j"),
-                ("i", "j", "stride_w"),
+                ("i", "j"), ("i", "j", "stride_w"),
             ),
         ),
     ),
     on_device=(
         Launch(
-            function=avg_pool2d_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
+            function=avg_pool2d_device_0, arrays=("self", "out"), writes=("out",),
             extents=("i", "j"),
             integers=(
-                "padding_h",
-                "stride_h",
-                "size(self, -2)",
-                "padding_w",
-                "stride_w",
-                "size(self, -1)",
-                "border_h",
-                "border_w",
-                "divisor",
+                "padding_h", "stride_h", "size(self, -2)", "padding_w", "stride_w",
+                "size(self, -1)", "border_h", "border_w", "divisor",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ("i", "j"), ()),
-            lanes=("j", False),
+            has_batch=True, items=("y", "x"), work=(("i", "j"), ("i", "j"), ()), lanes=("j", False),
             reach=(
-                (1, ("y", "stride_h")),
-                (1, ("padding_h",)),
-                (1, ("size(self, -2)",)),
-                (1, ("x", "stride_w")),
-                (1, ("padding_w",)),
-                (1, ("size(self, -1)",)),
-                (1, ("i",)),
-                (1, ("j",)),
-                (1, ("border_h",)),
-                (1, ("border_w",)),
+                (1, ("y", "stride_h")), (1, ("padding_h",)), (1, ("size(self, -2)",)),
+                (1, ("x", "stride_w")), (1, ("padding_w",)), (1, ("size(self, -1)",)), (1, ("i",)),
+                (1, ("j",)), (1, ("border_h",)), (1, ("border_w",)),
             ),
         ),
     ),
-)
+)  # fmt: skip

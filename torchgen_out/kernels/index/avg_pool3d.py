@@ -22,43 +22,11 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def avg_pool3d_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_y,
-    n_z,
-    n_k,
-    n_i,
-    n_j,
-    padding_d,
-    stride_d,
-    self_size3,
-    padding_h,
-    stride_h,
-    self_size2,
-    stride_w,
-    padding_w,
-    self_size1,
-    border_d,
-    border_h,
-    border_w,
-    divisor,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, batch, dims, batches, n_x, n_y, n_z, n_k, n_i, n_j, padding_d, stride_d,
+    self_size3, padding_h, stride_h, self_size2, stride_w, padding_w, self_size1, border_d,
+    border_h, border_w, divisor,
+):  # fmt: skip
     """total[..., z, y, x] = sum(k, i, j where k + z * stride_d >= padding_d and padding_d +
         size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h >= padding_h and padding_h +
         size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w +
@@ -166,55 +134,12 @@ def avg_pool3d_0(
 
 
 def avg_pool3d_0_window(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    n_y,
-    n_z,
-    n_k,
-    n_i,
-    stride_w,
-    padding_w,
-    self_size1,
-    border_w,
-    stride_d,
-    padding_d,
-    self_size3,
-    stride_h,
-    padding_h,
-    self_size2,
-    border_d,
-    border_h,
-    divisor,
-):
-    """total[..., z, y, x] = sum(k, i, j where k + z * stride_d >= padding_d and padding_d +
-        size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h >= padding_h and padding_h +
-        size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w +
-        size(self, -1) >= j + x * stride_w + 1: self[..., k + z * stride_d - padding_d, i + y *
-        stride_h - padding_h, j + x * stride_w - padding_w])
-    count[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
-        border_d + padding_d + size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h +
-        border_h >= padding_h and border_h + padding_h + size(self, -2) >= i + y * stride_h + 1
-        and j + x * stride_w + border_w >= padding_w and border_w + padding_w + size(self, -1)
-        >= j + x * stride_w + 1: 1)
-    out[..., z, y, x] = total[..., z, y, x] / (divisor if divisor != 0 else count[..., z, y, x])
-    """
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, batch, dims, batches, n_x, n_j, n_y, n_z, n_k, n_i, stride_w, padding_w,
+    self_size1, border_w, stride_d, padding_d, self_size3, stride_h, padding_h, self_size2,
+    border_d, border_h, divisor,
+):  # fmt: skip
+    """The statements of `avg_pool3d_0`."""
     first, final = 0, n_x
     first = greater(first, first_inside(stride_w, -padding_w))
     final = lesser(final, end_inside(stride_w, -padding_w))
@@ -333,55 +258,12 @@ def avg_pool3d_0_window(
 
 
 def avg_pool3d_device_0(
-    z,
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    batch,
-    dims,
-    batches,
-    n_k,
-    n_i,
-    n_j,
-    padding_d,
-    stride_d,
-    self_size3,
-    padding_h,
-    stride_h,
-    self_size2,
-    padding_w,
-    stride_w,
-    self_size1,
-    border_d,
-    border_h,
-    border_w,
+    z, y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, batch, dims, batches, n_k, n_i, n_j, padding_d, stride_d, self_size3,
+    padding_h, stride_h, self_size2, padding_w, stride_w, self_size1, border_d, border_h, border_w,
     divisor,
-):
-    """total[..., z, y, x] = sum(k, i, j where k + z * stride_d >= padding_d and padding_d +
-        size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h >= padding_h and padding_h +
-        size(self, -2) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w +
-        size(self, -1) >= j + x * stride_w + 1: self[..., k + z * stride_d - padding_d, i + y *
-        stride_h - padding_h, j + x * stride_w - padding_w])
-    count[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
-        border_d + padding_d + size(self, -3) >= k + z * stride_d + 1 and i + y * stride_h +
-        border_h >= padding_h and border_h + padding_h + size(self, -2) >= i + y * stride_h + 1
-        and j + x * stride_w + border_w >= padding_w and border_w + padding_w + size(self, -1)
-        >= j + x * stride_w + 1: 1)
-    out[..., z, y, x] = total[..., z, y, x] / (divisor if divisor != 0 else count[..., z, y, x])
-    """
+):  # fmt: skip
+    """The statements of `avg_pool3d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     total_total = T(0)
@@ -437,24 +319,9 @@ def avg_pool3d_device_0(
 
 
 def avg_pool3d_extents(
-    self,
-    windows_d,
-    windows_h,
-    windows_w,
-    kernel_d,
-    kernel_h,
-    kernel_w,
-    stride_d,
-    stride_h,
-    stride_w,
-    padding_d,
-    padding_h,
-    padding_w,
-    border_d,
-    border_h,
-    border_w,
-    divisor,
-):
+    self, windows_d, windows_h, windows_w, kernel_d, kernel_h, kernel_w, stride_d, stride_h,
+    stride_w, padding_d, padding_h, padding_w, border_d, border_h, border_w, divisor,
+):  # fmt: skip
     """The extents of z, y, x, k, i, j; sizes must agree."""
     n_z = windows_d
     n_y = windows_h
@@ -462,194 +329,72 @@ def avg_pool3d_extents(
     n_k = kernel_d
     n_i = kernel_h
     n_j = kernel_w
-    return (
-        n_z,
-        n_y,
-        n_x,
-        n_k,
-        n_i,
-        n_j,
-        padding_d,
-        stride_d,
-        self[-3],
-        padding_h,
-        stride_h,
-        self[-2],
-        stride_w,
-        padding_w,
-        self[-1],
-        border_d,
-        border_h,
-        border_w,
-        divisor,
-    )
+    return n_z, n_y, n_x, n_k, n_i, n_j
 
 
 program = IndexProgram(
     "avg_pool3d",
     arguments=(
-        "self",
-        "kernel_size",
-        "stride",
-        "padding",
-        "ceil_mode",
-        "count_include_pad",
+        "self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
         "divisor_override",
     ),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("z", "y", "x"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(
-        "windows_d",
-        "windows_h",
-        "windows_w",
-        "kernel_d",
-        "kernel_h",
-        "kernel_w",
-        "stride_d",
-        "stride_h",
-        "stride_w",
-        "padding_d",
-        "padding_h",
-        "padding_w",
-        "border_d",
-        "border_h",
-        "border_w",
-        "divisor",
+        "windows_d", "windows_h", "windows_w", "kernel_d", "kernel_h", "kernel_w", "stride_d",
+        "stride_h", "stride_w", "padding_d", "padding_h", "padding_w", "border_d", "border_h",
+        "border_w", "divisor",
     ),
+    indices=("z", "y", "x", "k", "i", "j"),
     measure=avg_pool3d_extents,
-    measures=(
-        "z",
-        "y",
-        "x",
-        "k",
-        "i",
-        "j",
-        "padding_d",
-        "stride_d",
-        "size(self, -3)",
-        "padding_h",
-        "stride_h",
-        "size(self, -2)",
-        "stride_w",
-        "padding_w",
-        "size(self, -1)",
-        "border_d",
-        "border_h",
-        "border_w",
-        "divisor",
-    ),
+    dims=(("self", -3), ("self", -2), ("self", -1)),
     divides=True,
     geometry=pooling_geometry.average3d,
     launches=(
         Launch(
-            function=avg_pool3d_0,
-            arrays=("self", "out"),
-            writes=("out",),
+            function=avg_pool3d_0, arrays=("self", "out"), writes=("out",),
             extents=("x", "y", "z", "k", "i", "j"),
             integers=(
-                "padding_d",
-                "stride_d",
-                "size(self, -3)",
-                "padding_h",
-                "stride_h",
-                "size(self, -2)",
-                "stride_w",
-                "padding_w",
-                "size(self, -1)",
-                "border_d",
-                "border_h",
-                "border_w",
-                "divisor",
+                "padding_d", "stride_d", "size(self, -3)", "padding_h", "stride_h",
+                "size(self, -2)", "stride_w", "padding_w", "size(self, -1)", "border_d", "border_h",
+                "border_w", "divisor",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            has_batch=True, items=("z", "y"),
             work=(("x", "k", "i", "j"), ("x", "k", "i", "j"), ("x",)),
             window=Window(
                 Launch(
-                    function=avg_pool3d_0_window,
-                    arrays=("self", "out"),
-                    writes=("out",),
+                    function=avg_pool3d_0_window, arrays=("self", "out"), writes=("out",),
                     extents=("x", "j", "y", "z", "k", "i"),
                     integers=(
-                        "stride_w",
-                        "padding_w",
-                        "size(self, -1)",
-                        "border_w",
-                        "stride_d",
-                        "padding_d",
-                        "size(self, -3)",
-                        "stride_h",
-                        "padding_h",
-                        "size(self, -2)",
-                        "border_d",
-                        "border_h",
-                        "divisor",
+                        "stride_w", "padding_w", "size(self, -1)", "border_w", "stride_d",
+                        "padding_d", "size(self, -3)", "stride_h", "padding_h", "size(self, -2)",
+                        "border_d", "border_h", "divisor",
                     ),
-                    numbers=(),
-                    has_batch=True,
-                    items=("z", "y"),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
+                    has_batch=True, items=("z", "y"),
                     work=(("x", "k", "i", "j"), ("x", "k", "i", "j"), ("x",)),
                 ),
-                ("k", "i", "j"),
-                ("k", "i", "j", "stride_w"),
+                ("k", "i", "j"), ("k", "i", "j", "stride_w"),
             ),
         ),
     ),
     on_device=(
         Launch(
-            function=avg_pool3d_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
+            function=avg_pool3d_device_0, arrays=("self", "out"), writes=("out",),
             extents=("k", "i", "j"),
             integers=(
-                "padding_d",
-                "stride_d",
-                "size(self, -3)",
-                "padding_h",
-                "stride_h",
-                "size(self, -2)",
-                "padding_w",
-                "stride_w",
-                "size(self, -1)",
-                "border_d",
-                "border_h",
-                "border_w",
-                "divisor",
+                "padding_d", "stride_d", "size(self, -3)", "padding_h", "stride_h",
+                "size(self, -2)", "padding_w", "stride_w", "size(self, -1)", "border_d", "border_h",
+                "border_w", "divisor",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k", "i", "j"), ("k", "i", "j"), ()),
+            has_batch=True, items=("z", "y", "x"), work=(("k", "i", "j"), ("k", "i", "j"), ()),
             lanes=("j", False),
             reach=(
-                (1, ("z", "stride_d")),
-                (1, ("padding_d",)),
-                (1, ("size(self, -3)",)),
-                (1, ("y", "stride_h")),
-                (1, ("padding_h",)),
-                (1, ("size(self, -2)",)),
-                (1, ("x", "stride_w")),
-                (1, ("padding_w",)),
-                (1, ("size(self, -1)",)),
-                (1, ("k",)),
-                (1, ("i",)),
-                (1, ("j",)),
-                (1, ("border_d",)),
-                (1, ("border_h",)),
+                (1, ("z", "stride_d")), (1, ("padding_d",)), (1, ("size(self, -3)",)),
+                (1, ("y", "stride_h")), (1, ("padding_h",)), (1, ("size(self, -2)",)),
+                (1, ("x", "stride_w")), (1, ("padding_w",)), (1, ("size(self, -1)",)), (1, ("k",)),
+                (1, ("i",)), (1, ("j",)), (1, ("border_d",)), (1, ("border_h",)),
                 (1, ("border_w",)),
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -13,25 +13,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def cummax_single_0(
-    start,
-    stop,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    values_at,
-    values_row,
-    values_s0,
-    indices_at,
-    indices_row,
-    indices_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    start, stop, self, values, indices, self_at, self_row, self_s0, values_at, values_row,
+    values_s0, indices_at, indices_row, indices_s0, batch, dims, batches, n_j,
+):  # fmt: skip
     """values[..., j] = self[..., j] if self[..., j] >= values[..., j - 1 else -inf] or self[...,
         j] != self[..., j] else values[..., j - 1 else -inf]
     indices[..., j] = int(j if self[..., j] == values[..., j] or self[..., j] != self[..., j]
@@ -70,57 +54,25 @@ single = IndexProgram(
     arguments=("self", "dim"),
     inputs={"self": TensorForm(True, ("",))},
     results={"values": TensorForm(True, ("j",)), "indices": TensorForm(True, ("j",), "int")},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=cummax_single_extents,
-    measures=("j",),
     compares=True,
     launches=(
         Launch(
-            function=cummax_single_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
+            function=cummax_single_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("j",), has_batch=True, work=(("j",),),
             waits=True,
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def cummax_0(
-    start,
-    stop,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, values_at, values_row,
+    values_s0, values_s1, indices_at, indices_row, indices_s0, indices_s1, batch, dims, batches,
+    n_i, n_j,
+):  # fmt: skip
     """values[..., j, i] = self[..., j, i] if self[..., j, i] >= values[..., j - 1, i else -inf] or
         self[..., j, i] != self[..., j, i] else values[..., j - 1, i else -inf]
     indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
@@ -161,33 +113,11 @@ def cummax_0(
 
 
 def cummax_device_0(
-    i,
-    rest,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    batch,
-    dims,
-    batches,
+    i, rest, self, values, indices, self_at, self_row, self_s0, self_s1, values_at, values_row,
+    values_s0, values_s1, indices_at, indices_row, indices_s0, indices_s1, batch, dims, batches,
     n_j,
-):
-    """values[..., j, i] = self[..., j, i] if self[..., j, i] >= values[..., j - 1, i else -inf] or
-        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else -inf]
-    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
-        self[..., j, i] else indices[..., j - 1, i else 0])
-    """
+):  # fmt: skip
+    """The statements of `cummax_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
@@ -207,36 +137,11 @@ def cummax_device_0(
 
 
 def cummax_device_0_step(
-    i,
-    rest,
-    j,
-    reads,
-    part0,
-    part1,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    batch,
-    dims,
-    batches,
-):
-    """values[..., j, i] = self[..., j, i] if self[..., j, i] >= values[..., j - 1, i else -inf] or
-        self[..., j, i] != self[..., j, i] else values[..., j - 1, i else -inf]
-    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
-        self[..., j, i] else indices[..., j - 1, i else 0])
-    """
+    i, rest, j, reads, part0, part1, self, values, indices, self_at, self_row, self_s0, self_s1,
+    values_at, values_row, values_s0, values_s1, indices_at, indices_row, indices_s0, indices_s1,
+    batch, dims, batches,
+):  # fmt: skip
+    """The statements of `cummax_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
@@ -268,71 +173,34 @@ program = IndexProgram(
     arguments=("self", "dim"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={
-        "values": TensorForm(True, ("j", "i")),
-        "indices": TensorForm(True, ("j", "i"), "int"),
+        "values": TensorForm(True, ("j", "i")), "indices": TensorForm(True, ("j", "i"), "int"),
     },
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=cummax_extents,
-    measures=("j", "i"),
     compares=True,
     geometry=scan_geometry.cummaxmin,
     single=single,
     launches=(
         Launch(
-            function=cummax_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j", "i"),),
+            function=cummax_0, arrays=("self", "values", "indices"), writes=("values", "indices"),
+            extents=("i", "j"), has_batch=True, work=(("j", "i"),),
         ),
     ),
     on_device=(
         Launch(
-            function=cummax_device_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
-            waits=True,
+            function=cummax_device_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("j",), has_batch=True, items=("i",),
+            work=(("j",),), waits=True,
             scan=Scan(
                 Launch(
-                    function=cummax_device_0_step,
-                    arrays=("self", "values", "indices"),
-                    writes=("values", "indices"),
-                    extents=(),
-                    integers=(),
-                    numbers=(),
-                    has_batch=True,
-                    items=("i",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("j",),),
+                    function=cummax_device_0_step, arrays=("self", "values", "indices"),
+                    writes=("values", "indices"), has_batch=True, items=("i",), work=(("j",),),
                     waits=True,
                 ),
-                cummax_device_0_joined,
-                "j",
-                False,
-                False,
-                ("LOWEST", "np.int64(0)"),
+                cummax_device_0_joined, "j", False, False, ("LOWEST", "np.int64(0)"),
                 ("number", "int"),
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -13,21 +13,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def cumprod_single_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_j,
+):  # fmt: skip
     """out[..., j] = out[..., j - 1 else 1] * self[..., j]"""
     for item in range(start, stop):
         rest = item
@@ -54,51 +42,22 @@ single = IndexProgram(
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("j",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=cumprod_single_extents,
-    measures=("j",),
     launches=(
         Launch(
-            function=cumprod_single_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
-            waits=True,
+            function=cumprod_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, work=(("j",),), waits=True,
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def cumprod_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_i, n_j,
+):  # fmt: skip
     """out[..., j, i] = out[..., j - 1, i else 1] * self[..., j, i]"""
     out_block = np.empty(COLUMNS, WIDE)
     for item in range(start, stop):
@@ -123,23 +82,9 @@ def cumprod_0(
 
 
 def cumprod_device_0(
-    i,
-    rest,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    i, rest, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch,
+    dims, batches, n_j,
+):  # fmt: skip
     """out[..., j, i] = out[..., j - 1, i else 1] * self[..., j, i]"""
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
@@ -152,25 +97,9 @@ def cumprod_device_0(
 
 
 def cumprod_device_0_step(
-    i,
-    rest,
-    j,
-    reads,
-    part0,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-):
+    i, rest, j, reads, part0, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row,
+    out_s0, out_s1, batch, dims, batches,
+):  # fmt: skip
     """out[..., j, i] = out[..., j - 1, i else 1] * self[..., j, i]"""
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
@@ -198,67 +127,28 @@ program = IndexProgram(
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("j", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=cumprod_extents,
-    measures=("j", "i"),
     geometry=scan_geometry.cumulative,
     single=single,
     launches=(
         Launch(
-            function=cumprod_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j", "i"),),
+            function=cumprod_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),
+            has_batch=True, work=(("j", "i"),),
         ),
     ),
     on_device=(
         Launch(
-            function=cumprod_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
-            waits=True,
+            function=cumprod_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, items=("i",), work=(("j",),), waits=True,
             scan=Scan(
                 Launch(
-                    function=cumprod_device_0_step,
-                    arrays=("self", "out"),
-                    writes=("out",),
-                    extents=(),
-                    integers=(),
-                    numbers=(),
-                    has_batch=True,
-                    items=("i",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("j",),),
-                    waits=True,
+                    function=cumprod_device_0_step, arrays=("self", "out"), writes=("out",),
+                    has_batch=True, items=("i",), work=(("j",),), waits=True,
                 ),
-                cumprod_device_0_joined,
-                "j",
-                False,
-                False,
-                ("T(1)",),
-                ("number",),
+                cumprod_device_0_joined, "j", False, False, ("T(1)",), ("number",),
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -11,26 +11,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def diag_embed_0(
-    start,
-    stop,
-    out,
-    self,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    self_at,
-    self_row,
-    self_s0,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-    n_k,
-    top,
-    left,
-):
+    start, stop, out, self, out_at, out_row, out_s0, out_s1, self_at, self_row, self_s0, batch,
+    dims, batches, n_i, n_j, n_k, top, left,
+):  # fmt: skip
     """out[..., i, j] = last(k where k + top == i and k + left == j: self[..., k])"""
     for item in range(start, stop):
         rest = item
@@ -51,24 +34,9 @@ def diag_embed_0(
 
 
 def diag_embed_device_0(
-    k,
-    rest,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    top,
-    left,
-):
+    k, rest, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, out_s1, batch, dims,
+    batches, n_i, top, left,
+):  # fmt: skip
     """out[..., i, j] = last(k where k + top == i and k + left == j: self[..., k])"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -85,7 +53,7 @@ def diag_embed_extents(self, side, top, left):
     n_i = side
     n_j = side
     n_k = self[-1]
-    return n_i, n_j, n_k, top, left
+    return n_i, n_j, n_k
 
 
 program = IndexProgram(
@@ -93,45 +61,22 @@ program = IndexProgram(
     arguments=("self", "offset", "dim1", "dim2"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("i", "j"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("side", "top", "left"),
+    indices=("i", "j", "k"),
     measure=diag_embed_extents,
-    measures=("i", "j", "k", "top", "left"),
     moves=True,
     geometry=copy_geometry.diag_embed,
     launches=(
         Launch(
-            function=diag_embed_0,
-            arrays=("out", "self"),
-            writes=("out",),
-            extents=("i", "j", "k"),
-            integers=("top", "left"),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ("k",)),
+            function=diag_embed_0, arrays=("out", "self"), writes=("out",), extents=("i", "j", "k"),
+            integers=("top", "left"), has_batch=True, work=(("i", "j"), ("k",)),
         ),
     ),
     on_device=(
         Launch(
-            function=diag_embed_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i",),
-            integers=("top", "left"),
-            numbers=(),
-            has_batch=True,
-            items=("k",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ()),
-            scatter=("out", "last", None),
-            reach=((1, ("k",)), (1, ("top",)), (1, ("left",))),
+            function=diag_embed_device_0, arrays=("self", "out"), writes=("out",), extents=("i",),
+            integers=("top", "left"), has_batch=True, items=("k",), work=(("i", "j"), ()),
+            scatter=("out", "last", None), reach=((1, ("k",)), (1, ("top",)), (1, ("left",))),
         ),
     ),
-)
+)  # fmt: skip

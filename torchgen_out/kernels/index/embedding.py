@@ -11,25 +11,9 @@ from torchgen_out._runtime.kernels.common.places import U, row_start
 
 
 def embedding_0(
-    start,
-    stop,
-    indices,
-    weight,
-    out,
-    indices_at,
-    indices_row,
-    weight_at,
-    weight_s0,
-    weight_s1,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_d,
-    weight_size2,
-):
+    start, stop, indices, weight, out, indices_at, indices_row, weight_at, weight_s0, weight_s1,
+    out_at, out_row, out_s0, batch, dims, batches, n_d, weight_size2,
+):  # fmt: skip
     """out[..., d] = weight[indices[...], d]"""
     for item in range(start, stop):
         rest = item
@@ -47,26 +31,9 @@ def embedding_0(
 
 
 def embedding_device_0(
-    d,
-    rest,
-    faults,
-    first_check,
-    indices,
-    weight,
-    out,
-    indices_at,
-    indices_row,
-    weight_at,
-    weight_s0,
-    weight_s1,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    weight_size2,
-):
+    d, rest, faults, first_check, indices, weight, out, indices_at, indices_row, weight_at,
+    weight_s0, weight_s1, out_at, out_row, out_s0, batch, dims, batches, weight_size2,
+):  # fmt: skip
     """out[..., d] = weight[indices[...], d]"""
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -83,7 +50,7 @@ def embedding_device_0(
 def embedding_extents(weight, indices):
     """The extents of d; sizes must agree."""
     n_d = weight[-1]
-    return n_d, weight[-2]
+    return (n_d,)
 
 
 program = IndexProgram(
@@ -91,43 +58,22 @@ program = IndexProgram(
     arguments=("weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"),
     inputs={"weight": TensorForm(False, ("", "")), "indices": TensorForm(True, (), "int")},
     results={"out": TensorForm(True, ("d",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("d",),
     measure=embedding_extents,
-    measures=("d", "size(weight, -2)"),
+    dims=(("weight", -2),),
     moves=True,
     launches=(
         Launch(
-            function=embedding_0,
-            arrays=("indices", "weight", "out"),
-            writes=("out",),
-            extents=("d",),
-            integers=("size(weight, -2)",),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("d",),),
+            function=embedding_0, arrays=("indices", "weight", "out"), writes=("out",),
+            extents=("d",), integers=("size(weight, -2)",), has_batch=True, work=(("d",),),
         ),
     ),
     on_device=(
         Launch(
-            function=embedding_device_0,
-            arrays=("indices", "weight", "out"),
-            writes=("out",),
-            extents=(),
-            integers=("size(weight, -2)",),
-            numbers=(),
-            has_batch=True,
-            items=("d",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=embedding_device_0, arrays=("indices", "weight", "out"), writes=("out",),
+            integers=("size(weight, -2)",), has_batch=True, items=("d",), work=((),),
             refused=("0 <= indices[...] < size(weight, -2)",),
         ),
     ),
-)
+)  # fmt: skip

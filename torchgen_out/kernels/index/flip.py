@@ -10,21 +10,9 @@ from torchgen_out._runtime.kernels.common.places import U, row_start
 
 
 def flip_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_run,
-    out_at,
-    out_row,
-    out_run,
-    batch,
-    dims,
-    batches,
-    run_size,
-):
+    start, stop, self, out, self_at, self_row, self_run, out_at, out_row, out_run, batch, dims,
+    batches, run_size,
+):  # fmt: skip
     """out[...] = self[...]"""
     for item in range(start, stop):
         rest = item
@@ -56,43 +44,21 @@ program = IndexProgram(
     arguments=("self", "dims"),
     inputs={"self": TensorForm(True, ())},
     results={"out": TensorForm(True, ())},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=(),
     measure=flip_extents,
-    measures=(),
     moves=True,
     geometry=copy_geometry.flip,
     launches=(
         Launch(
-            function=flip_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=(),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=True,
-            over_batch=False,
-            work=((),),
+            function=flip_0, arrays=("self", "out"), writes=("out",), has_batch=True,
+            runs_batch=True, work=((),),
         ),
     ),
     on_device=(
         Launch(
-            function=flip_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=(),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=flip_device_0, arrays=("self", "out"), writes=("out",), has_batch=True,
             work=((),),
         ),
     ),
-)
+)  # fmt: skip

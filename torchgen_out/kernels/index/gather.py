@@ -12,26 +12,9 @@ from torchgen_out._runtime.kernels.common.places import U, row_start
 
 
 def gather_single_0(
-    start,
-    stop,
-    index,
-    self,
-    out,
-    index_at,
-    index_row,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-    self_size1,
-):
+    start, stop, index, self, out, index_at, index_row, index_s0, self_at, self_row, self_s0,
+    out_at, out_row, out_s0, batch, dims, batches, n_j, self_size1,
+):  # fmt: skip
     """out[..., j] = self[..., index[..., j]]"""
     for item in range(start, stop):
         rest = item
@@ -51,7 +34,7 @@ def gather_single_0(
 def gather_single_extents(self, index):
     """The extents of j; sizes must agree."""
     n_j = index[-1]
-    return n_j, self[-1]
+    return (n_j,)
 
 
 single = IndexProgram(
@@ -59,57 +42,24 @@ single = IndexProgram(
     arguments=("self", "dim", "index", "sparse_grad"),
     inputs={"self": TensorForm(True, ("",)), "index": TensorForm(True, ("",), "int")},
     results={"out": TensorForm(True, ("j",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=gather_single_extents,
-    measures=("j", "size(self, -1)"),
+    dims=(("self", -1),),
     moves=True,
     launches=(
         Launch(
-            function=gather_single_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=("size(self, -1)",),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
+            function=gather_single_0, arrays=("index", "self", "out"), writes=("out",),
+            extents=("j",), integers=("size(self, -1)",), has_batch=True, work=(("j",),),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def gather_0(
-    start,
-    stop,
-    index,
-    self,
-    out,
-    index_at,
-    index_row,
-    index_s0,
-    index_s1,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_i,
-    self_size2,
-):
+    start, stop, index, self, out, index_at, index_row, index_s0, index_s1, self_at, self_row,
+    self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, self_size2,
+):  # fmt: skip
     """out[..., j, i] = self[..., index[..., j, i], i]"""
     j = start % n_j
     rest = start // n_j
@@ -132,31 +82,10 @@ def gather_0(
 
 
 def gather_device_0(
-    j,
-    i,
-    rest,
-    faults,
-    first_check,
-    index,
-    self,
-    out,
-    index_at,
-    index_row,
-    index_s0,
-    index_s1,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
+    j, i, rest, faults, first_check, index, self, out, index_at, index_row, index_s0, index_s1,
+    self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches,
     self_size2,
-):
+):  # fmt: skip
     """out[..., j, i] = self[..., index[..., j, i], i]"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     index_p = I(index_at + row_start(batch, dims, index_row, rest))
@@ -176,7 +105,7 @@ def gather_extents(self, index):
     n_i = self[-1]
     n_j = index[-2]
     agree("gather", "i", n_i, "size(index, -1)", index[-1])
-    return n_i, n_j, self[-2]
+    return n_i, n_j
 
 
 program = IndexProgram(
@@ -184,45 +113,24 @@ program = IndexProgram(
     arguments=("self", "dim", "index", "sparse_grad"),
     inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(True, ("", ""), "int")},
     results={"out": TensorForm(True, ("j", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("i", "j"),
     measure=gather_extents,
-    measures=("i", "j", "size(self, -2)"),
+    dims=(("self", -2),),
     moves=True,
     geometry=indexing_geometry.gather,
     single=single,
     launches=(
         Launch(
-            function=gather_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=("j", "i"),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=True,
-            items=("j",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i",),),
+            function=gather_0, arrays=("index", "self", "out"), writes=("out",), extents=("j", "i"),
+            integers=("size(self, -2)",), has_batch=True, items=("j",), work=(("i",),),
         ),
     ),
     on_device=(
         Launch(
-            function=gather_device_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=(),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=True,
-            items=("j", "i"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=gather_device_0, arrays=("index", "self", "out"), writes=("out",),
+            integers=("size(self, -2)",), has_batch=True, items=("j", "i"), work=((),),
             refused=("0 <= index[..., j, i] < size(self, -2)",),
         ),
     ),
-)
+)  # fmt: skip

@@ -11,39 +11,10 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def im2col_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    out_s4,
-    batch,
-    dims,
-    batches,
-    n_y,
-    n_j,
-    n_i,
-    n_c,
-    n_x,
-    dilation_h,
-    stride_h,
-    padding_h,
-    self_size2,
-    dilation_w,
-    stride_w,
-    padding_w,
-    self_size1,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_y, n_j, n_i, n_c, n_x, dilation_h,
+    stride_h, padding_h, self_size2, dilation_w, stride_w, padding_w, self_size1,
+):  # fmt: skip
     """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
     dilation_w + x * stride_w - padding_w else 0]
     """
@@ -98,41 +69,11 @@ def im2col_0(
 
 
 def im2col_device_0(
-    c,
-    i,
-    j,
-    y,
-    x,
-    rest,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    out_s2,
-    out_s3,
-    out_s4,
-    batch,
-    dims,
-    batches,
-    dilation_h,
-    stride_h,
-    padding_h,
-    self_size2,
-    dilation_w,
-    stride_w,
-    padding_w,
-    self_size1,
-):
-    """out[..., c, i, j, y, x] = self[..., c, i * dilation_h + y * stride_h - padding_h, j *
-    dilation_w + x * stride_w - padding_w else 0]
-    """
+    c, i, j, y, x, rest, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, out_s3, out_s4, batch, dims, batches, dilation_h, stride_h, padding_h,
+    self_size2, dilation_w, stride_w, padding_w, self_size1,
+):  # fmt: skip
+    """The statements of `im2col_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     is_inside = (
@@ -160,39 +101,16 @@ def im2col_device_0(
 
 
 def im2col_extents(
-    self,
-    kernel_h,
-    kernel_w,
-    rows,
-    columns,
-    stride_h,
-    stride_w,
-    padding_h,
-    padding_w,
-    dilation_h,
+    self, kernel_h, kernel_w, rows, columns, stride_h, stride_w, padding_h, padding_w, dilation_h,
     dilation_w,
-):
+):  # fmt: skip
     """The extents of i, j, y, x, c; sizes must agree."""
     n_i = kernel_h
     n_j = kernel_w
     n_y = rows
     n_x = columns
     n_c = self[-3]
-    return (
-        n_i,
-        n_j,
-        n_y,
-        n_x,
-        n_c,
-        dilation_h,
-        stride_h,
-        padding_h,
-        self[-2],
-        dilation_w,
-        stride_w,
-        padding_w,
-        self[-1],
-    )
+    return n_i, n_j, n_y, n_x, n_c
 
 
 program = IndexProgram(
@@ -200,94 +118,38 @@ program = IndexProgram(
     arguments=("self", "kernel_size", "dilation", "padding", "stride"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("c", "i", "j", "y", "x"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(
-        "kernel_h",
-        "kernel_w",
-        "rows",
-        "columns",
-        "stride_h",
-        "stride_w",
-        "padding_h",
-        "padding_w",
-        "dilation_h",
-        "dilation_w",
+        "kernel_h", "kernel_w", "rows", "columns", "stride_h", "stride_w", "padding_h", "padding_w",
+        "dilation_h", "dilation_w",
     ),
+    indices=("i", "j", "y", "x", "c"),
     measure=im2col_extents,
-    measures=(
-        "i",
-        "j",
-        "y",
-        "x",
-        "c",
-        "dilation_h",
-        "stride_h",
-        "padding_h",
-        "size(self, -2)",
-        "dilation_w",
-        "stride_w",
-        "padding_w",
-        "size(self, -1)",
-    ),
+    dims=(("self", -2), ("self", -1)),
     moves=True,
     geometry=conv_geometry.im2col,
     launches=(
         Launch(
-            function=im2col_0,
-            arrays=("self", "out"),
-            writes=("out",),
+            function=im2col_0, arrays=("self", "out"), writes=("out",),
             extents=("y", "j", "i", "c", "x"),
             integers=(
-                "dilation_h",
-                "stride_h",
-                "padding_h",
-                "size(self, -2)",
-                "dilation_w",
-                "stride_w",
-                "padding_w",
-                "size(self, -1)",
+                "dilation_h", "stride_h", "padding_h", "size(self, -2)", "dilation_w", "stride_w",
+                "padding_w", "size(self, -1)",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("c", "i", "j", "y"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("x",),),
+            has_batch=True, items=("c", "i", "j", "y"), work=(("x",),),
         ),
     ),
     on_device=(
         Launch(
-            function=im2col_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=(),
+            function=im2col_device_0, arrays=("self", "out"), writes=("out",),
             integers=(
-                "dilation_h",
-                "stride_h",
-                "padding_h",
-                "size(self, -2)",
-                "dilation_w",
-                "stride_w",
-                "padding_w",
-                "size(self, -1)",
+                "dilation_h", "stride_h", "padding_h", "size(self, -2)", "dilation_w", "stride_w",
+                "padding_w", "size(self, -1)",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("c", "i", "j", "y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            has_batch=True, items=("c", "i", "j", "y", "x"), work=((),),
             reach=(
-                (1, ("i", "dilation_h")),
-                (1, ("y", "stride_h")),
-                (1, ("padding_h",)),
-                (1, ("j", "dilation_w")),
-                (1, ("x", "stride_w")),
-                (1, ("padding_w",)),
+                (1, ("i", "dilation_h")), (1, ("y", "stride_h")), (1, ("padding_h",)),
+                (1, ("j", "dilation_w")), (1, ("x", "stride_w")), (1, ("padding_w",)),
             ),
         ),
     ),
-)
+)  # fmt: skip

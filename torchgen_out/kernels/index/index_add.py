@@ -12,31 +12,10 @@ from torchgen_out._runtime.kernels.common.places import ALONG, LOOK, U, apart, r
 
 
 def index_add_single_0(
-    start,
-    stop,
-    mode,
-    index,
-    self,
-    out,
-    source,
-    index_at,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    source_at,
-    source_row,
-    source_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_s,
+    start, stop, mode, index, self, out, source, index_at, index_s0, self_at, self_row, self_s0,
+    out_at, out_row, out_s0, source_at, source_row, source_s0, batch, dims, batches, n_j, n_s,
     alpha,
-):
+):  # fmt: skip
     """out[..., s] = sum(j from self[..., s] where s == checked(index[j]): alpha * source[...,
     j])
     """
@@ -81,68 +60,29 @@ single = IndexProgram(
     "index_add_single",
     arguments=("self", "dim", "index", "source", "alpha"),
     inputs={
-        "self": TensorForm(True, ("",)),
-        "index": TensorForm(False, ("",), "int"),
+        "self": TensorForm(True, ("",)), "index": TensorForm(False, ("",), "int"),
         "source": TensorForm(True, ("",)),
     },
     results={"out": TensorForm(True, ("s",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("s", "j"),
     measure=index_add_single_extents,
-    measures=("s", "j"),
     begins={"out": "self"},
     launches=(
         Launch(
-            function=index_add_single_0,
-            arrays=("index", "self", "out", "source"),
-            writes=("out",),
-            extents=("j", "s"),
-            integers=(),
-            numbers=("alpha",),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s",), ("j",)),
+            function=index_add_single_0, arrays=("index", "self", "out", "source"), writes=("out",),
+            extents=("j", "s"), numbers=("alpha",), has_batch=True, work=(("s",), ("j",)),
             looks=("j", None),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def index_add_0(
-    start,
-    stop,
-    mode,
-    index,
-    self,
-    out,
-    source,
-    index_at,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    source_at,
-    source_row,
-    source_s0,
-    source_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_s,
-    n_i,
-    alpha,
-):
+    start, stop, mode, index, self, out, source, index_at, index_s0, self_at, self_row, self_s0,
+    self_s1, out_at, out_row, out_s0, out_s1, source_at, source_row, source_s0, source_s1, batch,
+    dims, batches, n_j, n_s, n_i, alpha,
+):  # fmt: skip
     """out[..., s, i] = sum(j from self[..., s, i] where s == checked(index[j]): alpha *
     source[..., j, i])
     """
@@ -181,36 +121,11 @@ def index_add_0(
 
 
 def index_add_device_0(
-    i,
-    j,
-    rest,
-    faults,
-    first_check,
-    item,
-    scattered_values,
-    scattered_places,
-    index,
-    source,
-    out,
-    index_at,
-    index_s0,
-    source_at,
-    source_row,
-    source_s0,
-    source_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_s,
-    alpha,
-):
-    """out[..., s, i] = sum(j from self[..., s, i] where s == checked(index[j]): alpha *
-    source[..., j, i])
-    """
+    i, j, rest, faults, first_check, item, scattered_values, scattered_places, index, source, out,
+    index_at, index_s0, source_at, source_row, source_s0, source_s1, out_at, out_row, out_s0,
+    out_s1, batch, dims, batches, n_s, alpha,
+):  # fmt: skip
+    """The statements of `index_add_0`."""
     source_p = I(source_at + row_start(batch, dims, source_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     scattered_places[U(item)] = -1
@@ -238,52 +153,28 @@ program = IndexProgram(
     "index_add",
     arguments=("self", "dim", "index", "source", "alpha"),
     inputs={
-        "self": TensorForm(True, ("", "")),
-        "index": TensorForm(False, ("",), "int"),
+        "self": TensorForm(True, ("", "")), "index": TensorForm(False, ("",), "int"),
         "source": TensorForm(True, ("", "")),
     },
     results={"out": TensorForm(True, ("s", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("s", "i", "j"),
     measure=index_add_extents,
-    measures=("s", "i", "j"),
     begins={"out": "self"},
     geometry=indexing_geometry.index_add,
     single=single,
     launches=(
         Launch(
-            function=index_add_0,
-            arrays=("index", "self", "out", "source"),
-            writes=("out",),
-            extents=("j", "s", "i"),
-            integers=(),
-            numbers=("alpha",),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s", "i"), ("i", "j")),
-            looks=("j", "i"),
+            function=index_add_0, arrays=("index", "self", "out", "source"), writes=("out",),
+            extents=("j", "s", "i"), numbers=("alpha",), has_batch=True,
+            work=(("s", "i"), ("i", "j")), looks=("j", "i"),
         ),
     ),
     on_device=(
         Launch(
-            function=index_add_device_0,
-            arrays=("index", "source", "out"),
-            writes=("out",),
-            extents=("s",),
-            integers=(),
-            numbers=("alpha",),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s",), ()),
-            scatter=("out", "sum", "self"),
-            refused=("0 <= checked(index[j]) < size(self, -2)",),
+            function=index_add_device_0, arrays=("index", "source", "out"), writes=("out",),
+            extents=("s",), numbers=("alpha",), has_batch=True, items=("i", "j"), work=(("s",), ()),
+            scatter=("out", "sum", "self"), refused=("0 <= checked(index[j]) < size(self, -2)",),
         ),
     ),
-)
+)  # fmt: skip

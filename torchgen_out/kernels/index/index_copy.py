@@ -12,30 +12,9 @@ from torchgen_out._runtime.kernels.common.places import ALONG, LOOK, U, apart, r
 
 
 def index_copy_single_0(
-    start,
-    stop,
-    mode,
-    index,
-    self,
-    out,
-    source,
-    index_at,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    source_at,
-    source_row,
-    source_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_s,
-):
+    start, stop, mode, index, self, out, source, index_at, index_s0, self_at, self_row, self_s0,
+    out_at, out_row, out_s0, source_at, source_row, source_s0, batch, dims, batches, n_j, n_s,
+):  # fmt: skip
     """out[..., s] = last(j from self[..., s] where s == checked(index[j]): source[..., j])"""
     is_apart = apart(out, self, out_at, self_at)
     if mode <= LOOK:
@@ -76,68 +55,30 @@ single = IndexProgram(
     "index_copy_single",
     arguments=("self", "dim", "index", "source"),
     inputs={
-        "self": TensorForm(True, ("",)),
-        "index": TensorForm(False, ("",), "int"),
+        "self": TensorForm(True, ("",)), "index": TensorForm(False, ("",), "int"),
         "source": TensorForm(True, ("",)),
     },
     results={"out": TensorForm(True, ("s",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("s", "j"),
     measure=index_copy_single_extents,
-    measures=("s", "j"),
     moves=True,
     begins={"out": "self"},
     launches=(
         Launch(
-            function=index_copy_single_0,
-            arrays=("index", "self", "out", "source"),
-            writes=("out",),
-            extents=("j", "s"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s",), ("j",)),
+            function=index_copy_single_0, arrays=("index", "self", "out", "source"),
+            writes=("out",), extents=("j", "s"), has_batch=True, work=(("s",), ("j",)),
             looks=("j", None),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def index_copy_0(
-    start,
-    stop,
-    mode,
-    index,
-    self,
-    out,
-    source,
-    index_at,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    source_at,
-    source_row,
-    source_s0,
-    source_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_s,
-    n_i,
-):
+    start, stop, mode, index, self, out, source, index_at, index_s0, self_at, self_row, self_s0,
+    self_s1, out_at, out_row, out_s0, out_s1, source_at, source_row, source_s0, source_s1, batch,
+    dims, batches, n_j, n_s, n_i,
+):  # fmt: skip
     """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[j]): source[..., j,
     i])
     """
@@ -174,32 +115,10 @@ def index_copy_0(
 
 
 def index_copy_device_0(
-    i,
-    j,
-    rest,
-    faults,
-    first_check,
-    index,
-    source,
-    out,
-    index_at,
-    index_s0,
-    source_at,
-    source_row,
-    source_s0,
-    source_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_s,
-):
-    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[j]): source[..., j,
-    i])
-    """
+    i, j, rest, faults, first_check, index, source, out, index_at, index_s0, source_at, source_row,
+    source_s0, source_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_s,
+):  # fmt: skip
+    """The statements of `index_copy_0`."""
     source_p = I(source_at + row_start(batch, dims, source_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     to_s_place = np.int64(index[U(index_at + I(j * index_s0))])
@@ -225,53 +144,29 @@ program = IndexProgram(
     "index_copy",
     arguments=("self", "dim", "index", "source"),
     inputs={
-        "self": TensorForm(True, ("", "")),
-        "index": TensorForm(False, ("",), "int"),
+        "self": TensorForm(True, ("", "")), "index": TensorForm(False, ("",), "int"),
         "source": TensorForm(True, ("", "")),
     },
     results={"out": TensorForm(True, ("s", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("s", "i", "j"),
     measure=index_copy_extents,
-    measures=("s", "i", "j"),
     moves=True,
     begins={"out": "self"},
     geometry=indexing_geometry.index_copy,
     single=single,
     launches=(
         Launch(
-            function=index_copy_0,
-            arrays=("index", "self", "out", "source"),
-            writes=("out",),
-            extents=("j", "s", "i"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s", "i"), ("i", "j")),
+            function=index_copy_0, arrays=("index", "self", "out", "source"), writes=("out",),
+            extents=("j", "s", "i"), has_batch=True, work=(("s", "i"), ("i", "j")),
             looks=("j", "i"),
         ),
     ),
     on_device=(
         Launch(
-            function=index_copy_device_0,
-            arrays=("index", "source", "out"),
-            writes=("out",),
-            extents=("s",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s",), ()),
-            scatter=("out", "last", "self"),
-            refused=("0 <= checked(index[j]) < size(self, -2)",),
+            function=index_copy_device_0, arrays=("index", "source", "out"), writes=("out",),
+            extents=("s",), has_batch=True, items=("i", "j"), work=(("s",), ()),
+            scatter=("out", "last", "self"), refused=("0 <= checked(index[j]) < size(self, -2)",),
         ),
     ),
-)
+)  # fmt: skip

@@ -12,25 +12,9 @@ from torchgen_out._runtime.kernels.common.places import U, row_start
 
 
 def index_select_single_0(
-    start,
-    stop,
-    index,
-    self,
-    out,
-    index_at,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-    self_size1,
-):
+    start, stop, index, self, out, index_at, index_s0, self_at, self_row, self_s0, out_at, out_row,
+    out_s0, batch, dims, batches, n_j, self_size1,
+):  # fmt: skip
     """out[..., j] = self[..., index[j]]"""
     for j in range(n_j):
         if U(np.int64(index[U(index_at + j * index_s0)])) >= U(self_size1):
@@ -50,7 +34,7 @@ def index_select_single_0(
 def index_select_single_extents(self, index):
     """The extents of j; sizes must agree."""
     n_j = index[-1]
-    return n_j, self[-1]
+    return (n_j,)
 
 
 single = IndexProgram(
@@ -58,55 +42,24 @@ single = IndexProgram(
     arguments=("self", "dim", "index"),
     inputs={"self": TensorForm(True, ("",)), "index": TensorForm(False, ("",), "int")},
     results={"out": TensorForm(True, ("j",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=index_select_single_extents,
-    measures=("j", "size(self, -1)"),
+    dims=(("self", -1),),
     moves=True,
     launches=(
         Launch(
-            function=index_select_single_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=("size(self, -1)",),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
+            function=index_select_single_0, arrays=("index", "self", "out"), writes=("out",),
+            extents=("j",), integers=("size(self, -1)",), has_batch=True, work=(("j",),),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def index_select_0(
-    start,
-    stop,
-    index,
-    self,
-    out,
-    index_at,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_i,
-    self_size2,
-):
+    start, stop, index, self, out, index_at, index_s0, self_at, self_row, self_s0, self_s1, out_at,
+    out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, self_size2,
+):  # fmt: skip
     """out[..., j, i] = self[..., index[j], i]"""
     j = start % n_j
     rest = start // n_j
@@ -129,29 +82,9 @@ def index_select_0(
 
 
 def index_select_device_0(
-    j,
-    i,
-    rest,
-    faults,
-    first_check,
-    index,
-    self,
-    out,
-    index_at,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    self_size2,
-):
+    j, i, rest, faults, first_check, index, self, out, index_at, index_s0, self_at, self_row,
+    self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, self_size2,
+):  # fmt: skip
     """out[..., j, i] = self[..., index[j], i]"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -169,7 +102,7 @@ def index_select_extents(self, index):
     """The extents of i, j; sizes must agree."""
     n_i = self[-1]
     n_j = index[-1]
-    return n_i, n_j, self[-2]
+    return n_i, n_j
 
 
 program = IndexProgram(
@@ -177,45 +110,25 @@ program = IndexProgram(
     arguments=("self", "dim", "index"),
     inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(False, ("",), "int")},
     results={"out": TensorForm(True, ("j", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("i", "j"),
     measure=index_select_extents,
-    measures=("i", "j", "size(self, -2)"),
+    dims=(("self", -2),),
     moves=True,
     geometry=indexing_geometry.index_select,
     single=single,
     launches=(
         Launch(
-            function=index_select_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=("j", "i"),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=True,
-            items=("j",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
+            function=index_select_0, arrays=("index", "self", "out"), writes=("out",),
+            extents=("j", "i"), integers=("size(self, -2)",), has_batch=True, items=("j",),
             work=(("i",),),
         ),
     ),
     on_device=(
         Launch(
-            function=index_select_device_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=(),
-            integers=("size(self, -2)",),
-            numbers=(),
-            has_batch=True,
-            items=("j", "i"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=index_select_device_0, arrays=("index", "self", "out"), writes=("out",),
+            integers=("size(self, -2)",), has_batch=True, items=("j", "i"), work=((),),
             refused=("0 <= index[j] < size(self, -2)",),
         ),
     ),
-)
+)  # fmt: skip

@@ -25,21 +25,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, exp, inf, l
 
 
 def log_softmax_int_single_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_j,
+):  # fmt: skip
     """top[...] = max(j: self[..., j])
     logarithm_sum[...] = sum(j: exp(self[..., j] - top[...]))
     logarithm[...] = log(logarithm_sum[...])
@@ -84,50 +72,22 @@ single = IndexProgram(
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("j",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=log_softmax_int_single_extents,
-    measures=("j",),
     launches=(
         Launch(
-            function=log_softmax_int_single_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ("j",), (), ("j",)),
+            function=log_softmax_int_single_0, arrays=("self", "out"), writes=("out",),
+            extents=("j",), has_batch=True, work=(("j",), ("j",), (), ("j",)),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def log_softmax_int_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_i, n_j,
+):  # fmt: skip
     """top[..., i] = max(j: self[..., j, i])
     logarithm_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
     logarithm[..., i] = log(logarithm_sum[..., i])
@@ -196,29 +156,10 @@ def log_softmax_int_0(
 
 
 def log_softmax_int_device_0(
-    i,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
-    """top[..., i] = max(j: self[..., j, i])
-    logarithm_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
-    logarithm[..., i] = log(logarithm_sum[..., i])
-    out[..., j, i] = self[..., j, i] - top[..., i] - logarithm[..., i]
-    """
+    i, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_j,
+):  # fmt: skip
+    """The statements of `log_softmax_int_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     top_total = T(-inf)
@@ -254,45 +195,22 @@ program = IndexProgram(
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("j", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=log_softmax_int_extents,
-    measures=("j", "i"),
     geometry=softmax_geometry.softmax,
     single=single,
     launches=(
         Launch(
-            function=log_softmax_int_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ("i", "j"), ("i",), ("j", "i")),
-            tile="i",
+            function=log_softmax_int_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),
+            has_batch=True, work=(("i", "j"), ("i", "j"), ("i",), ("j", "i")), tile="i",
         ),
     ),
     on_device=(
         Launch(
-            function=log_softmax_int_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ("j",), (), ("j",)),
+            function=log_softmax_int_device_0, arrays=("self", "out"), writes=("out",),
+            extents=("j",), has_batch=True, items=("i",), work=(("j",), ("j",), (), ("j",)),
             lanes=("j", False),
         ),
     ),
-)
+)  # fmt: skip

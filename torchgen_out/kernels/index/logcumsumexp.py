@@ -13,21 +13,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, exp, inf, i
 
 
 def logcumsumexp_single_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_j,
+):  # fmt: skip
     """out[..., j] = out[..., j - 1 else -inf] if out[..., j - 1 else -inf] == self[..., j] and
     isinf(out[..., j - 1 else -inf]) else (out[..., j - 1 else -inf] if real(out[..., j - 1 else
     -inf]) >= real(self[..., j]) else self[..., j]) + log1p(exp(self[..., j] - out[..., j - 1
@@ -65,51 +53,23 @@ single = IndexProgram(
     arguments=("self", "dim"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("j",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=logcumsumexp_single_extents,
-    measures=("j",),
     is_wide=True,
     launches=(
         Launch(
-            function=logcumsumexp_single_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
+            function=logcumsumexp_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, work=(("j",),),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def logcumsumexp_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_i, n_j,
+):  # fmt: skip
     """out[..., j, i] = out[..., j - 1, i else -inf] if out[..., j - 1, i else -inf] == self[...,
     j, i] and isinf(out[..., j - 1, i else -inf]) else (out[..., j - 1, i else -inf] if
     real(out[..., j - 1, i else -inf]) >= real(self[..., j, i]) else self[..., j, i]) +
@@ -149,29 +109,10 @@ def logcumsumexp_0(
 
 
 def logcumsumexp_device_0(
-    i,
-    rest,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
-    """out[..., j, i] = out[..., j - 1, i else -inf] if out[..., j - 1, i else -inf] == self[...,
-    j, i] and isinf(out[..., j - 1, i else -inf]) else (out[..., j - 1, i else -inf] if
-    real(out[..., j - 1, i else -inf]) >= real(self[..., j, i]) else self[..., j, i]) +
-    log1p(exp(self[..., j, i] - out[..., j - 1, i else -inf] if real(out[..., j - 1, i else
-    -inf]) >= real(self[..., j, i]) else out[..., j - 1, i else -inf] - self[..., j, i]))
-    """
+    i, rest, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch,
+    dims, batches, n_j,
+):  # fmt: skip
+    """The statements of `logcumsumexp_0`."""
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_so_far = T(-inf)
@@ -189,31 +130,10 @@ def logcumsumexp_device_0(
 
 
 def logcumsumexp_device_0_step(
-    i,
-    rest,
-    j,
-    reads,
-    part0,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-):
-    """out[..., j, i] = out[..., j - 1, i else -inf] if out[..., j - 1, i else -inf] == self[...,
-    j, i] and isinf(out[..., j - 1, i else -inf]) else (out[..., j - 1, i else -inf] if
-    real(out[..., j - 1, i else -inf]) >= real(self[..., j, i]) else self[..., j, i]) +
-    log1p(exp(self[..., j, i] - out[..., j - 1, i else -inf] if real(out[..., j - 1, i else
-    -inf]) >= real(self[..., j, i]) else out[..., j - 1, i else -inf] - self[..., j, i]))
-    """
+    i, rest, j, reads, part0, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row,
+    out_s0, out_s1, batch, dims, batches,
+):  # fmt: skip
+    """The statements of `logcumsumexp_0`."""
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     if reads:
@@ -242,67 +162,30 @@ program = IndexProgram(
     arguments=("self", "dim"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("j", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=logcumsumexp_extents,
-    measures=("j", "i"),
     is_wide=True,
     costly=True,
     geometry=scan_geometry.cumulative,
     single=single,
     launches=(
         Launch(
-            function=logcumsumexp_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j", "i"),),
+            function=logcumsumexp_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),
+            has_batch=True, work=(("j", "i"),),
         ),
     ),
     on_device=(
         Launch(
-            function=logcumsumexp_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
+            function=logcumsumexp_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, items=("i",), work=(("j",),),
             scan=Scan(
                 Launch(
-                    function=logcumsumexp_device_0_step,
-                    arrays=("self", "out"),
-                    writes=("out",),
-                    extents=(),
-                    integers=(),
-                    numbers=(),
-                    has_batch=True,
-                    items=("i",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("j",),),
+                    function=logcumsumexp_device_0_step, arrays=("self", "out"), writes=("out",),
+                    has_batch=True, items=("i",), work=(("j",),),
                 ),
-                logcumsumexp_device_0_joined,
-                "j",
-                False,
-                False,
-                ("T(-inf)",),
-                ("number",),
+                logcumsumexp_device_0_joined, "j", False, False, ("T(-inf)",), ("number",),
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -34,48 +34,12 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def max_pool3d_with_indices_0(
-    start,
-    stop,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    values_s2,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    indices_s2,
-    batch,
-    dims,
-    batches,
-    n_y,
-    n_z,
-    n_x,
-    n_k,
-    n_i,
-    n_j,
-    dilation_d,
-    stride_d,
-    padding_d,
-    self_size3,
-    dilation_h,
-    stride_h,
-    padding_h,
-    self_size2,
-    stride_w,
-    dilation_w,
-    padding_w,
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, values_at,
+    values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0, indices_s1,
+    indices_s2, batch, dims, batches, n_y, n_z, n_x, n_k, n_i, n_j, dilation_d, stride_d, padding_d,
+    self_size3, dilation_h, stride_h, padding_h, self_size2, stride_w, dilation_w, padding_w,
     self_size1,
-):
+):  # fmt: skip
     """values[..., z, y, x] = max(k, i, j where k * dilation_d + z * stride_d >= padding_d and
         padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
         stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
@@ -298,65 +262,13 @@ def max_pool3d_with_indices_0(
 
 
 def max_pool3d_with_indices_0_window(
-    start,
-    stop,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    values_s2,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    indices_s2,
-    batch,
-    dims,
-    batches,
-    n_x,
-    n_j,
-    n_y,
-    n_z,
-    n_k,
-    n_i,
-    stride_w,
-    dilation_w,
-    padding_w,
-    self_size1,
-    dilation_d,
-    stride_d,
-    padding_d,
-    self_size3,
-    dilation_h,
-    stride_h,
-    padding_h,
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, values_at,
+    values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0, indices_s1,
+    indices_s2, batch, dims, batches, n_x, n_j, n_y, n_z, n_k, n_i, stride_w, dilation_w, padding_w,
+    self_size1, dilation_d, stride_d, padding_d, self_size3, dilation_h, stride_h, padding_h,
     self_size2,
-):
-    """values[..., z, y, x] = max(k, i, j where k * dilation_d + z * stride_d >= padding_d and
-        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
-        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
-        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
-        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
-        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
-    indices[..., z, y, x] = argmax(k, i, j where k * dilation_d + z * stride_d >= padding_d and
-        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
-        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
-        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
-        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
-        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w], i *
-        dilation_h * size(self, -1) + j * dilation_w + k * dilation_d * size(self, -1) *
-        size(self, -2) + x * stride_w + y * stride_h * size(self, -1) + z * stride_d *
-        size(self, -1) * size(self, -2) - padding_d * size(self, -1) * size(self, -2) -
-        padding_h * size(self, -1) - padding_w)
-    """
+):  # fmt: skip
+    """The statements of `max_pool3d_with_indices_0`."""
     first, final = 0, n_x
     first = greater(
         first, first_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
@@ -587,65 +499,13 @@ def max_pool3d_with_indices_0_window(
 
 
 def max_pool3d_with_indices_device_0(
-    z,
-    y,
-    x,
-    rest,
-    lane,
-    self,
-    values,
-    indices,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    self_s2,
-    values_at,
-    values_row,
-    values_s0,
-    values_s1,
-    values_s2,
-    indices_at,
-    indices_row,
-    indices_s0,
-    indices_s1,
-    indices_s2,
-    batch,
-    dims,
-    batches,
-    n_k,
-    n_i,
-    n_j,
-    dilation_d,
-    stride_d,
-    padding_d,
-    self_size3,
-    dilation_h,
-    stride_h,
-    padding_h,
-    self_size2,
-    dilation_w,
-    stride_w,
-    padding_w,
+    z, y, x, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2,
+    values_at, values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0,
+    indices_s1, indices_s2, batch, dims, batches, n_k, n_i, n_j, dilation_d, stride_d, padding_d,
+    self_size3, dilation_h, stride_h, padding_h, self_size2, dilation_w, stride_w, padding_w,
     self_size1,
-):
-    """values[..., z, y, x] = max(k, i, j where k * dilation_d + z * stride_d >= padding_d and
-        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
-        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
-        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
-        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
-        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w])
-    indices[..., z, y, x] = argmax(k, i, j where k * dilation_d + z * stride_d >= padding_d and
-        padding_d + size(self, -3) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
-        stride_h >= padding_h and padding_h + size(self, -2) >= i * dilation_h + y * stride_h +
-        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -1) >= j *
-        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
-        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w], i *
-        dilation_h * size(self, -1) + j * dilation_w + k * dilation_d * size(self, -1) *
-        size(self, -2) + x * stride_w + y * stride_h * size(self, -1) + z * stride_d *
-        size(self, -1) * size(self, -2) - padding_d * size(self, -1) * size(self, -2) -
-        padding_h * size(self, -1) - padding_w)
-    """
+):  # fmt: skip
+    """The statements of `max_pool3d_with_indices_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
@@ -805,23 +665,9 @@ def max_pool3d_with_indices_device_0(
 
 
 def max_pool3d_with_indices_extents(
-    self,
-    windows_d,
-    windows_h,
-    windows_w,
-    kernel_d,
-    kernel_h,
-    kernel_w,
-    stride_d,
-    stride_h,
-    stride_w,
-    padding_d,
-    padding_h,
-    padding_w,
-    dilation_d,
-    dilation_h,
-    dilation_w,
-):
+    self, windows_d, windows_h, windows_w, kernel_d, kernel_h, kernel_w, stride_d, stride_h,
+    stride_w, padding_d, padding_h, padding_w, dilation_d, dilation_h, dilation_w,
+):  # fmt: skip
     """The extents of z, y, x, k, i, j; sizes must agree."""
     n_z = windows_d
     n_y = windows_h
@@ -832,26 +678,7 @@ def max_pool3d_with_indices_extents(
     some("max_pool3d_with_indices", "k", n_k)
     some("max_pool3d_with_indices", "i", n_i)
     some("max_pool3d_with_indices", "j", n_j)
-    return (
-        n_z,
-        n_y,
-        n_x,
-        n_k,
-        n_i,
-        n_j,
-        dilation_d,
-        stride_d,
-        padding_d,
-        self[-3],
-        dilation_h,
-        stride_h,
-        padding_h,
-        self[-2],
-        stride_w,
-        dilation_w,
-        padding_w,
-        self[-1],
-    )
+    return n_z, n_y, n_x, n_k, n_i, n_j
 
 
 program = IndexProgram(
@@ -862,101 +689,36 @@ program = IndexProgram(
         "values": TensorForm(True, ("z", "y", "x")),
         "indices": TensorForm(True, ("z", "y", "x"), "int"),
     },
-    temporaries={},
-    on_device_temporaries={},
     integers=(
-        "windows_d",
-        "windows_h",
-        "windows_w",
-        "kernel_d",
-        "kernel_h",
-        "kernel_w",
-        "stride_d",
-        "stride_h",
-        "stride_w",
-        "padding_d",
-        "padding_h",
-        "padding_w",
-        "dilation_d",
-        "dilation_h",
+        "windows_d", "windows_h", "windows_w", "kernel_d", "kernel_h", "kernel_w", "stride_d",
+        "stride_h", "stride_w", "padding_d", "padding_h", "padding_w", "dilation_d", "dilation_h",
         "dilation_w",
     ),
+    indices=("z", "y", "x", "k", "i", "j"),
     measure=max_pool3d_with_indices_extents,
-    measures=(
-        "z",
-        "y",
-        "x",
-        "k",
-        "i",
-        "j",
-        "dilation_d",
-        "stride_d",
-        "padding_d",
-        "size(self, -3)",
-        "dilation_h",
-        "stride_h",
-        "padding_h",
-        "size(self, -2)",
-        "stride_w",
-        "dilation_w",
-        "padding_w",
-        "size(self, -1)",
-    ),
+    dims=(("self", -3), ("self", -2), ("self", -1)),
     compares=True,
     geometry=pooling_geometry.greatest_told3d,
     launches=(
         Launch(
-            function=max_pool3d_with_indices_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("y", "z", "x", "k", "i", "j"),
+            function=max_pool3d_with_indices_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("y", "z", "x", "k", "i", "j"),
             integers=(
-                "dilation_d",
-                "stride_d",
-                "padding_d",
-                "size(self, -3)",
-                "dilation_h",
-                "stride_h",
-                "padding_h",
-                "size(self, -2)",
-                "stride_w",
-                "dilation_w",
-                "padding_w",
+                "dilation_d", "stride_d", "padding_d", "size(self, -3)", "dilation_h", "stride_h",
+                "padding_h", "size(self, -2)", "stride_w", "dilation_w", "padding_w",
                 "size(self, -1)",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
+            has_batch=True, items=("z", "y"), work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
             window=Window(
                 Launch(
-                    function=max_pool3d_with_indices_0_window,
-                    arrays=("self", "values", "indices"),
-                    writes=("values", "indices"),
-                    extents=("x", "j", "y", "z", "k", "i"),
+                    function=max_pool3d_with_indices_0_window, arrays=("self", "values", "indices"),
+                    writes=("values", "indices"), extents=("x", "j", "y", "z", "k", "i"),
                     integers=(
-                        "stride_w",
-                        "dilation_w",
-                        "padding_w",
-                        "size(self, -1)",
-                        "dilation_d",
-                        "stride_d",
-                        "padding_d",
-                        "size(self, -3)",
-                        "dilation_h",
-                        "stride_h",
-                        "padding_h",
-                        "size(self, -2)",
+                        "stride_w", "dilation_w", "padding_w", "size(self, -1)", "dilation_d",
+                        "stride_d", "padding_d", "size(self, -3)", "dilation_h", "stride_h",
+                        "padding_h", "size(self, -2)",
                     ),
-                    numbers=(),
-                    has_batch=True,
-                    items=("z", "y"),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
+                    has_batch=True, items=("z", "y"),
                     work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
                 ),
                 ("k", "i", "j"),
@@ -966,67 +728,29 @@ program = IndexProgram(
     ),
     on_device=(
         Launch(
-            function=max_pool3d_with_indices_device_0,
-            arrays=("self", "values", "indices"),
-            writes=("values", "indices"),
-            extents=("k", "i", "j"),
+            function=max_pool3d_with_indices_device_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("k", "i", "j"),
             integers=(
-                "dilation_d",
-                "stride_d",
-                "padding_d",
-                "size(self, -3)",
-                "dilation_h",
-                "stride_h",
-                "padding_h",
-                "size(self, -2)",
-                "dilation_w",
-                "stride_w",
-                "padding_w",
+                "dilation_d", "stride_d", "padding_d", "size(self, -3)", "dilation_h", "stride_h",
+                "padding_h", "size(self, -2)", "dilation_w", "stride_w", "padding_w",
                 "size(self, -1)",
             ),
-            numbers=(),
-            has_batch=True,
-            items=("z", "y", "x"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("k", "i", "j"), ("k", "i", "j")),
+            has_batch=True, items=("z", "y", "x"), work=(("k", "i", "j"), ("k", "i", "j")),
             lanes=("j", False),
             reach=(
-                (10, ("dilation_d",)),
-                (2, ("z", "stride_d")),
-                (2, ("padding_d",)),
-                (12, ()),
-                (1, ("z", "dilation_d", "stride_d")),
-                (2, ("dilation_d", "dilation_d")),
-                (1, ("dilation_d", "padding_d")),
-                (2, ("size(self, -3)",)),
-                (1, ("dilation_d", "k")),
-                (1, ("dilation_d", "size(self, -3)")),
-                (3, ("k",)),
-                (10, ("dilation_h",)),
-                (2, ("y", "stride_h")),
-                (2, ("padding_h",)),
-                (1, ("y", "dilation_h", "stride_h")),
-                (2, ("dilation_h", "dilation_h")),
-                (1, ("dilation_h", "padding_h")),
-                (2, ("size(self, -2)",)),
-                (1, ("dilation_h", "i")),
-                (1, ("dilation_h", "size(self, -2)")),
-                (3, ("i",)),
-                (10, ("dilation_w",)),
-                (2, ("x", "stride_w")),
-                (2, ("padding_w",)),
-                (1, ("x", "dilation_w", "stride_w")),
-                (2, ("dilation_w", "dilation_w")),
-                (1, ("dilation_w", "padding_w")),
-                (2, ("size(self, -1)",)),
-                (1, ("dilation_w", "j")),
-                (1, ("dilation_w", "size(self, -1)")),
-                (3, ("j",)),
-                (1, ("k", "dilation_d")),
-                (1, ("i", "dilation_h")),
-                (1, ("j", "dilation_w")),
+                (10, ("dilation_d",)), (2, ("z", "stride_d")), (2, ("padding_d",)), (12, ()),
+                (1, ("z", "dilation_d", "stride_d")), (2, ("dilation_d", "dilation_d")),
+                (1, ("dilation_d", "padding_d")), (2, ("size(self, -3)",)),
+                (1, ("dilation_d", "k")), (1, ("dilation_d", "size(self, -3)")), (3, ("k",)),
+                (10, ("dilation_h",)), (2, ("y", "stride_h")), (2, ("padding_h",)),
+                (1, ("y", "dilation_h", "stride_h")), (2, ("dilation_h", "dilation_h")),
+                (1, ("dilation_h", "padding_h")), (2, ("size(self, -2)",)),
+                (1, ("dilation_h", "i")), (1, ("dilation_h", "size(self, -2)")), (3, ("i",)),
+                (10, ("dilation_w",)), (2, ("x", "stride_w")), (2, ("padding_w",)),
+                (1, ("x", "dilation_w", "stride_w")), (2, ("dilation_w", "dilation_w")),
+                (1, ("dilation_w", "padding_w")), (2, ("size(self, -1)",)),
+                (1, ("dilation_w", "j")), (1, ("dilation_w", "size(self, -1)")), (3, ("j",)),
+                (1, ("k", "dilation_d")), (1, ("i", "dilation_h")), (1, ("j", "dilation_w")),
                 (1, ("i", "dilation_h", "size(self, -1)")),
                 (1, ("k", "dilation_d", "size(self, -1)", "size(self, -2)")),
                 (1, ("y", "stride_h", "size(self, -1)")),
@@ -1036,4 +760,4 @@ program = IndexProgram(
             ),
         ),
     ),
-)
+)  # fmt: skip

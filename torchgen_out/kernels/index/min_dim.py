@@ -23,23 +23,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def min_dim_single_0(
-    start,
-    stop,
-    self,
-    indices,
-    values,
-    self_at,
-    self_row,
-    self_s0,
-    indices_at,
-    indices_row,
-    values_at,
-    values_row,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    start, stop, self, indices, values, self_at, self_row, self_s0, indices_at, indices_row,
+    values_at, values_row, batch, dims, batches, n_j,
+):  # fmt: skip
     """indices[...] = argmin(j: self[..., j])
     values[...] = self[..., indices[...]]
     """
@@ -105,54 +91,23 @@ single = IndexProgram(
     arguments=("self", "dim", "keepdim"),
     inputs={"self": TensorForm(True, ("",))},
     results={"values": TensorForm(True, ()), "indices": TensorForm(True, (), "int")},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=min_dim_single_extents,
-    measures=("j",),
     compares=True,
     launches=(
         Launch(
-            function=min_dim_single_0,
-            arrays=("self", "indices", "values"),
-            writes=("indices", "values"),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ()),
+            function=min_dim_single_0, arrays=("self", "indices", "values"),
+            writes=("indices", "values"), extents=("j",), has_batch=True, work=(("j",), ()),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def min_dim_0(
-    start,
-    stop,
-    self,
-    indices,
-    values,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    values_at,
-    values_row,
-    values_s0,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, self, indices, values, self_at, self_row, self_s0, self_s1, indices_at,
+    indices_row, indices_s0, values_at, values_row, values_s0, batch, dims, batches, n_i, n_j,
+):  # fmt: skip
     """indices[..., i] = argmin(j: self[..., j, i])
     values[..., i] = self[..., indices[..., i], i]
     """
@@ -196,30 +151,10 @@ def min_dim_0(
 
 
 def min_dim_device_0(
-    i,
-    rest,
-    lane,
-    self,
-    indices,
-    values,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    values_at,
-    values_row,
-    values_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
-    """indices[..., i] = argmin(j: self[..., j, i])
-    values[..., i] = self[..., indices[..., i], i]
-    """
+    i, rest, lane, self, indices, values, self_at, self_row, self_s0, self_s1, indices_at,
+    indices_row, indices_s0, values_at, values_row, values_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """The statements of `min_dim_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
@@ -245,32 +180,10 @@ def min_dim_device_0(
 
 
 def min_dim_device_0_step(
-    i,
-    rest,
-    j,
-    reads,
-    part0,
-    part1,
-    self,
-    indices,
-    values,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    indices_at,
-    indices_row,
-    indices_s0,
-    values_at,
-    values_row,
-    values_s0,
-    batch,
-    dims,
-    batches,
-):
-    """indices[..., i] = argmin(j: self[..., j, i])
-    values[..., i] = self[..., indices[..., i], i]
-    """
+    i, rest, j, reads, part0, part1, self, indices, values, self_at, self_row, self_s0, self_s1,
+    indices_at, indices_row, indices_s0, values_at, values_row, values_s0, batch, dims, batches,
+):  # fmt: skip
+    """The statements of `min_dim_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
@@ -306,69 +219,31 @@ program = IndexProgram(
     arguments=("self", "dim", "keepdim"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"values": TensorForm(True, ("i",)), "indices": TensorForm(True, ("i",), "int")},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=min_dim_extents,
-    measures=("j", "i"),
     compares=True,
     geometry=reduction_geometry.value_and_index,
     single=single,
     launches=(
         Launch(
-            function=min_dim_0,
-            arrays=("self", "indices", "values"),
-            writes=("indices", "values"),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ("i",)),
-            tile="i",
+            function=min_dim_0, arrays=("self", "indices", "values"), writes=("indices", "values"),
+            extents=("i", "j"), has_batch=True, work=(("i", "j"), ("i",)), tile="i",
         ),
     ),
     on_device=(
         Launch(
-            function=min_dim_device_0,
-            arrays=("self", "indices", "values"),
-            writes=("indices", "values"),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ()),
-            lanes=("j", False),
+            function=min_dim_device_0, arrays=("self", "indices", "values"),
+            writes=("indices", "values"), extents=("j",), has_batch=True, items=("i",),
+            work=(("j",), ()), lanes=("j", False),
             scan=Scan(
                 Launch(
-                    function=min_dim_device_0_step,
-                    arrays=("self", "indices", "values"),
-                    writes=("indices", "values"),
-                    extents=(),
-                    integers=(),
-                    numbers=(),
-                    has_batch=True,
-                    items=("i",),
-                    spread=None,
-                    runs_batch=False,
-                    over_batch=False,
-                    work=(("j",), ()),
+                    function=min_dim_device_0_step, arrays=("self", "indices", "values"),
+                    writes=("indices", "values"), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
-                min_dim_device_0_joined,
-                "j",
-                False,
-                False,
-                ("HIGHEST", "np.int64(4611686018427387904)"),
-                ("number", "int"),
-                True,
+                min_dim_device_0_joined, "j", False, False,
+                ("HIGHEST", "np.int64(4611686018427387904)"), ("number", "int"), True,
             ),
         ),
     ),
-)
+)  # fmt: skip

@@ -12,28 +12,9 @@ from torchgen_out._runtime.kernels.common.places import ALONG, LOOK, U, apart, r
 
 
 def scatter_value_single_0(
-    start,
-    stop,
-    mode,
-    index,
-    self,
-    out,
-    index_at,
-    index_row,
-    index_s0,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_s,
-    value,
-):
+    start, stop, mode, index, self, out, index_at, index_row, index_s0, self_at, self_row, self_s0,
+    out_at, out_row, out_s0, batch, dims, batches, n_j, n_s, value,
+):  # fmt: skip
     """out[..., s] = last(j from self[..., s] where s == checked(index[..., j]): value)"""
     is_apart = apart(out, self, out_at, self_at)
     if mode <= LOOK:
@@ -75,61 +56,25 @@ single = IndexProgram(
     arguments=("self", "dim", "index", "value"),
     inputs={"self": TensorForm(True, ("",)), "index": TensorForm(True, ("",), "int")},
     results={"out": TensorForm(True, ("s",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("s", "j"),
     measure=scatter_value_single_extents,
-    measures=("s", "j"),
     moves=True,
     begins={"out": "self"},
     launches=(
         Launch(
-            function=scatter_value_single_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=("j", "s"),
-            integers=(),
-            numbers=("value",),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s",), ("j",)),
+            function=scatter_value_single_0, arrays=("index", "self", "out"), writes=("out",),
+            extents=("j", "s"), numbers=("value",), has_batch=True, work=(("s",), ("j",)),
             looks=("j", None),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def scatter_value_0(
-    start,
-    stop,
-    mode,
-    index,
-    self,
-    out,
-    index_at,
-    index_row,
-    index_s0,
-    index_s1,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-    n_i,
-    n_s,
-    value,
-):
+    start, stop, mode, index, self, out, index_at, index_row, index_s0, index_s1, self_at, self_row,
+    self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, n_s, value,
+):  # fmt: skip
     """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[..., j, i]):
     value)
     """
@@ -170,30 +115,10 @@ def scatter_value_0(
 
 
 def scatter_value_device_0(
-    i,
-    j,
-    rest,
-    faults,
-    first_check,
-    index,
-    out,
-    index_at,
-    index_row,
-    index_s0,
-    index_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_s,
-    value,
-):
-    """out[..., s, i] = last(j from self[..., s, i] where s == checked(index[..., j, i]):
-    value)
-    """
+    i, j, rest, faults, first_check, index, out, index_at, index_row, index_s0, index_s1, out_at,
+    out_row, out_s0, out_s1, batch, dims, batches, n_s, value,
+):  # fmt: skip
+    """The statements of `scatter_value_0`."""
     index_p = I(index_at + row_start(batch, dims, index_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     to_s_place = np.int64(index[U(index_p + I(j * index_s0) + I(i * index_s1))])
@@ -218,48 +143,26 @@ program = IndexProgram(
     arguments=("self", "dim", "index", "value"),
     inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(True, ("", ""), "int")},
     results={"out": TensorForm(True, ("s", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("s", "i", "j"),
     measure=scatter_value_extents,
-    measures=("s", "i", "j"),
     moves=True,
     begins={"out": "self"},
     geometry=indexing_geometry.scatter_value,
     single=single,
     launches=(
         Launch(
-            function=scatter_value_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=("j", "i", "s"),
-            integers=(),
-            numbers=("value",),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s", "i"), ("i", "j")),
-            looks=("j", "i"),
+            function=scatter_value_0, arrays=("index", "self", "out"), writes=("out",),
+            extents=("j", "i", "s"), numbers=("value",), has_batch=True,
+            work=(("s", "i"), ("i", "j")), looks=("j", "i"),
         ),
     ),
     on_device=(
         Launch(
-            function=scatter_value_device_0,
-            arrays=("index", "out"),
-            writes=("out",),
-            extents=("s",),
-            integers=(),
-            numbers=("value",),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("s",), ()),
+            function=scatter_value_device_0, arrays=("index", "out"), writes=("out",),
+            extents=("s",), numbers=("value",), has_batch=True, items=("i", "j"), work=(("s",), ()),
             scatter=("out", "last", "self"),
             refused=("0 <= checked(index[..., j, i]) < size(self, -2)",),
         ),
     ),
-)
+)  # fmt: skip

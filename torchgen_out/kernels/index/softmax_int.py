@@ -25,21 +25,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, exp, inf
 
 
 def softmax_int_single_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    out_at,
-    out_row,
-    out_s0,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, out_at, out_row, out_s0, batch, dims,
+    batches, n_j,
+):  # fmt: skip
     """top[...] = max(j: self[..., j])
     e[..., j] = exp(self[..., j] - top[...])
     scale_sum[...] = sum(j: e[..., j])
@@ -87,50 +75,22 @@ single = IndexProgram(
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("",))},
     results={"out": TensorForm(True, ("j",))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j",),
     measure=softmax_int_single_extents,
-    measures=("j",),
     launches=(
         Launch(
-            function=softmax_int_single_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ("j",), (), ("j",)),
+            function=softmax_int_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, work=(("j",), ("j",), (), ("j",)),
         ),
     ),
-    on_device=(),
-)
+)  # fmt: skip
 
 
 def softmax_int_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_i, n_j,
+):  # fmt: skip
     """top[..., i] = max(j: self[..., j, i])
     e[..., j, i] = exp(self[..., j, i] - top[..., i])
     scale_sum[..., i] = sum(j: e[..., j, i])
@@ -201,24 +161,9 @@ def softmax_int_0(
 
 
 def softmax_int_device_0(
-    i,
-    rest,
-    lane,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_j,
-):
+    i, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_j,
+):  # fmt: skip
     """top[..., i] = max(j: self[..., j, i])
     scale_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
     scale[..., i] = 1 / scale_sum[..., i]
@@ -259,45 +204,21 @@ program = IndexProgram(
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("j", "i"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=("j", "i"),
     measure=softmax_int_extents,
-    measures=("j", "i"),
     geometry=softmax_geometry.softmax,
     single=single,
     launches=(
         Launch(
-            function=softmax_int_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i", "j"),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("i", "j"), ("j", "i"), ("i",), ("j", "i")),
-            tile="i",
+            function=softmax_int_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),
+            has_batch=True, work=(("i", "j"), ("j", "i"), ("i",), ("j", "i")), tile="i",
         ),
     ),
     on_device=(
         Launch(
-            function=softmax_int_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("j",),
-            integers=(),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",), ("j",), (), ("j",)),
-            lanes=("j", False),
+            function=softmax_int_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
+            has_batch=True, items=("i",), work=(("j",), ("j",), (), ("j",)), lanes=("j", False),
         ),
     ),
-)
+)  # fmt: skip

@@ -12,25 +12,9 @@ from torchgen_out._runtime.kernels.common.places import U, counted, row_start
 
 
 def take_0(
-    start,
-    stop,
-    index,
-    self,
-    out,
-    index_at,
-    index_row,
-    index_run,
-    self_at,
-    self_s0,
-    out_at,
-    out_row,
-    out_run,
-    batch,
-    dims,
-    batches,
-    run_size,
-    self_size1,
-):
+    start, stop, index, self, out, index_at, index_row, index_run, self_at, self_s0, out_at,
+    out_row, out_run, batch, dims, batches, run_size, self_size1,
+):  # fmt: skip
     """out[...] = self[signed(index[...])]"""
     for item in range(start, stop):
         rest = item
@@ -47,23 +31,9 @@ def take_0(
 
 
 def take_device_0(
-    rest,
-    faults,
-    first_check,
-    index,
-    self,
-    out,
-    index_at,
-    index_row,
-    self_at,
-    self_s0,
-    out_at,
-    out_row,
-    batch,
-    dims,
-    batches,
-    self_size1,
-):
+    rest, faults, first_check, index, self, out, index_at, index_row, self_at, self_s0, out_at,
+    out_row, batch, dims, batches, self_size1,
+):  # fmt: skip
     """out[...] = self[signed(index[...])]"""
     index_p = I(index_at + row_start(batch, dims, index_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -79,7 +49,7 @@ def take_device_0(
 
 def take_extents(self, index):
     """The extents of no index; sizes must agree."""
-    return (self[-1],)
+    return ()
 
 
 program = IndexProgram(
@@ -87,44 +57,23 @@ program = IndexProgram(
     arguments=("self", "index"),
     inputs={"self": TensorForm(False, ("",)), "index": TensorForm(True, (), "int")},
     results={"out": TensorForm(True, ())},
-    temporaries={},
-    on_device_temporaries={},
     integers=(),
+    indices=(),
     measure=take_extents,
-    measures=("size(self, -1)",),
+    dims=(("self", -1),),
     moves=True,
     geometry=indexing_geometry.take,
     launches=(
         Launch(
-            function=take_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=(),
-            integers=("size(self, -1)",),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=True,
-            over_batch=False,
-            work=((),),
+            function=take_0, arrays=("index", "self", "out"), writes=("out",),
+            integers=("size(self, -1)",), has_batch=True, runs_batch=True, work=((),),
         ),
     ),
     on_device=(
         Launch(
-            function=take_device_0,
-            arrays=("index", "self", "out"),
-            writes=("out",),
-            extents=(),
-            integers=("size(self, -1)",),
-            numbers=(),
-            has_batch=True,
-            items=(),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=take_device_0, arrays=("index", "self", "out"), writes=("out",),
+            integers=("size(self, -1)",), has_batch=True, work=((),),
             refused=("0 <= signed(index[...]) < size(self, -1)",),
         ),
     ),
-)
+)  # fmt: skip

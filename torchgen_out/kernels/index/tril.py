@@ -10,25 +10,9 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def tril_0(
-    start,
-    stop,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    n_i,
-    n_j,
-    diagonal,
-):
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_i, n_j, diagonal,
+):  # fmt: skip
     """out[..., i, j] = self[..., i, j] if i + diagonal >= j else 0"""
     i = start % n_i
     rest = start // n_i
@@ -48,24 +32,9 @@ def tril_0(
 
 
 def tril_device_0(
-    i,
-    j,
-    rest,
-    self,
-    out,
-    self_at,
-    self_row,
-    self_s0,
-    self_s1,
-    out_at,
-    out_row,
-    out_s0,
-    out_s1,
-    batch,
-    dims,
-    batches,
-    diagonal,
-):
+    i, j, rest, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, diagonal,
+):  # fmt: skip
     """out[..., i, j] = self[..., i, j] if i + diagonal >= j else 0"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -79,7 +48,7 @@ def tril_extents(self, diagonal):
     """The extents of i, j; sizes must agree."""
     n_i = self[-2]
     n_j = self[-1]
-    return n_i, n_j, diagonal
+    return n_i, n_j
 
 
 program = IndexProgram(
@@ -87,43 +56,21 @@ program = IndexProgram(
     arguments=("self", "diagonal"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("i", "j"))},
-    temporaries={},
-    on_device_temporaries={},
     integers=("diagonal",),
+    indices=("i", "j"),
     measure=tril_extents,
-    measures=("i", "j", "diagonal"),
     moves=True,
     launches=(
         Launch(
-            function=tril_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=("i", "j"),
-            integers=("diagonal",),
-            numbers=(),
-            has_batch=True,
-            items=("i",),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=(("j",),),
+            function=tril_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),
+            integers=("diagonal",), has_batch=True, items=("i",), work=(("j",),),
         ),
     ),
     on_device=(
         Launch(
-            function=tril_device_0,
-            arrays=("self", "out"),
-            writes=("out",),
-            extents=(),
-            integers=("diagonal",),
-            numbers=(),
-            has_batch=True,
-            items=("i", "j"),
-            spread=None,
-            runs_batch=False,
-            over_batch=False,
-            work=((),),
+            function=tril_device_0, arrays=("self", "out"), writes=("out",), integers=("diagonal",),
+            has_batch=True, items=("i", "j"), work=((),),
             reach=((1, ("i",)), (1, ("j",)), (1, ("diagonal",))),
         ),
     ),
-)
+)  # fmt: skip
