@@ -18,13 +18,6 @@ save = absent.function("torch.export.save", _REMEDY)
 unflatten = absent.function("torch.export.unflatten", _REMEDY)
 
 __all__ = [
-    "Dim",
-    "ExportedProgram",
-    "ShapesCollection",
-    "draft_export",
-    "export",
-    "load",
-    "register_dataclass",
-    "save",
-    "unflatten",
-]
+    "Dim", "ExportedProgram", "ShapesCollection", "draft_export", "export", "load",
+    "register_dataclass", "save", "unflatten",
+]  # fmt: skip

@@ -24,16 +24,7 @@ is_available = absent.answer("torch.mps.is_available", False)
 manual_seed = absent.answer("torch.mps.manual_seed", None)
 
 __all__ = [
-    "current_allocated_memory",
-    "device_count",
-    "driver_allocated_memory",
-    "empty_cache",
-    "get_rng_state",
-    "is_available",
-    "manual_seed",
-    "recommended_max_memory",
-    "seed",
-    "set_per_process_memory_fraction",
-    "set_rng_state",
-    "synchronize",
-]
+    "current_allocated_memory", "device_count", "driver_allocated_memory", "empty_cache",
+    "get_rng_state", "is_available", "manual_seed", "recommended_max_memory", "seed",
+    "set_per_process_memory_fraction", "set_rng_state", "synchronize",
+]  # fmt: skip

@@ -18,12 +18,6 @@ is_initialized = absent.answer("torch.mtia.is_initialized", False)
 manual_seed_all = absent.answer("torch.mtia.manual_seed_all", None)
 
 __all__ = [
-    "current_device",
-    "current_stream",
-    "device_count",
-    "is_available",
-    "is_initialized",
-    "manual_seed_all",
-    "set_device",
-    "synchronize",
-]
+    "current_device", "current_stream", "device_count", "is_available", "is_initialized",
+    "manual_seed_all", "set_device", "synchronize",
+]  # fmt: skip

@@ -14,9 +14,5 @@ nested_tensor_from_jagged = absent.function("torch.nested.nested_tensor_from_jag
 to_padded_tensor = absent.function("torch.nested.to_padded_tensor", _REMEDY)
 
 __all__ = [
-    "as_nested_tensor",
-    "narrow",
-    "nested_tensor",
-    "nested_tensor_from_jagged",
-    "to_padded_tensor",
-]
+    "as_nested_tensor", "narrow", "nested_tensor", "nested_tensor_from_jagged", "to_padded_tensor",
+]  # fmt: skip

@@ -20,15 +20,6 @@ prepare_qat = absent.function("torch.quantization.prepare_qat", _REMEDY)
 quantize_dynamic = absent.function("torch.quantization.quantize_dynamic", _REMEDY)
 
 __all__ = [
-    "DeQuantStub",
-    "FakeQuantize",
-    "ObserverBase",
-    "QConfig",
-    "QuantStub",
-    "convert",
-    "fuse_modules",
-    "get_default_qconfig",
-    "prepare",
-    "prepare_qat",
-    "quantize_dynamic",
-]
+    "DeQuantStub", "FakeQuantize", "ObserverBase", "QConfig", "QuantStub", "convert",
+    "fuse_modules", "get_default_qconfig", "prepare", "prepare_qat", "quantize_dynamic",
+]  # fmt: skip

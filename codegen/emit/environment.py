@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..write import File
-from . import imports, layout
+from . import flow, imports, layout
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,5 +46,5 @@ def render(path: str, template: str, **values: object) -> File:
     """The file at `path` from a template."""
     text = _environment().get_template(template).render(**values)
     if path.endswith((".py", ".pyi")):
-        text = layout.fit(imports.tidy(text), is_stub=path.endswith(".pyi"))
+        text = flow.exported(layout.fit(imports.tidy(text), is_stub=path.endswith(".pyi")))
     return File(path, text)

@@ -6,12 +6,14 @@ like leave what ends in `# fmt: skip` as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from .breaking import INDENT, WIDTH
 from .tokens import Group, flat, members, parse
 
 KEPT = "  # fmt: skip"
+_EXPORTED = re.compile(r'^__all__ = \[\n((?: {4}"\w+",\n){5,})\]$', re.MULTILINE)
 
 
 def flowed(items: Iterable[str], indent: int) -> list[str]:
@@ -29,6 +31,16 @@ def flowed(items: Iterable[str], indent: int) -> list[str]:
             lines += _broken(item, indent)
             line = ""
     return [*lines, line] if line else lines
+
+
+def exported(text: str) -> str:
+    """A module whose `__all__` has as many names on a line as fit."""
+    return _EXPORTED.sub(_names_flowed, text)
+
+
+def _names_flowed(match: re.Match[str]) -> str:
+    names = match[1].replace(",\n", "\n").split()
+    return "\n".join(["__all__ = [", *flowed(names, INDENT), f"]{KEPT}"])
 
 
 def _broken(item: str, indent: int) -> list[str]:

@@ -9,7 +9,9 @@ from ..model.operator import Composite, Dispatch, Operator, Pointwise, View
 from ..model.plan import BackwardCase, LoweredProgram, PointwisePlan
 from ..write import File
 from . import naming, references, translate
+from .breaking import INDENT
 from .environment import render
+from .flow import flowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One operator: `name = Class("...", "schema", {...}, field=value, ...)`."""
+    """One operator: `name = Class("schema", {...}, field=value, ...)`."""
 
     name: str
     cls: str
-    full_name: str
     schema: str
     """The text, quoted."""
     operands: str
@@ -38,12 +39,8 @@ class BackwardItem:
     """A fused backward kernel, `name = BackwardKernel(formula, gradient, operands, ...)`."""
 
     name: str
-    operands: str
-    gives: str
-    values: str
-    """What it reads besides operands; empty for nothing."""
-    promoted: str
-    """Empty for all operands."""
+    lines: tuple[str, ...]
+    """What it is made of, as lines."""
 
 
 def emit(program: LoweredProgram) -> Iterable[File]:
@@ -85,7 +82,6 @@ def _item(program: LoweredProgram, operator: Operator) -> Item:
     return Item(
         operator.identifier,
         kind.capitalize(),
-        operator.name,
         translate.literal(str(operator.schema)),
         _operands(operator),
         tuple(fields),
@@ -113,11 +109,13 @@ def _kind_fields(program: LoweredProgram, operator: Operator, kind: str) -> Iter
         if operator.has_tag("same_elements"):
             yield Field("same_elements", "True")
         return
-    yield Field("arguments", _arguments(operator))
-    yield Field("promotion", f'"{operator.promotion.rule}"')
+    if kind == "reduction" or len(operator.operands) < len(operator.arguments):
+        yield Field("arguments", _arguments(operator))
+    if kind == "reduction" or operator.promotion.rule != "default":
+        yield Field("promotion", f'"{operator.promotion.rule}"')
     if operator.out_rule != "cast":
         yield Field("out_rule", f'"{operator.out_rule}"')
-    if kind != "reduction":
+    if kind != "reduction" and operator.promoted != tuple(a.name for a in operator.operands):
         yield Field("promoted", translate.names_tuple(operator.promoted))
     yield Field("dtypes", f"dtype_sets.{operator.dtypes.upper()}")
     if operator.has_tag("number_first"):
@@ -165,7 +163,7 @@ def _zeros(plan: PointwisePlan) -> Iterator[Field]:
 def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     kind = operator.kind
     assert isinstance(kind, Dispatch)
-    yield Field("kernel_names", _mapping((name, str(ref)) for name, ref in kind.backends))
+    yield Field("kernel_names", _kernel_names(kind))
     if kind.shapes_of is not None:
         yield Field("meta", f'"{kind.shapes_of}.shapes"')
     else:
@@ -193,6 +191,14 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
         yield Field("wrap", result)
 
 
+def _kernel_names(kind: Dispatch) -> str:
+    """The kernels by backend; one text if CPU and CUDA have one name for it."""
+    names = {name: str(kernel) for name, kernel in kind.backends}
+    if names.keys() == {"CPU", "CUDA"} and names["CPU"] == names["CUDA"]:
+        return f'"{names["CPU"]}"'
+    return _mapping(names.items())
+
+
 def _autograd_fields(program: LoweredProgram, operator: Operator) -> Iterator[Field]:
     plan = program.nodes.get(operator.name)
     if plan is None:
@@ -206,10 +212,13 @@ def _autograd_fields(program: LoweredProgram, operator: Operator) -> Iterator[Fi
 def _backward_item(case: BackwardCase) -> BackwardItem:
     operands = [name for name, _ in case.operands]
     values = [(name, translate.kind_of_role(role)) for name, role in case.values]
-    return BackwardItem(
-        case.name,
+    parts = [
+        f"kernels.{case.name}",
+        f"gradients.{case.name}",
         _mapping((name, translate.kind_of_role(role)) for name, role in case.operands),
         translate.names_tuple(case.needs),
-        _mapping(values) if values else "",
-        "" if list(case.promoted) == operands else translate.names_tuple(case.promoted),
-    )
+        *([f"values={_mapping(values)}"] if values else []),
+    ]
+    if list(case.promoted) != operands:
+        parts.append(f"promoted={translate.names_tuple(case.promoted)}")
+    return BackwardItem(case.name, tuple(line.strip() for line in flowed(parts, INDENT)))

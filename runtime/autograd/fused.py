@@ -69,12 +69,10 @@ class BackwardKernel(Pointwise):
         name = formula.__name__
         tensors = ", ".join(f"Tensor {each}" for each in operands)
         super().__init__(
-            name,
             f"{name}({tensors}) -> {', '.join(gives)}",
             operands,
             arguments={**dict.fromkeys(operands, "operand"), **(values or {})},
-            promotion="default",
-            promoted=tuple(operands) if promoted is None else promoted,
+            promoted=promoted,
             dtypes=COMPUTED,
             formulas={(): formula},
             outputs=len(gives),

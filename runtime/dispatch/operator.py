@@ -142,7 +142,7 @@ def unwrap_calls(wrapper: Wrapper) -> None:
 class Operator:
     """What all kinds of operators share.
 
-    name: as in the schema. schema: its text. operands: the names of the arguments that make the
+    schema: its text, which begins with the name. operands: the names of the arguments that make the
     signature, in schema order; kinds: 'tensor', 'tensor?', 'number' (Tensor|Scalar), 'number?',
     'scalar' or 'tensors' for each. record: the maker of the autograd wrapper, or None; an
     in-place variant asks it for `inplace=True`. differentiable: the operands that may receive a
@@ -159,7 +159,6 @@ class Operator:
 
     def __init__(
         self,
-        name: str,
         schema: str,
         operands: dict[str, str],
         *,
@@ -171,7 +170,7 @@ class Operator:
         out_rule: str = "cast",
         layouts: dict[str, str] | None = None,
     ) -> None:
-        self.name = name
+        self.name = name = schema.partition("(")[0]
         self.schema = schema
         self.operands = operands
         self.arity = len(operands)
@@ -326,13 +325,12 @@ class Pointwise(Operator):
 
     def __init__(
         self,
-        name: str,
         schema: str,
         operands: dict[str, str],
         *,
-        arguments: dict[str, str],
-        promotion: str,
-        promoted: tuple[str, ...],
+        arguments: dict[str, str] | None = None,
+        promotion: str = "default",
+        promoted: tuple[str, ...] | None = None,
         dtypes: frozenset[str],
         formulas: dict[tuple[str, ...], Any],
         range_checked: tuple[str, ...] = (),
@@ -345,10 +343,10 @@ class Pointwise(Operator):
         linear_in: tuple[str, ...] = (),
         **autograd: Any,
     ) -> None:
-        super().__init__(name, schema, operands, **autograd)
-        self.arguments = arguments
+        super().__init__(schema, operands, **autograd)
+        self.arguments = arguments or dict.fromkeys(operands, "operand")
         self.promotion = promotion
-        self.promoted = promoted
+        self.promoted = tuple(operands) if promoted is None else promoted
         self.dtypes = dtypes
         self.formulas = formulas
         self.range_checked = range_checked
@@ -391,7 +389,6 @@ class Reduction(Operator):
 
     def __init__(
         self,
-        name: str,
         schema: str,
         operands: dict[str, str],
         *,
@@ -402,7 +399,7 @@ class Reduction(Operator):
         empty_dim_keeps: bool = False,
         **autograd: Any,
     ) -> None:
-        super().__init__(name, schema, operands, **autograd)
+        super().__init__(schema, operands, **autograd)
         self.arguments = arguments
         self.promotion = promotion
         self.dtypes = dtypes
@@ -437,7 +434,6 @@ class View(Operator):
 
     def __init__(
         self,
-        name: str,
         schema: str,
         operands: dict[str, str],
         *,
@@ -446,7 +442,7 @@ class View(Operator):
         same_elements: bool = False,
         **autograd: Any,
     ) -> None:
-        super().__init__(name, schema, operands, **autograd)
+        super().__init__(schema, operands, **autograd)
         self.arguments = dict(operands)
         self.function = function
         self.several = several
@@ -465,6 +461,8 @@ class View(Operator):
         return call
 
 
+BUILT_IN = ("CPU", "CUDA")
+"""The backends that have kernels for all operators, often of one text or name."""
 _NO_COUNTS = frozenset({"operand", "generator", "scalar"})
 """Kinds of arguments that hold no sizes, dims or other counts."""
 
@@ -472,29 +470,29 @@ _NO_COUNTS = frozenset({"operand", "generator", "scalar"})
 class Dispatch(Operator):
     """A hand-written kernel per backend, with a function that tells shapes and dtypes.
 
-    kernel_names: backend name to 'module.function'. meta: the shape function; of an index program
-    'module:program.shapes', which is loaded when it is first asked; None when shapes depend on
-    data. half_as_stored, aliasing: as in native_functions.yaml. out_overlap: which operands out=
-    may show elements of: any if empty; with "whole" only all of one; with "apart" as that for those
-    in `aliasing`, and none of the others. across_devices: whether the tensors may lie on different
-    ones. host_lists: whether those of a list may lie on the host, wherever the others do. mutates:
-    whether the schema itself writes to self. memory_format: the arguments after which results lie
-    channels-last; the kernels need not know.
+    kernel_names: backend name to 'module.function', or the one name of those for CPU and CUDA.
+    meta: the shape function; of an index program 'module:program.shapes', which is loaded when it
+    is first asked; None when shapes depend on data. half_as_stored, aliasing: as in
+    native_functions.yaml. out_overlap: which operands out= may show elements of: any if empty; with
+    "whole" only all of one; with "apart" as that for those in `aliasing`, and none of the others.
+    across_devices: whether the tensors may lie on different ones. host_lists: whether those of a
+    list may lie on the host, wherever the others do. mutates: whether the schema itself writes to
+    self. memory_format: the arguments after which results lie channels-last; the kernels need not
+    know.
     """
 
     kind = "dispatch"
 
     def __init__(
         self,
-        name: str,
         schema: str,
         operands: dict[str, str],
         *,
-        arguments: dict[str, str],
-        promotion: str,
-        promoted: tuple[str, ...],
+        arguments: dict[str, str] | None = None,
+        promotion: str = "default",
+        promoted: tuple[str, ...] | None = None,
         dtypes: frozenset[str],
-        kernel_names: dict[str, str],
+        kernel_names: dict[str, str] | str,
         meta: Call | str | None,
         half_as_stored: bool = False,
         aliasing: tuple[str, ...] = (),
@@ -507,11 +505,13 @@ class Dispatch(Operator):
         wrap: Call | None = None,
         **autograd: Any,
     ) -> None:
-        super().__init__(name, schema, operands, **autograd)
-        self.arguments = arguments
+        super().__init__(schema, operands, **autograd)
+        self.arguments = arguments or dict.fromkeys(operands, "operand")
         self.promotion = promotion
-        self.promoted = promoted
+        self.promoted = tuple(operands) if promoted is None else promoted
         self.dtypes = dtypes
+        if isinstance(kernel_names, str):
+            kernel_names = dict.fromkeys(BUILT_IN, kernel_names)
         self.kernel_names = kernel_names
         self._meta = meta
         self.memory_format = memory_format

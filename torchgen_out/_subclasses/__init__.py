@@ -20,9 +20,6 @@ UnsupportedFakeTensorException = absent.kind(
 )
 
 __all__ = [
-    "CrossRefFakeMode",
-    "DynamicOutputShapeException",
-    "FakeTensor",
-    "FakeTensorMode",
+    "CrossRefFakeMode", "DynamicOutputShapeException", "FakeTensor", "FakeTensorMode",
     "UnsupportedFakeTensorException",
-]
+]  # fmt: skip

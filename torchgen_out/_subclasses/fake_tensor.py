@@ -17,9 +17,5 @@ unset_fake_temporarily = absent.function(
 is_fake = absent.answer("torch._subclasses.fake_tensor.is_fake", False)
 
 __all__ = [
-    "FakeTensor",
-    "FakeTensorConverter",
-    "FakeTensorMode",
-    "is_fake",
-    "unset_fake_temporarily",
-]
+    "FakeTensor", "FakeTensorConverter", "FakeTensorMode", "is_fake", "unset_fake_temporarily",
+]  # fmt: skip

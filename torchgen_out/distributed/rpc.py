@@ -15,9 +15,5 @@ shutdown = absent.function("torch.distributed.rpc.shutdown", _REMEDY)
 is_available = absent.answer("torch.distributed.rpc.is_available", False)
 
 __all__ = [
-    "init_rpc",
-    "is_available",
-    "rpc_async",
-    "rpc_sync",
-    "shutdown",
-]
+    "init_rpc", "is_available", "rpc_async", "rpc_sync", "shutdown",
+]  # fmt: skip

@@ -17,12 +17,6 @@ distribute_module = absent.function("torch.distributed.tensor.distribute_module"
 distribute_tensor = absent.function("torch.distributed.tensor.distribute_tensor", _REMEDY)
 
 __all__ = [
-    "DTensor",
-    "DeviceMesh",
-    "Partial",
-    "Placement",
-    "Replicate",
-    "Shard",
-    "distribute_module",
+    "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module",
     "distribute_tensor",
-]
+]  # fmt: skip

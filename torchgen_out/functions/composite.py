@@ -107,8 +107,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     Returns the tensor in the dtype and on the device of another; itself if they are its own.
     """
     if self.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(type_as, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(type_as, locals())) is not NotImplemented:
             return _answer
         check_tensors("type_as", ("self", 0, "tensor", self), ("other", 1, "tensor", other))
     return conversion_bodies.type_as(self, other)
@@ -128,8 +127,7 @@ def fill(
     if _words:
         return respelled(fill, locals())
     if input.__class__ not in TENSORS or value.__class__ not in PLAIN:
-        _answer = overridden(fill, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fill, locals())) is not NotImplemented:
             return _answer
         check_tensors("fill", ("self", 0, "tensor", input))
     if out is not None:
@@ -143,8 +141,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     Joins magnitudes and angles (in radians) into a complex tensor: `abs * exp(1j * angle)`.
     """
     if abs.__class__ not in TENSORS or angle.__class__ not in TENSORS:
-        _answer = overridden(polar, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(polar, locals())) is not NotImplemented:
             return _answer
         check_tensors("polar", ("abs", 0, "tensor", abs), ("angle", 1, "tensor", angle))
     if out is not None:
@@ -158,8 +155,7 @@ def is_floating_point(input: Tensor) -> bool:
     Returns whether the dtype is a real floating-point one.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(is_floating_point, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(is_floating_point, locals())) is not NotImplemented:
             return _answer
         check_tensors("is_floating_point", ("self", 0, "tensor", input))
     return queries_bodies.is_floating_point(input)
@@ -171,8 +167,7 @@ def is_complex(input: Tensor) -> bool:
     Returns whether the dtype is complex.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(is_complex, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(is_complex, locals())) is not NotImplemented:
             return _answer
         check_tensors("is_complex", ("self", 0, "tensor", input))
     return queries_bodies.is_complex(input)
@@ -184,8 +179,7 @@ def isreal(input: Tensor) -> Tensor:
     Tells which elements have no imaginary part; all of a real tensor.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(isreal, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(isreal, locals())) is not NotImplemented:
             return _answer
         check_tensors("isreal", ("self", 0, "tensor", input))
     return queries_bodies.isreal(input)
@@ -197,8 +191,7 @@ def is_signed(input: Tensor) -> bool:
     Returns whether the dtype has negative numbers.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(is_signed, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(is_signed, locals())) is not NotImplemented:
             return _answer
         check_tensors("is_signed", ("self", 0, "tensor", input))
     return queries_bodies.is_signed(input)
@@ -210,8 +203,7 @@ def is_nonzero(input: Tensor) -> bool:
     Returns whether the only element is not zero.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(is_nonzero, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(is_nonzero, locals())) is not NotImplemented:
             return _answer
         check_tensors("is_nonzero", ("self", 0, "tensor", input))
     return queries_bodies.is_nonzero(input)
@@ -223,8 +215,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     Returns whether two tensors have the same sizes.
     """
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(is_same_size, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(is_same_size, locals())) is not NotImplemented:
             return _answer
         check_tensors("is_same_size", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     return queries_bodies.is_same_size(input, other)
@@ -236,8 +227,7 @@ def numel(input: Tensor) -> int:
     Returns the number of elements.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(numel, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(numel, locals())) is not NotImplemented:
             return _answer
         check_tensors("numel", ("self", 0, "tensor", input))
     return queries_bodies.numel(input)
@@ -461,8 +451,7 @@ def empty_like(
     if _words:
         return respelled(empty_like, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(empty_like, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(empty_like, locals())) is not NotImplemented:
             return _answer
         check_tensors("empty_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.empty_like(
@@ -490,8 +479,7 @@ def zeros_like(
     if _words:
         return respelled(zeros_like, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(zeros_like, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(zeros_like, locals())) is not NotImplemented:
             return _answer
         check_tensors("zeros_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.zeros_like(
@@ -519,8 +507,7 @@ def ones_like(
     if _words:
         return respelled(ones_like, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(ones_like, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(ones_like, locals())) is not NotImplemented:
             return _answer
         check_tensors("ones_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.ones_like(input, dtype, layout, device, pin_memory, memory_format)
@@ -549,8 +536,7 @@ def full_like(
     if fill_value is MISSING:
         raise missing_arguments("full_like", input=input, fill_value=fill_value)
     if input.__class__ not in TENSORS:
-        _answer = overridden(full_like, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(full_like, locals())) is not NotImplemented:
             return _answer
         check_tensors("full_like", ("self", 0, "tensor", input))
     result = creation_like_bodies.full_like(
@@ -577,8 +563,7 @@ def new_empty(
     if size is None:
         size = args if len(args) > 1 else as_list(args, "new_empty", "size")
     if self.__class__ not in TENSORS:
-        _answer = overridden(new_empty, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(new_empty, locals())) is not NotImplemented:
             return _answer
         check_tensors("new_empty", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_empty(self, size, dtype, layout, device, pin_memory)
@@ -603,8 +588,7 @@ def new_zeros(
     if size is None:
         size = args if len(args) > 1 else as_list(args, "new_zeros", "size")
     if self.__class__ not in TENSORS:
-        _answer = overridden(new_zeros, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(new_zeros, locals())) is not NotImplemented:
             return _answer
         check_tensors("new_zeros", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_zeros(self, size, dtype, layout, device, pin_memory)
@@ -629,8 +613,7 @@ def new_ones(
     if size is None:
         size = args if len(args) > 1 else as_list(args, "new_ones", "size")
     if self.__class__ not in TENSORS:
-        _answer = overridden(new_ones, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(new_ones, locals())) is not NotImplemented:
             return _answer
         check_tensors("new_ones", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_ones(self, size, dtype, layout, device, pin_memory)
@@ -654,8 +637,7 @@ def new_full(
     Returns a tensor of one value, of this tensor's dtype and device unless others are given.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(new_full, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(new_full, locals())) is not NotImplemented:
             return _answer
         check_tensors("new_full", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_full(
@@ -681,8 +663,7 @@ def new_empty_strided(
     Returns a tensor of undefined values with the given strides, of this tensor's dtype and device.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(new_empty_strided, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(new_empty_strided, locals())) is not NotImplemented:
             return _answer
         check_tensors("new_empty_strided", ("self", 0, "tensor", self))
     result = creation_like_bodies.new_empty_strided(
@@ -1207,8 +1188,7 @@ def rand_like(
     if _words:
         return respelled(rand_like, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(rand_like, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(rand_like, locals())) is not NotImplemented:
             return _answer
         check_tensors("rand_like", ("self", 0, "tensor", input))
     result = random_tensors_bodies.rand_like(
@@ -1236,8 +1216,7 @@ def randn_like(
     if _words:
         return respelled(randn_like, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(randn_like, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(randn_like, locals())) is not NotImplemented:
             return _answer
         check_tensors("randn_like", ("self", 0, "tensor", input))
     result = random_tensors_bodies.randn_like(
@@ -1270,8 +1249,7 @@ def randint_like__default(
             raise missing_arguments("randint_like", input=input, high=high)
         high = as_int(high, "randint_like", "high", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(randint_like__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(randint_like__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("randint_like", ("self", 0, "tensor", input))
     result = random_tensors_bodies.randint_like_to(
@@ -1310,8 +1288,7 @@ def randint_like__low_dtype(
             raise missing_arguments("randint_like", input=input, low=low, high=high)
         high = as_int(high, "randint_like", "high", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(randint_like__low_dtype, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(randint_like__low_dtype, locals())) is not NotImplemented:
             return _answer
         check_tensors("randint_like", ("self", 0, "tensor", input))
     result = random_tensors_bodies.randint_like(
@@ -1328,8 +1305,7 @@ def normal__Tensor_float(
     Returns normal numbers with a mean per element.
     """
     if mean.__class__ not in TENSORS:
-        _answer = overridden(normal__Tensor_float, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(normal__Tensor_float, locals())) is not NotImplemented:
             return _answer
         check_tensors("normal", ("mean", 0, "tensor", mean))
     if out is not None:
@@ -1345,8 +1321,7 @@ def normal__float_Tensor(
     Returns normal numbers with a standard deviation per element.
     """
     if std.__class__ not in TENSORS:
-        _answer = overridden(normal__float_Tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(normal__float_Tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors("normal", ("std", 1, "tensor", std))
     if out is not None:
@@ -1362,8 +1337,7 @@ def normal__Tensor_Tensor(
     Returns normal numbers with a mean and a standard deviation per element.
     """
     if mean.__class__ not in TENSORS or std.__class__ not in TENSORS:
-        _answer = overridden(normal__Tensor_Tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(normal__Tensor_Tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors("normal", ("mean", 0, "tensor", mean), ("std", 1, "tensor", std))
     if out is not None:
@@ -1431,8 +1405,7 @@ def div__Tensor_mode(
     if _words:
         return respelled(div__Tensor_mode, locals())
     if input.__class__ not in TENSORS or other.__class__ not in PLAIN:
-        _answer = overridden(div__Tensor_mode, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(div__Tensor_mode, locals())) is not NotImplemented:
             return _answer
         check_tensors("div", ("self", 0, "tensor", input))
     if out is not None:
@@ -1523,8 +1496,7 @@ def ldexp(
     if _words:
         return respelled(ldexp, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(ldexp, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(ldexp, locals())) is not NotImplemented:
             return _answer
         check_tensors("ldexp", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -1546,8 +1518,7 @@ def positive(input: Tensor) -> Tensor:
     Return `self` itself, unless it is a `bool` tensor, which is refused.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(positive, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(positive, locals())) is not NotImplemented:
             return _answer
         check_tensors("positive", ("self", 0, "tensor", input))
     return pointwise_bodies.positive(input)
@@ -1562,8 +1533,7 @@ def allclose(
     Return whether every element of `self` is close to that of `other`, as `isclose` defines it.
     """
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(allclose, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(allclose, locals())) is not NotImplemented:
             return _answer
         check_tensors("allclose", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     return ops.isclose(input, other, rtol, atol, equal_nan).all().item()
@@ -1575,8 +1545,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     Return whether two tensors have the same shape and equal elements.
     """
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(equal, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(equal, locals())) is not NotImplemented:
             return _answer
         check_tensors("equal", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     return pointwise_bodies.equal(input, other)
@@ -1594,8 +1563,7 @@ def isclose(
     Both tensors must share one dtype.
     """
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(isclose, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(isclose, locals())) is not NotImplemented:
             return _answer
         check_tensors("isclose", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     return pointwise_bodies.isclose(input, other, rtol, atol, equal_nan)
@@ -1612,8 +1580,7 @@ def angle(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
     if _words:
         return respelled(angle, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(angle, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(angle, locals())) is not NotImplemented:
             return _answer
         check_tensors("angle", ("self", 0, "tensor", input))
     if out is not None:
@@ -1637,8 +1604,7 @@ def conj_physical(
     if _words:
         return respelled(conj_physical, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(conj_physical, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conj_physical, locals())) is not NotImplemented:
             return _answer
         check_tensors("conj_physical", ("self", 0, "tensor", input))
     if out is not None:
@@ -1681,8 +1647,7 @@ def round__decimals(
             raise missing_arguments("round", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(round__decimals, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(round__decimals, locals())) is not NotImplemented:
             return _answer
         check_tensors("round", ("self", 0, "tensor", input))
     if out is not None:
@@ -1726,8 +1691,7 @@ def nan_to_num(
     if _words:
         return respelled(nan_to_num, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(nan_to_num, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nan_to_num, locals())) is not NotImplemented:
             return _answer
         check_tensors("nan_to_num", ("self", 0, "tensor", input))
     if out is not None:
@@ -1773,8 +1737,7 @@ def logit(
     if _words:
         return respelled(logit, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(logit, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(logit, locals())) is not NotImplemented:
             return _answer
         check_tensors("logit", ("self", 0, "tensor", input))
     if out is not None:
@@ -1811,8 +1774,7 @@ def mvlgamma(
             raise missing_arguments("mvlgamma", input=input, p=p)
         p = as_int(p, "mvlgamma", "p", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(mvlgamma, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(mvlgamma, locals())) is not NotImplemented:
             return _answer
         check_tensors("mvlgamma", ("self", 0, "tensor", input))
     if out is not None:
@@ -1844,8 +1806,7 @@ def polygamma(
             raise missing_arguments("polygamma", n=n, input=input)
         n = as_int(n, "polygamma", "n", 1)
     if input.__class__ not in TENSORS:
-        _answer = overridden(polygamma, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(polygamma, locals())) is not NotImplemented:
             return _answer
         check_tensors("polygamma", ("self", 1, "tensor", input))
     if out is not None:
@@ -1887,8 +1848,7 @@ def special_modified_bessel_i0(
     if _words:
         return respelled(special_modified_bessel_i0, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(special_modified_bessel_i0, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(special_modified_bessel_i0, locals())) is not NotImplemented:
             return _answer
         check_tensors("special_modified_bessel_i0", ("self", 0, "tensor", input))
     if out is not None:
@@ -1906,8 +1866,7 @@ def special_modified_bessel_i1(
     if _words:
         return respelled(special_modified_bessel_i1, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(special_modified_bessel_i1, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(special_modified_bessel_i1, locals())) is not NotImplemented:
             return _answer
         check_tensors("special_modified_bessel_i1", ("self", 0, "tensor", input))
     if out is not None:
@@ -1925,8 +1884,7 @@ def _where_of(self: Tensor, condition: Tensor, other: Tensor | Number) -> Tensor
         or condition.__class__ not in TENSORS
         or other.__class__ not in PLAIN
     ):
-        _answer = overridden(_where_of, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_where_of, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "_where_of", ("self", 0, "tensor", self), ("condition", 1, "tensor", condition)
@@ -1942,8 +1900,7 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
     `approximate="tanh"` replaces the error function by a hyperbolic tangent.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(gelu, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(gelu, locals())) is not NotImplemented:
             return _answer
         check_tensors("gelu", ("self", 0, "tensor", input))
     if out is not None:
@@ -1961,8 +1918,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     if dim.__class__ is not int:
         dim = as_int(dim, "glu", "dim", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(glu, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(glu, locals())) is not NotImplemented:
             return _answer
         check_tensors("glu", ("self", 0, "tensor", input))
     return pointwise_bodies.glu(input, dim)
@@ -1976,8 +1932,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     `weight` has one element, or one per channel (dimension 1).
     """
     if input.__class__ not in TENSORS or weight.__class__ not in TENSORS:
-        _answer = overridden(prelu, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(prelu, locals())) is not NotImplemented:
             return _answer
         check_tensors("prelu", ("self", 0, "tensor", input), ("weight", 1, "tensor", weight))
     return pointwise_bodies.prelu(input, weight)
@@ -2003,8 +1958,7 @@ def hash_tensor(
     if mode.__class__ is not int:
         mode = as_int(mode, "hash_tensor", "mode", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(hash_tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(hash_tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors("hash_tensor", ("self", 0, "tensor", input))
     if out is not None:
@@ -2033,8 +1987,7 @@ def nanmean(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "nanmean", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(nanmean, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nanmean, locals())) is not NotImplemented:
             return _answer
         check_tensors("nanmean", ("self", 0, "tensor", input))
     if out is not None:
@@ -2066,8 +2019,7 @@ def nansum(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "nansum", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(nansum, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nansum, locals())) is not NotImplemented:
             return _answer
         check_tensors("nansum", ("self", 0, "tensor", input))
     if out is not None:
@@ -2085,8 +2037,7 @@ def alias_copy(
     if _words:
         return respelled(alias_copy, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(alias_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(alias_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("alias_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2117,8 +2068,7 @@ def as_strided_copy(
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_copy", "storage_offset", 4)
     if input.__class__ not in TENSORS:
-        _answer = overridden(as_strided_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(as_strided_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("as_strided_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2141,8 +2091,7 @@ def detach_copy(
     if _words:
         return respelled(detach_copy, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(detach_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(detach_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("detach_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2158,8 +2107,7 @@ def detach_(input: Tensor) -> Tensor:
     Take the tensor out of the autograd graph: it becomes a leaf that does not require grad.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(detach_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(detach_, locals())) is not NotImplemented:
             return _answer
         check_tensors("detach_", ("self", 0, "tensor", input))
     return inplace_bodies.detach_(input)
@@ -2181,8 +2129,7 @@ def view_copy__default(
     if size is MISSING:
         raise missing_arguments("view_copy", input=input, size=size)
     if input.__class__ not in TENSORS:
-        _answer = overridden(view_copy__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(view_copy__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2210,8 +2157,7 @@ def view_copy__dtype(
             raise missing_arguments("view_copy", input=input, dtype=dtype)
         dtype = as_dtype(dtype, "view_copy", "dtype", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(view_copy__dtype, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(view_copy__dtype, locals())) is not NotImplemented:
             return _answer
         check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2231,8 +2177,7 @@ def view_as_real_copy(
     if _words:
         return respelled(view_as_real_copy, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(view_as_real_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(view_as_real_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("view_as_real_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2255,8 +2200,7 @@ def view_as_complex_copy(
     if _words:
         return respelled(view_as_complex_copy, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(view_as_complex_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(view_as_complex_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("view_as_complex_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2275,8 +2219,7 @@ def real(input: Tensor) -> Tensor:
     View the real parts; a real tensor is returned as it is.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(real, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(real, locals())) is not NotImplemented:
             return _answer
         check_tensors("real", ("self", 0, "tensor", input))
     return ops.select(ops.view_as_real(input), -1, 0) if input.is_complex() else input
@@ -2288,8 +2231,7 @@ def imag(input: Tensor) -> Tensor:
     View the imaginary parts. Raises RuntimeError for a real tensor.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(imag, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(imag, locals())) is not NotImplemented:
             return _answer
         check_tensors("imag", ("self", 0, "tensor", input))
     return complex_parts_bodies.imag(input)
@@ -2304,8 +2246,7 @@ def conj(input: Tensor) -> Tensor:
     conjugated at once, into new memory.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(conj, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conj, locals())) is not NotImplemented:
             return _answer
         check_tensors("conj", ("self", 0, "tensor", input))
     return ops._conj_physical(input) if input.dtype.is_complex else input
@@ -2319,8 +2260,7 @@ def reshape(input: Tensor, *args: Any, shape: Any = None) -> Tensor:
     if shape is None:
         shape = args if len(args) > 1 else as_list(args, "reshape", "shape")
     if input.__class__ not in TENSORS:
-        _answer = overridden(reshape, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(reshape, locals())) is not NotImplemented:
             return _answer
         check_tensors("reshape", ("self", 0, "tensor", input))
     return reshaping_bodies.reshape(input, shape)
@@ -2332,8 +2272,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     Reshape to the sizes of `other`.
     """
     if self.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(reshape_as, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(reshape_as, locals())) is not NotImplemented:
             return _answer
         check_tensors("reshape_as", ("self", 0, "tensor", self), ("other", 1, "tensor", other))
     return reshaping_bodies.reshape_as(self, other)
@@ -2349,8 +2288,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if end_dim.__class__ is not int:
         end_dim = as_int(end_dim, "flatten", "end_dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(flatten, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(flatten, locals())) is not NotImplemented:
             return _answer
         check_tensors("flatten", ("self", 0, "tensor", input))
     return reshaping_bodies.flatten(input, start_dim, end_dim)
@@ -2362,8 +2300,7 @@ def ravel(input: Tensor) -> Tensor:
     Return the elements as a vector: a view where the strides allow it, else a copy.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(ravel, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(ravel, locals())) is not NotImplemented:
             return _answer
         check_tensors("ravel", ("self", 0, "tensor", input))
     return input.reshape((-1,))
@@ -2375,8 +2312,7 @@ def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format
     Return the tensor itself if its elements lie densely in row-major order, else such a copy.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(contiguous, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(contiguous, locals())) is not NotImplemented:
             return _answer
         check_tensors("contiguous", ("self", 0, "tensor", self))
     return reshaping_bodies.contiguous(self, memory_format)
@@ -2405,8 +2341,7 @@ def transpose_copy(
             raise missing_arguments("transpose_copy", input=input, dim0=dim0, dim1=dim1)
         dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(transpose_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(transpose_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("transpose_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2429,8 +2364,7 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     if dim1.__class__ is not int:
         dim1 = as_int(dim1, "transpose_", "dim1", 3)
     if self.__class__ not in TENSORS:
-        _answer = overridden(transpose_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(transpose_, locals())) is not NotImplemented:
             return _answer
         check_tensors("transpose_", ("self", 0, "tensor", self))
     return inplace_bodies.transpose_(self, dim0, dim1)
@@ -2446,8 +2380,7 @@ def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
     if axis1.__class__ is not int:
         axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
     if self.__class__ not in TENSORS:
-        _answer = overridden(swapaxes_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(swapaxes_, locals())) is not NotImplemented:
             return _answer
         check_tensors("swapaxes_", ("self", 0, "tensor", self))
     return inplace_bodies.transpose_(self, axis0, axis1)
@@ -2463,8 +2396,7 @@ def t_copy(
     if _words:
         return respelled(t_copy, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(t_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(t_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("t_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2478,8 +2410,7 @@ def t_(self: Tensor) -> Tensor:
     Transpose this matrix itself.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(t_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(t_, locals())) is not NotImplemented:
             return _answer
         check_tensors("t_", ("self", 0, "tensor", self))
     return inplace_bodies.t_(self)
@@ -2491,8 +2422,7 @@ def H(self: Tensor) -> Tensor:
     Return a matrix transposed and conjugated.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(H, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(H, locals())) is not NotImplemented:
             return _answer
         check_tensors("H", ("self", 0, "tensor", self))
     return complex_parts_bodies.hermitian(self)
@@ -2504,8 +2434,7 @@ def mH(self: Tensor) -> Tensor:
     Return a matrix, or each of a batch, transposed and conjugated.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(mH, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(mH, locals())) is not NotImplemented:
             return _answer
         check_tensors("mH", ("self", 0, "tensor", self))
     return complex_parts_bodies.adjoint(self)
@@ -2517,8 +2446,7 @@ def adjoint(input: Tensor) -> Tensor:
     Return a matrix, or each of a batch, transposed and conjugated.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(adjoint, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(adjoint, locals())) is not NotImplemented:
             return _answer
         check_tensors("adjoint", ("self", 0, "tensor", input))
     return complex_parts_bodies.adjoint(input)
@@ -2540,8 +2468,7 @@ def permute_copy(
     if dims is MISSING:
         raise missing_arguments("permute_copy", input=input, dims=dims)
     if input.__class__ not in TENSORS:
-        _answer = overridden(permute_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(permute_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("permute_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2568,8 +2495,7 @@ def expand_copy(
     if size is MISSING:
         raise missing_arguments("expand_copy", input=input, size=size)
     if input.__class__ not in TENSORS:
-        _answer = overridden(expand_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(expand_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("expand_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2590,8 +2516,7 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "broadcast_tensors", "tensors")
     if holds_others(tensors):
-        _answer = overridden(broadcast_tensors, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(broadcast_tensors, locals())) is not NotImplemented:
             return _answer
         check_tensors("broadcast_tensors", ("tensors", 0, "tensors", tensors))
     return tuple(broadcasting_bodies.broadcast_tensors(tensors))
@@ -2605,8 +2530,7 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "meshgrid", "tensors")
     if holds_others(tensors):
-        _answer = overridden(meshgrid, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(meshgrid, locals())) is not NotImplemented:
             return _answer
         check_tensors("meshgrid", ("tensors", 0, "tensors", tensors))
     return tuple(broadcasting_bodies.meshgrid(tensors, indexing))
@@ -2620,8 +2544,7 @@ def sum_to_size(self: Tensor, *args: Any, size: Any = None) -> Tensor:
     if size is None:
         size = args if len(args) > 1 else as_list(args, "sum_to_size", "size")
     if self.__class__ not in TENSORS:
-        _answer = overridden(sum_to_size, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(sum_to_size, locals())) is not NotImplemented:
             return _answer
         check_tensors("sum_to_size", ("self", 0, "tensor", self))
     return broadcasting_bodies.sum_to_size(self, size)
@@ -2637,8 +2560,7 @@ def squeeze_copy__default(
     if _words:
         return respelled(squeeze_copy__default, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(squeeze_copy__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(squeeze_copy__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2666,8 +2588,7 @@ def squeeze_copy__dim(
             raise missing_arguments("squeeze_copy", input=input, dim=dim)
         dim = as_int(dim, "squeeze_copy", "dim", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(squeeze_copy__dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(squeeze_copy__dim, locals())) is not NotImplemented:
             return _answer
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2693,8 +2614,7 @@ def squeeze_copy__dims(
     if dim is MISSING:
         raise missing_arguments("squeeze_copy", input=input, dim=dim)
     if input.__class__ not in TENSORS:
-        _answer = overridden(squeeze_copy__dims, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(squeeze_copy__dims, locals())) is not NotImplemented:
             return _answer
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2714,8 +2634,7 @@ def squeeze_(
     if _words:
         return respelled(squeeze_, locals())
     if self.__class__ not in TENSORS:
-        _answer = overridden(squeeze_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(squeeze_, locals())) is not NotImplemented:
             return _answer
         check_tensors("squeeze_", ("self", 0, "tensor", self))
     return inplace_bodies.squeeze_(self, dim)
@@ -2739,8 +2658,7 @@ def unsqueeze_copy(
             raise missing_arguments("unsqueeze_copy", input=input, dim=dim)
         dim = as_int(dim, "unsqueeze_copy", "dim", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unsqueeze_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unsqueeze_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsqueeze_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2765,8 +2683,7 @@ def unsqueeze_(self: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[Dim]
             raise missing_arguments("unsqueeze_", self=self, dim=dim)
         dim = as_int(dim, "unsqueeze_", "dim", 2)
     if self.__class__ not in TENSORS:
-        _answer = overridden(unsqueeze_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unsqueeze_, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsqueeze_", ("self", 0, "tensor", self))
     return inplace_bodies.unsqueeze_(self, dim)
@@ -2783,8 +2700,7 @@ def as_strided_(
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_", "storage_offset", 4)
     if input.__class__ not in TENSORS:
-        _answer = overridden(as_strided_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(as_strided_, locals())) is not NotImplemented:
             return _answer
         check_tensors("as_strided_", ("self", 0, "tensor", input))
     return inplace_bodies.as_strided_(input, size, stride, storage_offset)
@@ -2796,8 +2712,7 @@ def atleast_1d__default(input: Tensor) -> Tensor:
     Return a scalar as a vector of one element; other tensors as they are.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(atleast_1d__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(atleast_1d__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_1d", ("self", 0, "tensor", input))
     return reshaping_bodies.atleast_1d(input)
@@ -2811,8 +2726,7 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "atleast_1d", "tensors")
     if holds_others(tensors):
-        _answer = overridden(atleast_1d__Sequence, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(atleast_1d__Sequence, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_1d", ("tensors", 0, "tensors", tensors))
     return tuple(reshaping_bodies.atleast_1d_all(tensors))
@@ -2824,8 +2738,7 @@ def atleast_2d__default(input: Tensor) -> Tensor:
     Return a vector as a matrix of one row; tensors with two dims or more as they are.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(atleast_2d__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(atleast_2d__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_2d", ("self", 0, "tensor", input))
     return reshaping_bodies.atleast_2d(input)
@@ -2839,8 +2752,7 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "atleast_2d", "tensors")
     if holds_others(tensors):
-        _answer = overridden(atleast_2d__Sequence, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(atleast_2d__Sequence, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_2d", ("tensors", 0, "tensors", tensors))
     return tuple(reshaping_bodies.atleast_2d_all(tensors))
@@ -2852,8 +2764,7 @@ def atleast_3d__default(input: Tensor) -> Tensor:
     Return a vector (n) as (1, n, 1) and a matrix (m, n) as (m, n, 1); larger tensors as they are.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(atleast_3d__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(atleast_3d__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_3d", ("self", 0, "tensor", input))
     return reshaping_bodies.atleast_3d(input)
@@ -2867,8 +2778,7 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "atleast_3d", "tensors")
     if holds_others(tensors):
-        _answer = overridden(atleast_3d__Sequence, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(atleast_3d__Sequence, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_3d", ("tensors", 0, "tensors", tensors))
     return tuple(reshaping_bodies.atleast_3d_all(tensors))
@@ -2897,8 +2807,7 @@ def select_copy(
             raise missing_arguments("select_copy", input=input, dim=dim, index=index)
         index = as_int(index, "select_copy", "index", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(select_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(select_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("select_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2937,8 +2846,7 @@ def slice_copy(
     if step.__class__ is not int:
         step = as_int(step, "slice_copy", "step", 5)
     if input.__class__ not in TENSORS:
-        _answer = overridden(slice_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(slice_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("slice_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -2973,8 +2881,7 @@ def narrow__Tensor(
             raise missing_arguments("narrow", input=input, dim=dim, start=start, length=length)
         length = as_int(length, "narrow", "length", 4)
     if input.__class__ not in TENSORS or start.__class__ not in TENSORS:
-        _answer = overridden(narrow__Tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(narrow__Tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors("narrow", ("self", 0, "tensor", input), ("start", 2, "tensor", start))
     return splitting_bodies.narrow_at(input, dim, start, length)
@@ -3014,8 +2921,7 @@ def unfold_copy(
             )
         step = as_int(step, "unfold_copy", "step", 4)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unfold_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unfold_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("unfold_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -3050,8 +2956,7 @@ def diagonal_copy(
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_copy", "dim2", 4)
     if input.__class__ not in TENSORS:
-        _answer = overridden(diagonal_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(diagonal_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("diagonal_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -3085,8 +2990,7 @@ def split_copy(
     if dim.__class__ is not int:
         dim = as_int(dim, "split_copy", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(split_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(split_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("split_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -3125,8 +3029,7 @@ def split_with_sizes_copy(
     if dim.__class__ is not int:
         dim = as_int(dim, "split_with_sizes_copy", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(split_with_sizes_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(split_with_sizes_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("split_with_sizes_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -3166,8 +3069,9 @@ def tensor_split__tensor_indices_or_sections(
     if dim.__class__ is not int:
         dim = as_int(dim, "tensor_split", "dim", 3)
     if input.__class__ not in TENSORS or tensor_indices_or_sections.__class__ not in TENSORS:
-        _answer = overridden(tensor_split__tensor_indices_or_sections, locals())
-        if _answer is not NotImplemented:
+        if (
+            _answer := overridden(tensor_split__tensor_indices_or_sections, locals())
+        ) is not NotImplemented:
             return _answer
         check_tensors(
             "tensor_split",
@@ -3185,8 +3089,7 @@ def hsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     if sections.__class__ is not int:
         sections = as_int(sections, "hsplit", "sections", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(hsplit__int, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(hsplit__int, locals())) is not NotImplemented:
             return _answer
         check_tensors("hsplit", ("self", 0, "tensor", input))
     return tuple(splitting_bodies.hsplit(input, sections))
@@ -3200,8 +3103,7 @@ def hsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     if indices is None:
         indices = args if len(args) > 1 else as_list(args, "hsplit", "indices")
     if input.__class__ not in TENSORS:
-        _answer = overridden(hsplit__array, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(hsplit__array, locals())) is not NotImplemented:
             return _answer
         check_tensors("hsplit", ("self", 0, "tensor", input))
     return tuple(splitting_bodies.hsplit(input, indices))
@@ -3215,8 +3117,7 @@ def vsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     if sections.__class__ is not int:
         sections = as_int(sections, "vsplit", "sections", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(vsplit__int, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(vsplit__int, locals())) is not NotImplemented:
             return _answer
         check_tensors("vsplit", ("self", 0, "tensor", input))
     return tuple(splitting_bodies.vsplit(input, sections))
@@ -3230,8 +3131,7 @@ def vsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     if indices is None:
         indices = args if len(args) > 1 else as_list(args, "vsplit", "indices")
     if input.__class__ not in TENSORS:
-        _answer = overridden(vsplit__array, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(vsplit__array, locals())) is not NotImplemented:
             return _answer
         check_tensors("vsplit", ("self", 0, "tensor", input))
     return tuple(splitting_bodies.vsplit(input, indices))
@@ -3245,8 +3145,7 @@ def dsplit__int(input: Tensor, sections: int) -> tuple[Tensor, ...]:
     if sections.__class__ is not int:
         sections = as_int(sections, "dsplit", "sections", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(dsplit__int, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(dsplit__int, locals())) is not NotImplemented:
             return _answer
         check_tensors("dsplit", ("self", 0, "tensor", input))
     return tuple(splitting_bodies.dsplit(input, sections))
@@ -3260,8 +3159,7 @@ def dsplit__array(input: Tensor, *args: Any, indices: Any = None) -> tuple[Tenso
     if indices is None:
         indices = args if len(args) > 1 else as_list(args, "dsplit", "indices")
     if input.__class__ not in TENSORS:
-        _answer = overridden(dsplit__array, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(dsplit__array, locals())) is not NotImplemented:
             return _answer
         check_tensors("dsplit", ("self", 0, "tensor", input))
     return tuple(splitting_bodies.dsplit(input, indices))
@@ -3279,8 +3177,7 @@ def unbind_copy(
     if dim.__class__ is not int:
         dim = as_int(dim, "unbind_copy", "dim", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unbind_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unbind_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("unbind_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -3321,8 +3218,7 @@ def narrow_copy(
             raise missing_arguments("narrow_copy", input=input, dim=dim, start=start, length=length)
         length = as_int(length, "narrow_copy", "length", 4)
     if input.__class__ not in TENSORS:
-        _answer = overridden(narrow_copy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(narrow_copy, locals())) is not NotImplemented:
             return _answer
         check_tensors("narrow_copy", ("self", 0, "tensor", input))
     if out is not None:
@@ -3352,8 +3248,7 @@ def select_scatter(
             raise missing_arguments("select_scatter", input=input, src=src, dim=dim, index=index)
         index = as_int(index, "select_scatter", "index", 4)
     if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
-        _answer = overridden(select_scatter, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(select_scatter, locals())) is not NotImplemented:
             return _answer
         check_tensors("select_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
     return scatter_bodies.select_scatter(input, src, dim, index)
@@ -3386,8 +3281,7 @@ def slice_scatter(
     if step.__class__ is not int:
         step = as_int(step, "slice_scatter", "step", 6)
     if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
-        _answer = overridden(slice_scatter, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(slice_scatter, locals())) is not NotImplemented:
             return _answer
         check_tensors("slice_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
     if out is not None:
@@ -3414,8 +3308,7 @@ def diagonal_scatter(
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_scatter", "dim2", 5)
     if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
-        _answer = overridden(diagonal_scatter, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(diagonal_scatter, locals())) is not NotImplemented:
             return _answer
         check_tensors("diagonal_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
     return scatter_bodies.diagonal_scatter(input, src, offset, dim1, dim2)
@@ -3436,8 +3329,7 @@ def as_strided_scatter(
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_scatter", "storage_offset", 5)
     if input.__class__ not in TENSORS or src.__class__ not in TENSORS:
-        _answer = overridden(as_strided_scatter, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(as_strided_scatter, locals())) is not NotImplemented:
             return _answer
         check_tensors("as_strided_scatter", ("self", 0, "tensor", input), ("src", 1, "tensor", src))
     return scatter_bodies.as_strided_scatter(input, src, size, stride, storage_offset)
@@ -3449,8 +3341,7 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     Set the main diagonal; with `wrap` it begins again below a square, in tall matrices.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(fill_diagonal_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fill_diagonal_, locals())) is not NotImplemented:
             return _answer
         check_tensors("fill_diagonal_", ("self", 0, "tensor", self))
     return scatter_bodies.fill_diagonal_(self, fill_value, wrap)
@@ -3464,8 +3355,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     if offset.__class__ is not int:
         offset = as_int(offset, "diagflat", "offset", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(diagflat, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(diagflat, locals())) is not NotImplemented:
             return _answer
         check_tensors("diagflat", ("self", 0, "tensor", input))
     return input.reshape((-1,)).diag(offset)
@@ -3477,8 +3367,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     Return the tensor itself: conjugation is never postponed here.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(resolve_conj, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(resolve_conj, locals())) is not NotImplemented:
             return _answer
         check_tensors("resolve_conj", ("self", 0, "tensor", input))
     return input
@@ -3490,8 +3379,7 @@ def resolve_neg(input: Tensor) -> Tensor:
     Return the tensor itself: negation is never postponed here.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(resolve_neg, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(resolve_neg, locals())) is not NotImplemented:
             return _answer
         check_tensors("resolve_neg", ("self", 0, "tensor", input))
     return input
@@ -3513,8 +3401,7 @@ def unsafe_split(
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_split", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unsafe_split, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unsafe_split, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsafe_split", ("self", 0, "tensor", input))
     return input.split(split_size, dim)
@@ -3537,8 +3424,7 @@ def unsafe_split_with_sizes(
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_split_with_sizes", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unsafe_split_with_sizes, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unsafe_split_with_sizes, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsafe_split_with_sizes", ("self", 0, "tensor", input))
     return input.split_with_sizes(split_sizes, dim)
@@ -3560,8 +3446,7 @@ def unsafe_chunk(
     if dim.__class__ is not int:
         dim = as_int(dim, "unsafe_chunk", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unsafe_chunk, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unsafe_chunk, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsafe_chunk", ("self", 0, "tensor", input))
     return input.chunk(chunks, dim)
@@ -3573,8 +3458,7 @@ def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
     The gradient of `permute`: the inverse permutation.
     """
     if grad.__class__ not in TENSORS:
-        _answer = overridden(permute_backward, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(permute_backward, locals())) is not NotImplemented:
             return _answer
         check_tensors("permute_backward", ("grad", 0, "tensor", grad))
     return backward_bodies.permute_backward(grad, dims)
@@ -3592,8 +3476,7 @@ def select_backward(
     if index.__class__ is not int:
         index = as_int(index, "select_backward", "index", 4)
     if grad_output.__class__ not in TENSORS:
-        _answer = overridden(select_backward, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(select_backward, locals())) is not NotImplemented:
             return _answer
         check_tensors("select_backward", ("grad_output", 0, "tensor", grad_output))
     return backward_bodies.select_backward(grad_output, input_sizes, dim, index)
@@ -3621,8 +3504,7 @@ def slice_backward(
     if step.__class__ is not int:
         step = as_int(step, "slice_backward", "step", 6)
     if grad_output.__class__ not in TENSORS:
-        _answer = overridden(slice_backward, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(slice_backward, locals())) is not NotImplemented:
             return _answer
         check_tensors("slice_backward", ("grad_output", 0, "tensor", grad_output))
     return backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
@@ -3643,8 +3525,7 @@ def narrow_backward(
     if length.__class__ is not int:
         length = as_int(length, "narrow_backward", "length", 5)
     if grad_output.__class__ not in TENSORS:
-        _answer = overridden(narrow_backward, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(narrow_backward, locals())) is not NotImplemented:
             return _answer
         check_tensors("narrow_backward", ("grad_output", 0, "tensor", grad_output))
     return backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
@@ -3665,8 +3546,7 @@ def diagonal_backward(
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "diagonal_backward", "dim2", 5)
     if grad_output.__class__ not in TENSORS:
-        _answer = overridden(diagonal_backward, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(diagonal_backward, locals())) is not NotImplemented:
             return _answer
         check_tensors("diagonal_backward", ("grad_output", 0, "tensor", grad_output))
     return backward_bodies.diagonal_backward(grad_output, input_sizes, offset, dim1, dim2)
@@ -3687,8 +3567,7 @@ def unfold_backward(
     if step.__class__ is not int:
         step = as_int(step, "unfold_backward", "step", 5)
     if grad_in.__class__ not in TENSORS:
-        _answer = overridden(unfold_backward, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unfold_backward, locals())) is not NotImplemented:
             return _answer
         check_tensors("unfold_backward", ("grad_in", 0, "tensor", grad_in))
     return backward_bodies.unfold_backward(grad_in, input_sizes, dim, size, step)
@@ -3713,8 +3592,7 @@ def as_strided_backward(
     if storage_offset is not None and storage_offset.__class__ is not int:
         storage_offset = as_int(storage_offset, "as_strided_backward", "storage_offset", 7)
     if grad.__class__ not in TENSORS:
-        _answer = overridden(as_strided_backward, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(as_strided_backward, locals())) is not NotImplemented:
             return _answer
         check_tensors("as_strided_backward", ("grad", 0, "tensor", grad))
     return backward_bodies.as_strided_backward(
@@ -3831,8 +3709,7 @@ def fliplr(input: Tensor) -> Tensor:
     Reverses the second dimension of a tensor with at least two.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(fliplr, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fliplr, locals())) is not NotImplemented:
             return _answer
         check_tensors("fliplr", ("self", 0, "tensor", input))
     return shaping_bodies.fliplr(input)
@@ -3844,8 +3721,7 @@ def flipud(input: Tensor) -> Tensor:
     Reverses the first dimension of a tensor with at least one.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(flipud, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(flipud, locals())) is not NotImplemented:
             return _answer
         check_tensors("flipud", ("self", 0, "tensor", input))
     return shaping_bodies.flipud(input)
@@ -3859,8 +3735,7 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     if k.__class__ is not int:
         k = as_int(k, "rot90", "k", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(rot90, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(rot90, locals())) is not NotImplemented:
             return _answer
         check_tensors("rot90", ("self", 0, "tensor", input))
     return shaping_bodies.rot90(input, k, dims)
@@ -3874,8 +3749,7 @@ def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     if dims is None:
         dims = args if len(args) > 1 else as_list(args, "tile", "dims")
     if input.__class__ not in TENSORS:
-        _answer = overridden(tile, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(tile, locals())) is not NotImplemented:
             return _answer
         check_tensors("tile", ("self", 0, "tensor", input))
     return shaping_bodies.tile(input, dims)
@@ -3901,8 +3775,7 @@ def repeat_interleave__self_Tensor(
     if output_size is not None and output_size.__class__ is not int:
         output_size = as_int(output_size, "repeat_interleave", "output_size", 0)
     if input.__class__ not in TENSORS or repeats.__class__ not in TENSORS:
-        _answer = overridden(repeat_interleave__self_Tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(repeat_interleave__self_Tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "repeat_interleave", ("self", 0, "tensor", input), ("repeats", 1, "tensor", repeats)
@@ -3926,8 +3799,7 @@ def diag(
     if diagonal.__class__ is not int:
         diagonal = as_int(diagonal, "diag", "diagonal", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(diag, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(diag, locals())) is not NotImplemented:
             return _answer
         check_tensors("diag", ("self", 0, "tensor", input))
     if out is not None:
@@ -3954,8 +3826,7 @@ def take_along_dim(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "take_along_dim", "dim", 3)
     if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
-        _answer = overridden(take_along_dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(take_along_dim, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "take_along_dim", ("self", 0, "tensor", input), ("indices", 1, "tensor", indices)
@@ -3993,8 +3864,7 @@ def nonzero_static(
     if fill_value.__class__ is not int:
         fill_value = as_int(fill_value, "nonzero_static", "fill_value", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(nonzero_static, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nonzero_static, locals())) is not NotImplemented:
             return _answer
         check_tensors("nonzero_static", ("self", 0, "tensor", input))
     if out is not None:
@@ -4024,8 +3894,7 @@ def nonzero(
     if _words:
         return respelled(nonzero, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(nonzero, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nonzero, locals())) is not NotImplemented:
             return _answer
         check_tensors("nonzero", ("self", 0, "tensor", input))
     if out is not None:
@@ -4039,8 +3908,7 @@ def where__default(condition: Tensor) -> tuple[Tensor, ...]:
     Returns a tuple of the places where `condition` holds, one vector per dimension.
     """
     if condition.__class__ not in TENSORS:
-        _answer = overridden(where__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(where__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("where", ("condition", 0, "tensor", condition))
     return tuple(indexing_bodies.nonzero_vectors(condition))
@@ -4052,8 +3920,7 @@ def argwhere(input: Tensor) -> Tensor:
     Returns the places of the nonzero elements, one per row.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(argwhere, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(argwhere, locals())) is not NotImplemented:
             return _answer
         check_tensors("argwhere", ("self", 0, "tensor", input))
     return indexing_bodies.nonzero(input)
@@ -4065,8 +3932,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     Turns indices into the flattened elements of `shape` into one index per dim.
     """
     if indices.__class__ not in TENSORS:
-        _answer = overridden(unravel_index, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unravel_index, locals())) is not NotImplemented:
             return _answer
         check_tensors("unravel_index", ("indices", 0, "tensor", indices))
     return tuple(indexing_bodies.unravel_index(indices, shape))
@@ -4084,8 +3950,7 @@ def argsort__default(
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(argsort__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(argsort__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("argsort", ("self", 0, "tensor", input))
     return ops.sort(input, dim, descending)[1]
@@ -4108,8 +3973,7 @@ def argsort__stable(
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(argsort__stable, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(argsort__stable, locals())) is not NotImplemented:
             return _answer
         check_tensors("argsort", ("self", 0, "tensor", input))
     return ops.sort(input, stable=stable, dim=dim, descending=descending)[1]
@@ -4123,8 +3987,7 @@ def msort(input: Tensor = MISSING, *, out: Tensor | None = None, **_words: Unpac
     if _words:
         return respelled(msort, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(msort, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(msort, locals())) is not NotImplemented:
             return _answer
         check_tensors("msort", ("self", 0, "tensor", input))
     if out is not None:
@@ -4156,8 +4019,7 @@ def quantile__default(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
     if input.__class__ not in TENSORS or q.__class__ not in TENSORS:
-        _answer = overridden(quantile__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(quantile__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("quantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
     if out is not None:
@@ -4192,8 +4054,7 @@ def quantile__scalar(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(quantile__scalar, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(quantile__scalar, locals())) is not NotImplemented:
             return _answer
         check_tensors("quantile", ("self", 0, "tensor", input))
     if out is not None:
@@ -4226,8 +4087,7 @@ def nanquantile__default(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
     if input.__class__ not in TENSORS or q.__class__ not in TENSORS:
-        _answer = overridden(nanquantile__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nanquantile__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("nanquantile", ("self", 0, "tensor", input), ("q", 1, "tensor", q))
     if out is not None:
@@ -4262,8 +4122,7 @@ def nanquantile__scalar(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(nanquantile__scalar, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nanquantile__scalar, locals())) is not NotImplemented:
             return _answer
         check_tensors("nanquantile", ("self", 0, "tensor", input))
     if out is not None:
@@ -4297,8 +4156,7 @@ def unique(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique", "dim", 5)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unique, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unique, locals())) is not NotImplemented:
             return _answer
         check_tensors("unique", ("self", 0, "tensor", input))
     return sort_bodies.unique(input, sorted, return_inverse, return_counts, dim)
@@ -4323,8 +4181,7 @@ def unique_consecutive(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique_consecutive", "dim", 4)
     if input.__class__ not in TENSORS:
-        _answer = overridden(unique_consecutive, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(unique_consecutive, locals())) is not NotImplemented:
             return _answer
         check_tensors("unique_consecutive", ("self", 0, "tensor", input))
     return sort_bodies.unique_consecutive(input, return_inverse, return_counts, dim)
@@ -4344,8 +4201,7 @@ def max__other(
     if _words:
         return respelled(max__other, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(max__other, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max__other, locals())) is not NotImplemented:
             return _answer
         check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -4367,8 +4223,7 @@ def min__other(
     if _words:
         return respelled(min__other, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(min__other, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(min__other, locals())) is not NotImplemented:
             return _answer
         check_tensors("min", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -4393,8 +4248,7 @@ def aminmax(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "aminmax", "dim", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(aminmax, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(aminmax, locals())) is not NotImplemented:
             return _answer
         check_tensors("aminmax", ("self", 0, "tensor", input))
     if out is not None:
@@ -4417,8 +4271,7 @@ def count_nonzero(
     if _words:
         return respelled(count_nonzero, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(count_nonzero, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(count_nonzero, locals())) is not NotImplemented:
             return _answer
         check_tensors("count_nonzero", ("self", 0, "tensor", input))
     return selection_bodies.count_nonzero(input, dim)
@@ -4451,8 +4304,7 @@ def segment_reduce(
         or indices.__class__ not in OPTIONAL_TENSORS
         or offsets.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(segment_reduce, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(segment_reduce, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "segment_reduce",
@@ -4476,8 +4328,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if minlength.__class__ is not int:
         minlength = as_int(minlength, "bincount", "minlength", 3)
     if input.__class__ not in TENSORS or weights.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(bincount, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(bincount, locals())) is not NotImplemented:
             return _answer
         check_tensors("bincount", ("self", 0, "tensor", input), ("weights", 1, "tensor?", weights))
     return histogram_bodies.bincount(input, weights, minlength)
@@ -4507,8 +4358,7 @@ def histogram__bin_ct(
     if bins.__class__ is not int:
         bins = as_int(bins, "histogram", "bins", 2)
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(histogram__bin_ct, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(histogram__bin_ct, locals())) is not NotImplemented:
             return _answer
         check_tensors("histogram", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
     if out is not None:
@@ -4544,8 +4394,7 @@ def histogram__bins_tensor(
         or bins.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(histogram__bins_tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(histogram__bins_tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "histogram",
@@ -4578,8 +4427,7 @@ def histogramdd__default(
     Shape: self (*, D), weight (*); the result has D dims, with `bins` cells each. See `histogram`.
     """
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(histogramdd__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(histogramdd__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
     return return_types.histogramdd(
@@ -4602,8 +4450,7 @@ def histogramdd__int_bins(
     if bins.__class__ is not int:
         bins = as_int(bins, "histogramdd", "bins", 2)
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(histogramdd__int_bins, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(histogramdd__int_bins, locals())) is not NotImplemented:
             return _answer
         check_tensors("histogramdd", ("self", 0, "tensor", input), ("weight", 3, "tensor?", weight))
     return return_types.histogramdd(
@@ -4628,8 +4475,7 @@ def histogramdd__TensorList_bins(
         or holds_others(bins)
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(histogramdd__TensorList_bins, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(histogramdd__TensorList_bins, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "histogramdd",
@@ -4658,8 +4504,7 @@ def bernoulli__p(
     if p is MISSING:
         raise missing_arguments("bernoulli", input=input, p=p)
     if input.__class__ not in TENSORS:
-        _answer = overridden(bernoulli__p, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(bernoulli__p, locals())) is not NotImplemented:
             return _answer
         check_tensors("bernoulli", ("self", 0, "tensor", input))
     return random_tensors_bodies.bernoulli(input, p, generator)
@@ -4672,8 +4517,7 @@ def _draw_key(input: Tensor, generator: Generator | None = None) -> Tensor:
         device.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(_draw_key, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_draw_key, locals())) is not NotImplemented:
             return _answer
         check_tensors("_draw_key", ("self", 0, "tensor", input))
     return random_bodies.draw_key(input, generator)
@@ -4685,8 +4529,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     In training zeroes each element with probability `p` and scales the others by `1 / (1 - p)`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(dropout, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(dropout, locals())) is not NotImplemented:
             return _answer
         check_tensors("dropout", ("input", 0, "tensor", input))
     return random_bodies.dropout(input, p, train)
@@ -4698,8 +4541,7 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     `dropout` in place.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(dropout_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(dropout_, locals())) is not NotImplemented:
             return _answer
         check_tensors("dropout_", ("self", 0, "tensor", input))
     return random_bodies.dropout_(input, p, train)
@@ -4718,8 +4560,7 @@ def rrelu(
     Scales negative elements by a slope, in training drawn between `lower` and `upper`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(rrelu, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(rrelu, locals())) is not NotImplemented:
             return _answer
         check_tensors("rrelu", ("self", 0, "tensor", input))
     return random_bodies.rrelu(input, lower, upper, training, generator)
@@ -4738,8 +4579,7 @@ def rrelu_(
     `rrelu` in place.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(rrelu_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(rrelu_, locals())) is not NotImplemented:
             return _answer
         check_tensors("rrelu_", ("self", 0, "tensor", input))
     return random_bodies.rrelu_(input, lower, upper, training, generator)
@@ -4751,8 +4591,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     In training zeroes whole channels with probability `p` and scales the others by `1 / (1 - p)`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(feature_dropout, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(feature_dropout, locals())) is not NotImplemented:
             return _answer
         check_tensors("feature_dropout", ("input", 0, "tensor", input))
     return random_bodies.feature_dropout(input, p, train)
@@ -4764,8 +4603,7 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     `feature_dropout` in place.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(feature_dropout_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(feature_dropout_, locals())) is not NotImplemented:
             return _answer
         check_tensors("feature_dropout_", ("self", 0, "tensor", input))
     return random_bodies.feature_dropout_(input, p, train)
@@ -4777,8 +4615,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     In training sets elements to the limit of SELU, and scales so that mean and variance stay.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(alpha_dropout, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(alpha_dropout, locals())) is not NotImplemented:
             return _answer
         check_tensors("alpha_dropout", ("input", 0, "tensor", input))
     return random_bodies.alpha_dropout(input, p, train)
@@ -4790,8 +4627,7 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     `alpha_dropout` in place.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(alpha_dropout_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(alpha_dropout_, locals())) is not NotImplemented:
             return _answer
         check_tensors("alpha_dropout_", ("self", 0, "tensor", input))
     return random_bodies.alpha_dropout_(input, p, train)
@@ -4803,8 +4639,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     Is `alpha_dropout` of whole channels.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(feature_alpha_dropout, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(feature_alpha_dropout, locals())) is not NotImplemented:
             return _answer
         check_tensors("feature_alpha_dropout", ("input", 0, "tensor", input))
     return random_bodies.feature_alpha_dropout(input, p, train)
@@ -4816,8 +4651,7 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     `feature_alpha_dropout` in place.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(feature_alpha_dropout_, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(feature_alpha_dropout_, locals())) is not NotImplemented:
             return _answer
         check_tensors("feature_alpha_dropout_", ("self", 0, "tensor", input))
     return random_bodies.feature_alpha_dropout_(input, p, train)
@@ -4838,8 +4672,7 @@ def outer(
     if _words:
         return respelled(outer, locals())
     if input.__class__ not in TENSORS or vec2.__class__ not in TENSORS:
-        _answer = overridden(outer, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(outer, locals())) is not NotImplemented:
             return _answer
         check_tensors("outer", ("self", 0, "tensor", input), ("vec2", 1, "tensor", vec2))
     if out is not None:
@@ -4865,8 +4698,7 @@ def matmul(
     if _words:
         return respelled(matmul, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(matmul, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(matmul, locals())) is not NotImplemented:
             return _answer
         check_tensors("matmul", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -4903,8 +4735,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(bilinear, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(bilinear, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "bilinear",
@@ -4930,8 +4761,7 @@ def inner(
     if _words:
         return respelled(inner, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(inner, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(inner, locals())) is not NotImplemented:
             return _answer
         check_tensors("inner", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -4956,8 +4786,7 @@ def tensordot__default(
     if dims.__class__ is not int:
         dims = as_int(dims, "tensordot", "dims", 3)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(tensordot__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(tensordot__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -4985,8 +4814,7 @@ def tensordot__pair(
     if dims is MISSING:
         raise missing_arguments("tensordot", input=input, other=other, dims=dims)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(tensordot__pair, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(tensordot__pair, locals())) is not NotImplemented:
             return _answer
         check_tensors("tensordot", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -5010,8 +4838,7 @@ def kron(
     if _words:
         return respelled(kron, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(kron, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(kron, locals())) is not NotImplemented:
             return _answer
         check_tensors("kron", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -5029,8 +4856,7 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
     if matrices is None:
         matrices = args if len(args) != 1 else as_list(args, "chain_matmul", "matrices")
     if holds_others(matrices):
-        _answer = overridden(chain_matmul, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(chain_matmul, locals())) is not NotImplemented:
             return _answer
         check_tensors("chain_matmul", ("matrices", 0, "tensors", matrices))
     superseded("chain_matmul", "linalg.multi_dot")
@@ -5045,8 +4871,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) ->
     Multiplies a chain of matrices in the cheapest order; the first and the last may be vectors.
     """
     if holds_others(tensors):
-        _answer = overridden(linalg_multi_dot, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_multi_dot, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
     if out is not None:
@@ -5069,8 +4894,7 @@ def einsum(
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "einsum", "tensors")
     if holds_others(tensors):
-        _answer = overridden(einsum, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(einsum, locals())) is not NotImplemented:
             return _answer
         check_tensors("einsum", ("tensors", 1, "tensors", tensors))
     return einsum_bodies.einsum(equation, tensors, path)
@@ -5084,8 +4908,7 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = N
     if dim.__class__ is not int:
         dim = as_int(dim, "linalg_vecdot", "dim", 0)
     if x.__class__ not in TENSORS or y.__class__ not in TENSORS:
-        _answer = overridden(linalg_vecdot, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_vecdot, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_vecdot", ("x", 0, "tensor", x), ("y", 1, "tensor", y))
     if out is not None:
@@ -5111,8 +4934,7 @@ def linalg_cholesky(
     if _words:
         return respelled(linalg_cholesky, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_cholesky, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_cholesky, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_cholesky", ("self", 0, "tensor", input))
     if out is not None:
@@ -5138,8 +4960,7 @@ def cholesky(
     if _words:
         return respelled(cholesky, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(cholesky, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cholesky, locals())) is not NotImplemented:
             return _answer
         check_tensors("cholesky", ("self", 0, "tensor", input))
     superseded("cholesky", "linalg.cholesky")
@@ -5168,8 +4989,7 @@ def linalg_ldl_factor_ex(
     if _words:
         return respelled(linalg_ldl_factor_ex, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_ldl_factor_ex, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_ldl_factor_ex, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_ldl_factor_ex", ("self", 0, "tensor", input))
     if out is not None:
@@ -5200,8 +5020,7 @@ def linalg_ldl_factor(
     if _words:
         return respelled(linalg_ldl_factor, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_ldl_factor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_ldl_factor, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_ldl_factor", ("self", 0, "tensor", input))
     if out is not None:
@@ -5226,8 +5045,7 @@ def linalg_ldl_solve(
     Solve `A X = B` with the factors that `linalg.ldl_factor` gives.
     """
     if LD.__class__ not in TENSORS or pivots.__class__ not in TENSORS or B.__class__ not in TENSORS:
-        _answer = overridden(linalg_ldl_solve, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_ldl_solve, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "linalg_ldl_solve",
@@ -5253,8 +5071,7 @@ def linalg_lu_factor(
     Returns `L` and `U` in one matrix, and the row exchanges, as `linalg.lu_solve` takes them.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_lu_factor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_lu_factor, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_lu_factor", ("A", 0, "tensor", A))
     if out is not None:
@@ -5275,8 +5092,7 @@ def linalg_lu(
     Returns a permutation matrix, a unit lower and an upper triangular one: `A = P L U`.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_lu, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_lu, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_lu", ("A", 0, "tensor", A))
     if out is not None:
@@ -5299,8 +5115,7 @@ def lu__default(
     New code uses `linalg.lu_factor`; the first call warns.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(lu__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(lu__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("lu", ("A", 0, "tensor", A))
     superseded("lu", "linalg.lu_factor")
@@ -5315,8 +5130,7 @@ def lu__method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tup
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(lu__method, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(lu__method, locals())) is not NotImplemented:
             return _answer
         check_tensors("lu", ("self", 0, "tensor", self))
     return tuple(factorisations_bodies.lu(self, pivot, get_infos))
@@ -5336,8 +5150,7 @@ def lu_unpack(
     Returns `P`, `L` and `U` of what `linalg.lu_factor` returns.
     """
     if LU_data.__class__ not in TENSORS or LU_pivots.__class__ not in TENSORS:
-        _answer = overridden(lu_unpack, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(lu_unpack, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "lu_unpack", ("LU_data", 0, "tensor", LU_data), ("LU_pivots", 1, "tensor", LU_pivots)
@@ -5372,8 +5185,7 @@ def qr(
     if _words:
         return respelled(qr, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(qr, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(qr, locals())) is not NotImplemented:
             return _answer
         check_tensors("qr", ("self", 0, "tensor", input))
     superseded("qr", "linalg.qr")
@@ -5398,8 +5210,7 @@ def orgqr(
     if _words:
         return respelled(orgqr, locals())
     if input.__class__ not in TENSORS or input2.__class__ not in TENSORS:
-        _answer = overridden(orgqr, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(orgqr, locals())) is not NotImplemented:
             return _answer
         check_tensors("orgqr", ("self", 0, "tensor", input), ("input2", 1, "tensor", input2))
     if out is not None:
@@ -5415,8 +5226,7 @@ def linalg_inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     A singular matrix raises `linalg.LinAlgError`. To solve a system, `linalg.solve` is better.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_inv, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_inv, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_inv", ("A", 0, "tensor", A))
     if out is not None:
@@ -5434,8 +5244,7 @@ def inverse(
     if _words:
         return respelled(inverse, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(inverse, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(inverse, locals())) is not NotImplemented:
             return _answer
         check_tensors("inverse", ("self", 0, "tensor", input))
     if out is not None:
@@ -5457,8 +5266,7 @@ def linalg_solve_ex(
     Returns solutions of linear systems, and which matrices are singular.
     """
     if A.__class__ not in TENSORS or B.__class__ not in TENSORS:
-        _answer = overridden(linalg_solve_ex, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_solve_ex, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_solve_ex", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
     if out is not None:
@@ -5484,8 +5292,7 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None 
     matrix raises `linalg.LinAlgError`.
     """
     if A.__class__ not in TENSORS or B.__class__ not in TENSORS:
-        _answer = overridden(linalg_solve, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_solve, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_solve", ("A", 0, "tensor", A), ("B", 1, "tensor", B))
     if out is not None:
@@ -5515,8 +5322,7 @@ def triangular_solve(
     if _words:
         return respelled(triangular_solve, locals())
     if input.__class__ not in TENSORS or A.__class__ not in TENSORS:
-        _answer = overridden(triangular_solve, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(triangular_solve, locals())) is not NotImplemented:
             return _answer
         check_tensors("triangular_solve", ("self", 0, "tensor", input), ("A", 1, "tensor", A))
     superseded("triangular_solve", "linalg.solve_triangular")
@@ -5555,8 +5361,7 @@ def lu_solve(
         or LU_data.__class__ not in TENSORS
         or LU_pivots.__class__ not in TENSORS
     ):
-        _answer = overridden(lu_solve, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(lu_solve, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "lu_solve",
@@ -5578,8 +5383,7 @@ def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     Returns the determinant of a square matrix, or of each of a batch.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_det, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_det, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_det", ("A", 0, "tensor", A))
     if out is not None:
@@ -5593,8 +5397,7 @@ def det(input: Tensor) -> Tensor:
     Returns the determinant. The same as `linalg.det`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(det, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(det, locals())) is not NotImplemented:
             return _answer
         check_tensors("det", ("self", 0, "tensor", input))
     return factorisations_bodies.linalg_det(input)
@@ -5608,8 +5411,7 @@ def linalg_slogdet(
     Returns the sign of the determinant and the logarithm of its magnitude, which cannot overflow.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_slogdet, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_slogdet, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_slogdet", ("A", 0, "tensor", A))
     if out is not None:
@@ -5632,8 +5434,7 @@ def slogdet(
     if _words:
         return respelled(slogdet, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(slogdet, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(slogdet, locals())) is not NotImplemented:
             return _answer
         check_tensors("slogdet", ("self", 0, "tensor", input))
     if out is not None:
@@ -5649,8 +5450,7 @@ def logdet(input: Tensor) -> Tensor:
     Returns the logarithm of the determinant; -inf if it is 0, nan if it is negative.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(logdet, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(logdet, locals())) is not NotImplemented:
             return _answer
         check_tensors("logdet", ("self", 0, "tensor", input))
     return factorisations_bodies.logdet(input)
@@ -5673,8 +5473,7 @@ def linalg_svd(
     the function does not depend on the vectors' signs, and no two singular values are equal.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_svd, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_svd, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_svd", ("A", 0, "tensor", A))
     if out is not None:
@@ -5693,8 +5492,7 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None =
     Returns the singular values, largest first.
     """
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_svdvals, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_svdvals, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_svdvals", ("A", 0, "tensor", A))
     if out is not None:
@@ -5717,8 +5515,7 @@ def svd(
     if _words:
         return respelled(svd, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(svd, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(svd, locals())) is not NotImplemented:
             return _answer
         check_tensors("svd", ("self", 0, "tensor", input))
     if out is not None:
@@ -5744,8 +5541,7 @@ def linalg_eigh(
     if _words:
         return respelled(linalg_eigh, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_eigh, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_eigh, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_eigh", ("self", 0, "tensor", input))
     if out is not None:
@@ -5768,8 +5564,7 @@ def linalg_eigvalsh(
     if _words:
         return respelled(linalg_eigvalsh, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_eigvalsh, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_eigvalsh, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_eigvalsh", ("self", 0, "tensor", input))
     if out is not None:
@@ -5789,8 +5584,7 @@ def linalg_eigvals(
     if _words:
         return respelled(linalg_eigvals, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_eigvals, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_eigvals, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_eigvals", ("self", 0, "tensor", input))
     if out is not None:
@@ -5804,8 +5598,7 @@ def matrix_exp(input: Tensor) -> Tensor:
     Returns the matrix exponential. The same as `linalg.matrix_exp`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(matrix_exp, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(matrix_exp, locals())) is not NotImplemented:
             return _answer
         check_tensors("matrix_exp", ("self", 0, "tensor", input))
     return ops.linalg_matrix_exp(input)
@@ -5833,8 +5626,7 @@ def linalg_lstsq(
     if _words:
         return respelled(linalg_lstsq, locals())
     if input.__class__ not in TENSORS or b.__class__ not in TENSORS:
-        _answer = overridden(linalg_lstsq, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_lstsq, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_lstsq", ("self", 0, "tensor", input), ("b", 1, "tensor", b))
     if out is not None:
@@ -5871,8 +5663,7 @@ def linalg_pinv__atol_rtol_tensor(
         or atol.__class__ not in OPTIONAL_TENSORS
         or rtol.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(linalg_pinv__atol_rtol_tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_pinv__atol_rtol_tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "linalg_pinv",
@@ -5904,8 +5695,7 @@ def linalg_pinv__atol_rtol_float(
     if _words:
         return respelled(linalg_pinv__atol_rtol_float, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_pinv__atol_rtol_float, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_pinv__atol_rtol_float, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_pinv", ("self", 0, "tensor", input))
     if out is not None:
@@ -5932,8 +5722,7 @@ def linalg_pinv__default(
     if rcond is MISSING:
         raise missing_arguments("linalg_pinv", input=input, rcond=rcond)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_pinv__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_pinv__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_pinv", ("self", 0, "tensor", input))
     if out is not None:
@@ -5958,8 +5747,7 @@ def linalg_pinv__rcond_tensor(
     if _words:
         return respelled(linalg_pinv__rcond_tensor, locals())
     if input.__class__ not in TENSORS or rcond.__class__ not in TENSORS:
-        _answer = overridden(linalg_pinv__rcond_tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_pinv__rcond_tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_pinv", ("self", 0, "tensor", input), ("rcond", 1, "tensor", rcond))
     if out is not None:
@@ -5975,8 +5763,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     Returns the pseudo-inverse. New code uses `linalg.pinv`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(pinverse, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(pinverse, locals())) is not NotImplemented:
             return _answer
         check_tensors("pinverse", ("self", 0, "tensor", input))
     return matrix_functions_bodies.pinverse(input, rcond)
@@ -6003,8 +5790,9 @@ def linalg_matrix_rank__atol_rtol_tensor(
         or atol.__class__ not in OPTIONAL_TENSORS
         or rtol.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(linalg_matrix_rank__atol_rtol_tensor, locals())
-        if _answer is not NotImplemented:
+        if (
+            _answer := overridden(linalg_matrix_rank__atol_rtol_tensor, locals())
+        ) is not NotImplemented:
             return _answer
         check_tensors(
             "linalg_matrix_rank",
@@ -6038,8 +5826,9 @@ def linalg_matrix_rank__atol_rtol_float(
     if _words:
         return respelled(linalg_matrix_rank__atol_rtol_float, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_matrix_rank__atol_rtol_float, locals())
-        if _answer is not NotImplemented:
+        if (
+            _answer := overridden(linalg_matrix_rank__atol_rtol_float, locals())
+        ) is not NotImplemented:
             return _answer
         check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
     if out is not None:
@@ -6068,8 +5857,7 @@ def linalg_matrix_rank__default(
     if tol is MISSING:
         raise missing_arguments("linalg_matrix_rank", input=input, tol=tol)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_matrix_rank__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_matrix_rank__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_matrix_rank", ("self", 0, "tensor", input))
     if out is not None:
@@ -6096,8 +5884,7 @@ def linalg_matrix_rank__tol_tensor(
     if _words:
         return respelled(linalg_matrix_rank__tol_tensor, locals())
     if input.__class__ not in TENSORS or tol.__class__ not in TENSORS:
-        _answer = overridden(linalg_matrix_rank__tol_tensor, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_matrix_rank__tol_tensor, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "linalg_matrix_rank", ("input", 0, "tensor", input), ("tol", 1, "tensor", tol)
@@ -6125,8 +5912,7 @@ def linalg_matrix_power(
             raise missing_arguments("linalg_matrix_power", input=input, n=n)
         n = as_int(n, "linalg_matrix_power", "n", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_matrix_power, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_matrix_power, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_matrix_power", ("self", 0, "tensor", input))
     if out is not None:
@@ -6148,8 +5934,7 @@ def matrix_power(
             raise missing_arguments("matrix_power", input=input, n=n)
         n = as_int(n, "matrix_power", "n", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(matrix_power, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(matrix_power, locals())) is not NotImplemented:
             return _answer
         check_tensors("matrix_power", ("self", 0, "tensor", input))
     if out is not None:
@@ -6173,8 +5958,7 @@ def linalg_cond__default(
     if _words:
         return respelled(linalg_cond__default, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_cond__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_cond__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_cond", ("self", 0, "tensor", input))
     if out is not None:
@@ -6194,8 +5978,7 @@ def linalg_cond__p_str(
     if p is MISSING:
         raise missing_arguments("linalg_cond", input=input, p=p)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_cond__p_str, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_cond__p_str, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_cond", ("self", 0, "tensor", input))
     if out is not None:
@@ -6220,8 +6003,7 @@ def linalg_cross(
     if dim.__class__ is not int:
         dim = as_int(dim, "linalg_cross", "dim", 0)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(linalg_cross, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_cross, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -6252,8 +6034,7 @@ def cross(
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "cross", "dim", 3)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(cross, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cross, locals())) is not NotImplemented:
             return _answer
         check_tensors("cross", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -6279,8 +6060,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     if dim2.__class__ is not int:
         dim2 = as_int(dim2, "linalg_diagonal", "dim2", 0)
     if A.__class__ not in TENSORS:
-        _answer = overridden(linalg_diagonal, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_diagonal, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_diagonal", ("A", 0, "tensor", A))
     return A.diagonal(offset, dim1, dim2)
@@ -6301,8 +6081,7 @@ def svd_lowrank(
     if niter is not None and niter.__class__ is not int:
         niter = as_int(niter, "svd_lowrank", "niter", 3)
     if A.__class__ not in TENSORS or M.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(svd_lowrank, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(svd_lowrank, locals())) is not NotImplemented:
             return _answer
         check_tensors("svd_lowrank", ("A", 0, "tensor", A), ("M", 3, "tensor?", M))
     return lowrank_bodies.svd_lowrank(A, q, niter, M)
@@ -6322,8 +6101,7 @@ def pca_lowrank(
     if niter.__class__ is not int:
         niter = as_int(niter, "pca_lowrank", "niter", 4)
     if A.__class__ not in TENSORS:
-        _answer = overridden(pca_lowrank, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(pca_lowrank, locals())) is not NotImplemented:
             return _answer
         check_tensors("pca_lowrank", ("A", 0, "tensor", A))
     return lowrank_bodies.pca_lowrank(A, q, center, niter)
@@ -6337,8 +6115,7 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:
     if N is not None and N.__class__ is not int:
         N = as_int(N, "linalg_vander", "N", 0)
     if x.__class__ not in TENSORS:
-        _answer = overridden(linalg_vander, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_vander, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_vander", ("x", 0, "tensor", x))
     return matrix_functions_bodies.linalg_vander(x, N)
@@ -6352,8 +6129,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if N is not None and N.__class__ is not int:
         N = as_int(N, "vander", "N", 2)
     if x.__class__ not in TENSORS:
-        _answer = overridden(vander, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(vander, locals())) is not NotImplemented:
             return _answer
         check_tensors("vander", ("x", 0, "tensor", x))
     return matrix_functions_bodies.vander(x, N, increasing)
@@ -6371,8 +6147,7 @@ def linalg_tensorinv(
     if ind.__class__ is not int:
         ind = as_int(ind, "linalg_tensorinv", "ind", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_tensorinv, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_tensorinv, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_tensorinv", ("self", 0, "tensor", input))
     if out is not None:
@@ -6395,8 +6170,7 @@ def linalg_tensorsolve(
     if _words:
         return respelled(linalg_tensorsolve, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(linalg_tensorsolve, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_tensorsolve, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "linalg_tensorsolve", ("self", 0, "tensor", input), ("other", 1, "tensor", other)
@@ -6414,8 +6188,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     Puts tensors side by side: along dimension 1, vectors along their only one.
     """
     if holds_others(tensors):
-        _answer = overridden(hstack, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(hstack, locals())) is not NotImplemented:
             return _answer
         check_tensors("hstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
@@ -6429,8 +6202,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     Puts tensors on top of each other: along dimension 0, vectors as rows.
     """
     if holds_others(tensors):
-        _answer = overridden(vstack, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(vstack, locals())) is not NotImplemented:
             return _answer
         check_tensors("vstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
@@ -6444,8 +6216,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     Puts tensors behind each other: along dimension 2.
     """
     if holds_others(tensors):
-        _answer = overridden(dstack, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(dstack, locals())) is not NotImplemented:
             return _answer
         check_tensors("dstack", ("tensors", 0, "tensors", tensors))
     if out is not None:
@@ -6459,8 +6230,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
     Puts tensors side by side, vectors as columns.
     """
     if holds_others(tensors):
-        _answer = overridden(column_stack, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(column_stack, locals())) is not NotImplemented:
             return _answer
         check_tensors("column_stack", ("tensors", 0, "tensors", tensors))
     if out is not None:
@@ -6478,8 +6248,7 @@ def block_diag(*args: Any, tensors: Any = None) -> Tensor:
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "block_diag", "tensors")
     if holds_others(tensors):
-        _answer = overridden(block_diag, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(block_diag, locals())) is not NotImplemented:
             return _answer
         check_tensors("block_diag", ("tensors", 0, "tensors", tensors))
     return stacking_bodies.block_diag(tensors)
@@ -6493,8 +6262,7 @@ def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "cartesian_prod", "tensors")
     if holds_others(tensors):
-        _answer = overridden(cartesian_prod, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cartesian_prod, locals())) is not NotImplemented:
             return _answer
         check_tensors("cartesian_prod", ("tensors", 0, "tensors", tensors))
     return stacking_bodies.cartesian_prod(tensors)
@@ -6508,8 +6276,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r.__class__ is not int:
         r = as_int(r, "combinations", "r", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(combinations, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(combinations, locals())) is not NotImplemented:
             return _answer
         check_tensors("combinations", ("self", 0, "tensor", input))
     return stacking_bodies.combinations(input, r, with_replacement)
@@ -6523,8 +6290,7 @@ def trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
     if dim.__class__ is not int:
         dim = as_int(dim, "trapezoid", "dim", 0)
     if y.__class__ not in TENSORS or x.__class__ not in TENSORS:
-        _answer = overridden(trapezoid__x, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(trapezoid__x, locals())) is not NotImplemented:
             return _answer
         check_tensors("trapezoid", ("y", 0, "tensor", y), ("x", 1, "tensor", x))
     return stacking_bodies.trapezoid_x(y, x, dim)
@@ -6542,8 +6308,7 @@ def trapezoid__dx(
     if dim.__class__ is not int:
         dim = as_int(dim, "trapezoid", "dim", 0)
     if y.__class__ not in TENSORS:
-        _answer = overridden(trapezoid__dx, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(trapezoid__dx, locals())) is not NotImplemented:
             return _answer
         check_tensors("trapezoid", ("y", 0, "tensor", y))
     return stacking_bodies.trapezoid_dx(y, dx, dim)
@@ -6557,8 +6322,7 @@ def cumulative_trapezoid__x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
     if dim.__class__ is not int:
         dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
     if y.__class__ not in TENSORS or x.__class__ not in TENSORS:
-        _answer = overridden(cumulative_trapezoid__x, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cumulative_trapezoid__x, locals())) is not NotImplemented:
             return _answer
         check_tensors("cumulative_trapezoid", ("y", 0, "tensor", y), ("x", 1, "tensor", x))
     return stacking_bodies.cumulative_trapezoid_x(y, x, dim)
@@ -6576,8 +6340,7 @@ def cumulative_trapezoid__dx(
     if dim.__class__ is not int:
         dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
     if y.__class__ not in TENSORS:
-        _answer = overridden(cumulative_trapezoid__dx, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cumulative_trapezoid__dx, locals())) is not NotImplemented:
             return _answer
         check_tensors("cumulative_trapezoid", ("y", 0, "tensor", y))
     return stacking_bodies.cumulative_trapezoid_dx(y, dx, dim)
@@ -6605,8 +6368,7 @@ def gradient__default(
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(gradient__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(gradient__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("gradient", ("self", 0, "tensor", input))
     return tuple(gradient_bodies.gradient(input, spacing, dim, edge_order))
@@ -6630,8 +6392,7 @@ def gradient__scalarray(
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(gradient__scalarray, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(gradient__scalarray, locals())) is not NotImplemented:
             return _answer
         check_tensors("gradient", ("self", 0, "tensor", input))
     return tuple(gradient_bodies.gradient(input, spacing, dim, edge_order))
@@ -6655,8 +6416,7 @@ def gradient__tensorarray(
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
     if input.__class__ not in TENSORS or holds_others(spacing):
-        _answer = overridden(gradient__tensorarray, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(gradient__tensorarray, locals())) is not NotImplemented:
             return _answer
         check_tensors("gradient", ("self", 0, "tensor", input), ("spacing", 1, "tensors", spacing))
     return tuple(gradient_bodies.gradient(input, spacing, dim, edge_order))
@@ -6687,8 +6447,7 @@ def diff(
         or prepend.__class__ not in OPTIONAL_TENSORS
         or append.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(diff, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(diff, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "diff",
@@ -6725,8 +6484,7 @@ def fft_fft(
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_fft", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_fft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_fft, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_fft", ("self", 0, "tensor", input))
     if out is not None:
@@ -6754,8 +6512,7 @@ def fft_ifft(
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ifft", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_ifft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_ifft, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_ifft", ("self", 0, "tensor", input))
     if out is not None:
@@ -6783,8 +6540,7 @@ def fft_rfft(
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_rfft", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_rfft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_rfft, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_rfft", ("self", 0, "tensor", input))
     if out is not None:
@@ -6814,8 +6570,7 @@ def fft_irfft(
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_irfft", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_irfft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_irfft, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_irfft", ("self", 0, "tensor", input))
     if out is not None:
@@ -6843,8 +6598,7 @@ def fft_hfft(
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_hfft", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_hfft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_hfft, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_hfft", ("self", 0, "tensor", input))
     if out is not None:
@@ -6872,8 +6626,7 @@ def fft_ihfft(
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ihfft", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_ihfft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_ihfft, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_ihfft", ("self", 0, "tensor", input))
     if out is not None:
@@ -6897,8 +6650,7 @@ def fft_fft2(
     if _words:
         return respelled(fft_fft2, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_fft2, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_fft2, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_fft2", ("self", 0, "tensor", input))
     if out is not None:
@@ -6922,8 +6674,7 @@ def fft_ifft2(
     if _words:
         return respelled(fft_ifft2, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_ifft2, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_ifft2, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_ifft2", ("self", 0, "tensor", input))
     if out is not None:
@@ -6947,8 +6698,7 @@ def fft_rfft2(
     if _words:
         return respelled(fft_rfft2, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_rfft2, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_rfft2, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_rfft2", ("self", 0, "tensor", input))
     if out is not None:
@@ -6973,8 +6723,7 @@ def fft_irfft2(
     if _words:
         return respelled(fft_irfft2, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_irfft2, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_irfft2, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_irfft2", ("self", 0, "tensor", input))
     if out is not None:
@@ -6999,8 +6748,7 @@ def fft_hfft2(
     if _words:
         return respelled(fft_hfft2, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_hfft2, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_hfft2, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_hfft2", ("self", 0, "tensor", input))
     if out is not None:
@@ -7024,8 +6772,7 @@ def fft_ihfft2(
     if _words:
         return respelled(fft_ihfft2, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_ihfft2, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_ihfft2, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_ihfft2", ("self", 0, "tensor", input))
     if out is not None:
@@ -7049,8 +6796,7 @@ def fft_fftn(
     if _words:
         return respelled(fft_fftn, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_fftn, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_fftn, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_fftn", ("self", 0, "tensor", input))
     if out is not None:
@@ -7074,8 +6820,7 @@ def fft_ifftn(
     if _words:
         return respelled(fft_ifftn, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_ifftn, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_ifftn, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_ifftn", ("self", 0, "tensor", input))
     if out is not None:
@@ -7100,8 +6845,7 @@ def fft_rfftn(
     if _words:
         return respelled(fft_rfftn, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_rfftn, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_rfftn, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_rfftn", ("self", 0, "tensor", input))
     if out is not None:
@@ -7126,8 +6870,7 @@ def fft_irfftn(
     if _words:
         return respelled(fft_irfftn, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_irfftn, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_irfftn, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_irfftn", ("self", 0, "tensor", input))
     if out is not None:
@@ -7152,8 +6895,7 @@ def fft_hfftn(
     if _words:
         return respelled(fft_hfftn, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_hfftn, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_hfftn, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_hfftn", ("self", 0, "tensor", input))
     if out is not None:
@@ -7178,8 +6920,7 @@ def fft_ihfftn(
     if _words:
         return respelled(fft_ihfftn, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_ihfftn, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_ihfftn, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_ihfftn", ("self", 0, "tensor", input))
     if out is not None:
@@ -7266,8 +7007,7 @@ def fft_fftshift(
     if _words:
         return respelled(fft_fftshift, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_fftshift, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_fftshift, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_fftshift", ("self", 0, "tensor", input))
     return fft_bodies.fftshift(input, dim)
@@ -7283,8 +7023,7 @@ def fft_ifftshift(
     if _words:
         return respelled(fft_ifftshift, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(fft_ifftshift, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(fft_ifftshift, locals())) is not NotImplemented:
             return _answer
         check_tensors("fft_ifftshift", ("self", 0, "tensor", input))
     return fft_bodies.ifftshift(input, dim)
@@ -7663,8 +7402,7 @@ def stft(
     if win_length is not None and win_length.__class__ is not int:
         win_length = as_int(win_length, "stft", "win_length", 4)
     if input.__class__ not in TENSORS or window.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(stft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(stft, locals())) is not NotImplemented:
             return _answer
         check_tensors("stft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
     return stft_bodies.stft(
@@ -7711,8 +7449,7 @@ def istft(
     if length is not None and length.__class__ is not int:
         length = as_int(length, "istft", "length", 9)
     if input.__class__ not in TENSORS or window.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(istft, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(istft, locals())) is not NotImplemented:
             return _answer
         check_tensors("istft", ("self", 0, "tensor", input), ("window", 4, "tensor?", window))
     return stft_bodies.istft(
@@ -7737,8 +7474,7 @@ def _vector_norm_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = No
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "_vector_norm_of_all", "dtype", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(_vector_norm_of_all, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_vector_norm_of_all, locals())) is not NotImplemented:
             return _answer
         check_tensors("_vector_norm_of_all", ("self", 0, "tensor", input))
     return ops.linalg_vector_norm(input, ord, dtype=dtype)
@@ -7752,8 +7488,7 @@ def _power_sum_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "_power_sum_of_all", "dtype", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(_power_sum_of_all, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_power_sum_of_all, locals())) is not NotImplemented:
             return _answer
         check_tensors("_power_sum_of_all", ("self", 0, "tensor", input))
     return (input if dtype is None else input.to(dtype)).abs().pow(ord).sum()
@@ -7784,8 +7519,7 @@ def linalg_matrix_norm__default(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_matrix_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_matrix_norm__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_matrix_norm__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -7818,8 +7552,7 @@ def linalg_matrix_norm__str_ord(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_matrix_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_matrix_norm__str_ord, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_matrix_norm__str_ord, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_matrix_norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -7855,8 +7588,7 @@ def linalg_norm__default(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_norm__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_norm__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -7888,8 +7620,7 @@ def linalg_norm__ord_str(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(linalg_norm__ord_str, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_norm__ord_str, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -7913,8 +7644,7 @@ def nuclear_norm__default(
     if _words:
         return respelled(nuclear_norm__default, locals())
     if input.__class__ not in TENSORS:
-        _answer = overridden(nuclear_norm__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nuclear_norm__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("nuclear_norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -7939,8 +7669,7 @@ def nuclear_norm__dim(
     if dim is MISSING:
         raise missing_arguments("nuclear_norm", input=input, dim=dim)
     if input.__class__ not in TENSORS:
-        _answer = overridden(nuclear_norm__dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nuclear_norm__dim, locals())) is not NotImplemented:
             return _answer
         check_tensors("nuclear_norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -7968,8 +7697,7 @@ def norm__str(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "norm", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(norm__str, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(norm__str, locals())) is not NotImplemented:
             return _answer
         check_tensors("norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -7999,8 +7727,7 @@ def norm__default(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "norm", "dtype", 0)
     if input.__class__ not in TENSORS:
-        _answer = overridden(norm__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(norm__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("norm", ("self", 0, "tensor", input))
     if out is not None:
@@ -8023,8 +7750,7 @@ def dist(
     if _words:
         return respelled(dist, locals())
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(dist, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(dist, locals())) is not NotImplemented:
             return _answer
         check_tensors("dist", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     if out is not None:
@@ -8054,8 +7780,7 @@ def renorm(
             raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
     if input.__class__ not in TENSORS:
-        _answer = overridden(renorm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(renorm, locals())) is not NotImplemented:
             return _answer
         check_tensors("renorm", ("self", 0, "tensor", input))
     if out is not None:
@@ -8103,8 +7828,7 @@ def norm_except_dim(
     if dim.__class__ is not int:
         dim = as_int(dim, "norm_except_dim", "dim", 3)
     if v.__class__ not in TENSORS:
-        _answer = overridden(norm_except_dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(norm_except_dim, locals())) is not NotImplemented:
             return _answer
         check_tensors("norm_except_dim", ("v", 0, "tensor", v))
     return norms_bodies.norm_except_dim(v, pow, dim)
@@ -8134,8 +7858,7 @@ def nll_loss(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(nll_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(nll_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "nll_loss",
@@ -8173,8 +7896,7 @@ def cross_entropy(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(cross_entropy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cross_entropy, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "cross_entropy",
@@ -8205,8 +7927,7 @@ def mse_loss(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(mse_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(mse_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "mse_loss",
@@ -8235,8 +7956,7 @@ def l1_loss(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(l1_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(l1_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "l1_loss",
@@ -8261,8 +7981,7 @@ def smooth_l1_loss(
     `0.5 * d**2 / beta` where the distance `d` is below `beta`, and `d - 0.5 * beta` above.
     """
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
-        _answer = overridden(smooth_l1_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(smooth_l1_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "smooth_l1_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
@@ -8287,8 +8006,7 @@ def huber_loss(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(huber_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(huber_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "huber_loss",
@@ -8317,8 +8035,7 @@ def poisson_nll_loss(
     With `log_input=False` the rate is `input` itself. `full` adds Stirling's term.
     """
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
-        _answer = overridden(poisson_nll_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(poisson_nll_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "poisson_nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
@@ -8346,8 +8063,7 @@ def gaussian_nll_loss(
         or target.__class__ not in TENSORS
         or var.__class__ not in PLAIN
     ):
-        _answer = overridden(gaussian_nll_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(gaussian_nll_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "gaussian_nll_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
@@ -8375,8 +8091,7 @@ def binary_cross_entropy(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(binary_cross_entropy, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(binary_cross_entropy, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "binary_cross_entropy",
@@ -8411,8 +8126,9 @@ def binary_cross_entropy_with_logits(
         or weight.__class__ not in OPTIONAL_TENSORS
         or pos_weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(binary_cross_entropy_with_logits, locals())
-        if _answer is not NotImplemented:
+        if (
+            _answer := overridden(binary_cross_entropy_with_logits, locals())
+        ) is not NotImplemented:
             return _answer
         check_tensors(
             "binary_cross_entropy_with_logits",
@@ -8443,8 +8159,7 @@ def kl_div(
     which is the divergence as mathematicians define it.
     """
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
-        _answer = overridden(kl_div, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(kl_div, locals())) is not NotImplemented:
             return _answer
         check_tensors("kl_div", ("input", 0, "tensor", input), ("target", 1, "tensor", target))
     return losses_bodies.kl_div(input, target, size_average, reduce, reduction, log_target)
@@ -8464,8 +8179,7 @@ def hinge_embedding_loss(
     `input` where the target is 1, `max(0, margin - input)` where it is -1.
     """
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
-        _answer = overridden(hinge_embedding_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(hinge_embedding_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "hinge_embedding_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
@@ -8494,8 +8208,7 @@ def cosine_embedding_loss(
         or input2.__class__ not in TENSORS
         or target.__class__ not in TENSORS
     ):
-        _answer = overridden(cosine_embedding_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cosine_embedding_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "cosine_embedding_loss",
@@ -8527,8 +8240,7 @@ def margin_ranking_loss(
         or input2.__class__ not in TENSORS
         or target.__class__ not in TENSORS
     ):
-        _answer = overridden(margin_ranking_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(margin_ranking_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "margin_ranking_loss",
@@ -8554,8 +8266,7 @@ def soft_margin_loss(
     `log(1 + exp(-target * input))`, for targets 1 and -1.
     """
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
-        _answer = overridden(soft_margin_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(soft_margin_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "soft_margin_loss", ("input", 0, "tensor", input), ("target", 1, "tensor", target)
@@ -8588,8 +8299,7 @@ def triplet_margin_loss(
         or positive.__class__ not in TENSORS
         or negative.__class__ not in TENSORS
     ):
-        _answer = overridden(triplet_margin_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(triplet_margin_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "triplet_margin_loss",
@@ -8624,8 +8334,7 @@ def multi_margin_loss(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(multi_margin_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(multi_margin_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "multi_margin_loss",
@@ -8656,8 +8365,7 @@ def multilabel_soft_margin_loss(
         or target.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(multilabel_soft_margin_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(multilabel_soft_margin_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "multilabel_soft_margin_loss",
@@ -8694,8 +8402,7 @@ def conv1d__default(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv1d__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv1d__default, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv1d",
@@ -8727,8 +8434,7 @@ def conv1d__padding(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv1d__padding, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv1d__padding, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv1d",
@@ -8763,8 +8469,7 @@ def conv2d__default(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv2d__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv2d__default, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv2d",
@@ -8796,8 +8501,7 @@ def conv2d__padding(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv2d__padding, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv2d__padding, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv2d",
@@ -8832,8 +8536,7 @@ def conv3d__default(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv3d__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv3d__default, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv3d",
@@ -8865,8 +8568,7 @@ def conv3d__padding(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv3d__padding, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv3d__padding, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv3d",
@@ -8902,8 +8604,7 @@ def conv_transpose1d(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv_transpose1d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv_transpose1d, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv_transpose1d",
@@ -8941,8 +8642,7 @@ def conv_transpose2d(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv_transpose2d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv_transpose2d, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv_transpose2d",
@@ -8980,8 +8680,7 @@ def conv_transpose3d(
         or weight.__class__ not in TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(conv_transpose3d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(conv_transpose3d, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "conv_transpose3d",
@@ -9011,8 +8710,7 @@ def max_pool1d(
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(max_pool1d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max_pool1d, locals())) is not NotImplemented:
             return _answer
         check_tensors("max_pool1d", ("input", 0, "tensor", input))
     return pooling_bodies.max_pool1d(
@@ -9037,8 +8735,7 @@ def max_pool2d(
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(max_pool2d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max_pool2d, locals())) is not NotImplemented:
             return _answer
         check_tensors("max_pool2d", ("input", 0, "tensor", input))
     return pooling_bodies.max_pool2d(
@@ -9063,8 +8760,7 @@ def max_pool3d(
     `stride` is the kernel size by default. `ceil_mode` allows a last window that is cut off.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(max_pool3d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max_pool3d, locals())) is not NotImplemented:
             return _answer
         check_tensors("max_pool3d", ("input", 0, "tensor", input))
     return pooling_bodies.max_pool3d(
@@ -9086,8 +8782,7 @@ def avg_pool1d(
     Returns the mean of each window along the last dimension.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(avg_pool1d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(avg_pool1d, locals())) is not NotImplemented:
             return _answer
         check_tensors("avg_pool1d", ("self", 0, "tensor", input))
     return pooling_bodies.avg_pool1d(
@@ -9103,8 +8798,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Tens
     None in `output_size` keeps the input's size there.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(adaptive_avg_pool2d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(adaptive_avg_pool2d, locals())) is not NotImplemented:
             return _answer
         check_tensors("adaptive_avg_pool2d", ("input", 0, "tensor", input))
     return pooling_bodies.adaptive_avg_pool2d(input, output_size)
@@ -9118,8 +8812,7 @@ def adaptive_max_pool2d(
     Returns the largest element of each of `output_size` windows; with `return_indices` also where.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(adaptive_max_pool2d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(adaptive_max_pool2d, locals())) is not NotImplemented:
             return _answer
         check_tensors("adaptive_max_pool2d", ("input", 0, "tensor", input))
     return pooling_bodies.adaptive_max_pool2d(input, output_size, return_indices)
@@ -9133,8 +8826,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int]) -> Tens
     None in `output_size` keeps the input's size there.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(adaptive_avg_pool3d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(adaptive_avg_pool3d, locals())) is not NotImplemented:
             return _answer
         check_tensors("adaptive_avg_pool3d", ("input", 0, "tensor", input))
     return pooling_bodies.adaptive_avg_pool3d(input, output_size)
@@ -9148,8 +8840,7 @@ def adaptive_max_pool3d(
     Returns the largest element of each of `output_size` windows; with `return_indices` also where.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(adaptive_max_pool3d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(adaptive_max_pool3d, locals())) is not NotImplemented:
             return _answer
         check_tensors("adaptive_max_pool3d", ("input", 0, "tensor", input))
     return pooling_bodies.adaptive_max_pool3d(input, output_size, return_indices)
@@ -9161,8 +8852,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int]) -> Tens
     Returns the mean of each of `output_size` windows along the last dimension.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(adaptive_avg_pool1d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(adaptive_avg_pool1d, locals())) is not NotImplemented:
             return _answer
         check_tensors("adaptive_avg_pool1d", ("self", 0, "tensor", input))
     return pooling_bodies.adaptive_avg_pool1d(input, output_size)
@@ -9176,8 +8866,7 @@ def adaptive_max_pool1d(
     Returns the largest element of each of `output_size` windows along the last dimension.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(adaptive_max_pool1d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(adaptive_max_pool1d, locals())) is not NotImplemented:
             return _answer
         check_tensors("adaptive_max_pool1d", ("input", 0, "tensor", input))
     return pooling_bodies.adaptive_max_pool1d(input, output_size, return_indices)
@@ -9197,8 +8886,7 @@ def max_unpool1d(
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool1d`.
     """
     if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
-        _answer = overridden(max_unpool1d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max_unpool1d, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "max_unpool1d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
@@ -9220,8 +8908,7 @@ def max_unpool2d(
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool2d`.
     """
     if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
-        _answer = overridden(max_unpool2d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max_unpool2d, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "max_unpool2d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
@@ -9243,8 +8930,7 @@ def max_unpool3d(
     Puts each maximum back in its place, with zeros elsewhere: a partial inverse of `max_pool3d`.
     """
     if input.__class__ not in TENSORS or indices.__class__ not in TENSORS:
-        _answer = overridden(max_unpool3d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max_unpool3d, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "max_unpool3d", ("input", 0, "tensor", input), ("indices", 1, "tensor", indices)
@@ -9258,8 +8944,7 @@ def var__default(input: Tensor, unbiased: bool) -> Tensor:
     Returns the variance of all elements, with Bessel's correction if `unbiased`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(var__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(var__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("var", ("self", 0, "tensor", input))
     return statistics_bodies.var_of_all(input, unbiased)
@@ -9283,8 +8968,7 @@ def var__dim(
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("var", input=input, dim=dim, unbiased=unbiased)
     if input.__class__ not in TENSORS:
-        _answer = overridden(var__dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(var__dim, locals())) is not NotImplemented:
             return _answer
         check_tensors("var", ("self", 0, "tensor", input))
     if out is not None:
@@ -9298,8 +8982,7 @@ def std__default(input: Tensor, unbiased: bool) -> Tensor:
     Returns the standard deviation of all elements, with Bessel's correction if `unbiased`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(std__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(std__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("std", ("self", 0, "tensor", input))
     return statistics_bodies.std_of_all(input, unbiased)
@@ -9323,8 +9006,7 @@ def std__dim(
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("std", input=input, dim=dim, unbiased=unbiased)
     if input.__class__ not in TENSORS:
-        _answer = overridden(std__dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(std__dim, locals())) is not NotImplemented:
             return _answer
         check_tensors("std", ("self", 0, "tensor", input))
     if out is not None:
@@ -9338,8 +9020,7 @@ def var_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     Returns the variance and the mean of all elements.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(var_mean__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(var_mean__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("var_mean", ("self", 0, "tensor", input))
     return statistics_bodies.var_mean_of_all(input, unbiased)
@@ -9361,8 +9042,7 @@ def var_mean__dim(
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("var_mean", input=input, dim=dim, unbiased=unbiased)
     if input.__class__ not in TENSORS:
-        _answer = overridden(var_mean__dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(var_mean__dim, locals())) is not NotImplemented:
             return _answer
         check_tensors("var_mean", ("self", 0, "tensor", input))
     return statistics_bodies.var_mean_over(input, dim, unbiased, keepdim)
@@ -9374,8 +9054,7 @@ def std_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     Returns the standard deviation and the mean of all elements.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(std_mean__default, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(std_mean__default, locals())) is not NotImplemented:
             return _answer
         check_tensors("std_mean", ("self", 0, "tensor", input))
     return statistics_bodies.std_mean_of_all(input, unbiased)
@@ -9397,8 +9076,7 @@ def std_mean__dim(
     if dim is MISSING or unbiased is MISSING:
         raise missing_arguments("std_mean", input=input, dim=dim, unbiased=unbiased)
     if input.__class__ not in TENSORS:
-        _answer = overridden(std_mean__dim, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(std_mean__dim, locals())) is not NotImplemented:
             return _answer
         check_tensors("std_mean", ("self", 0, "tensor", input))
     return statistics_bodies.std_mean_over(input, dim, unbiased, keepdim)
@@ -9427,8 +9105,7 @@ def cov(
         or fweights.__class__ not in OPTIONAL_TENSORS
         or aweights.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(cov, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cov, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "cov",
@@ -9445,8 +9122,7 @@ def corrcoef(input: Tensor) -> Tensor:
     Returns Pearson's correlation coefficients of variables held in rows.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(corrcoef, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(corrcoef, locals())) is not NotImplemented:
             return _answer
         check_tensors("corrcoef", ("self", 0, "tensor", input))
     return statistics_bodies.corrcoef(input)
@@ -9477,8 +9153,7 @@ def batch_norm(
         or weight.__class__ not in OPTIONAL_TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(batch_norm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(batch_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "batch_norm",
@@ -9512,8 +9187,7 @@ def layer_norm(
         or weight.__class__ not in OPTIONAL_TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(layer_norm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(layer_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "layer_norm",
@@ -9543,8 +9217,7 @@ def group_norm(
         or weight.__class__ not in OPTIONAL_TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(group_norm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(group_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "group_norm",
@@ -9578,8 +9251,7 @@ def instance_norm(
         or weight.__class__ not in OPTIONAL_TENSORS
         or bias.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(instance_norm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(instance_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "instance_norm",
@@ -9606,8 +9278,7 @@ def rms_norm(
     Divides by the root of the mean square over the last dimensions, then multiplies by `weight`.
     """
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(rms_norm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(rms_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors("rms_norm", ("input", 0, "tensor", input), ("weight", 2, "tensor?", weight))
     return normalization_bodies.rms_norm(input, normalized_shape, weight, eps)
@@ -9624,8 +9295,7 @@ def local_response_norm(
     if size.__class__ is not int:
         size = as_int(size, "local_response_norm", "size", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(local_response_norm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(local_response_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors("local_response_norm", ("input", 0, "tensor", input))
     return normalization_bodies.local_response_norm(input, size, alpha, beta, k)
@@ -9641,8 +9311,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     if dim.__class__ is not int:
         dim = as_int(dim, "cosine_similarity", "dim", 3)
     if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
-        _answer = overridden(cosine_similarity, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cosine_similarity, locals())) is not NotImplemented:
             return _answer
         check_tensors("cosine_similarity", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
     return pixel_shuffle_bodies.cosine_similarity(x1, x2, dim, eps)
@@ -9657,8 +9326,7 @@ def pairwise_distance(
     Returns the `p`-norm of `x1 - x2 + eps` over the last dimension.
     """
     if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
-        _answer = overridden(pairwise_distance, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(pairwise_distance, locals())) is not NotImplemented:
             return _answer
         check_tensors("pairwise_distance", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
     return pixel_shuffle_bodies.pairwise_distance(x1, x2, p, eps, keepdim)
@@ -9677,8 +9345,7 @@ def cdist(
     always, "donot_use_mm_for_euclid_dist" never.
     """
     if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
-        _answer = overridden(cdist, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(cdist, locals())) is not NotImplemented:
             return _answer
         check_tensors("cdist", ("x1", 0, "tensor", x1), ("x2", 1, "tensor", x2))
     return cdist_bodies.cdist(x1, x2, p, compute_mode)
@@ -9690,8 +9357,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     Returns the `p`-norm distances between all pairs of rows, those above the diagonal in order.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(pdist, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(pdist, locals())) is not NotImplemented:
             return _answer
         check_tensors("pdist", ("self", 0, "tensor", input))
     return cdist_bodies.pdist(input, p)
@@ -9707,8 +9373,7 @@ def pad(
     `mode` is `'constant'` (with `value`), `'reflect'`, `'replicate'` or `'circular'`.
     """
     if input.__class__ not in TENSORS:
-        _answer = overridden(globals()["pad"], locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(globals()["pad"], locals())) is not NotImplemented:
             return _answer
         check_tensors("pad", ("input", 0, "tensor", input))
     return pixel_shuffle_bodies.pad(input, pad, mode, value)
@@ -9722,8 +9387,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     if upscale_factor.__class__ is not int:
         upscale_factor = as_int(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(pixel_shuffle, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(pixel_shuffle, locals())) is not NotImplemented:
             return _answer
         check_tensors("pixel_shuffle", ("self", 0, "tensor", input))
     return pixel_shuffle_bodies.pixel_shuffle(input, upscale_factor)
@@ -9737,8 +9401,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     if downscale_factor.__class__ is not int:
         downscale_factor = as_int(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(pixel_unshuffle, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(pixel_unshuffle, locals())) is not NotImplemented:
             return _answer
         check_tensors("pixel_unshuffle", ("self", 0, "tensor", input))
     return pixel_shuffle_bodies.pixel_unshuffle(input, downscale_factor)
@@ -9752,8 +9415,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if groups.__class__ is not int:
         groups = as_int(groups, "channel_shuffle", "groups", 2)
     if input.__class__ not in TENSORS:
-        _answer = overridden(channel_shuffle, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(channel_shuffle, locals())) is not NotImplemented:
             return _answer
         check_tensors("channel_shuffle", ("self", 0, "tensor", input))
     return pixel_shuffle_bodies.channel_shuffle(input, groups)
@@ -9772,8 +9434,7 @@ def grid_sampler_2d(
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "grid_sampler_2d", "padding_mode", 4)
     if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
-        _answer = overridden(grid_sampler_2d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(grid_sampler_2d, locals())) is not NotImplemented:
             return _answer
         check_tensors("grid_sampler_2d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
     return sampling_bodies.grid_sampler_2d(
@@ -9794,8 +9455,7 @@ def grid_sampler_3d(
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "grid_sampler_3d", "padding_mode", 4)
     if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
-        _answer = overridden(grid_sampler_3d, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(grid_sampler_3d, locals())) is not NotImplemented:
             return _answer
         check_tensors("grid_sampler_3d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
     return sampling_bodies.grid_sampler_3d(
@@ -9818,8 +9478,7 @@ def _grid_sampler_steps(
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "_grid_sampler_steps", "padding_mode", 4)
     if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
-        _answer = overridden(_grid_sampler_steps, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_grid_sampler_steps, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "_grid_sampler_steps", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid)
@@ -9847,8 +9506,7 @@ def grid_sample(
     `border`, or its `reflection`.
     """
     if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
-        _answer = overridden(grid_sample, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(grid_sample, locals())) is not NotImplemented:
             return _answer
         check_tensors("grid_sample", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
     return sampling_bodies.grid_sample(input, grid, mode, padding_mode, align_corners)
@@ -9862,8 +9520,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     Shape: theta (N, d, d + 1), size (N, C, *S) of d dims S -> (N, *S, d).
     """
     if theta.__class__ not in TENSORS:
-        _answer = overridden(affine_grid, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(affine_grid, locals())) is not NotImplemented:
             return _answer
         check_tensors("affine_grid", ("theta", 0, "tensor", theta))
     return sampling_bodies.affine_grid(theta, size, align_corners)
@@ -9876,8 +9533,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
         `nn.functional.affine_grid`.
     """
     if theta.__class__ not in TENSORS:
-        _answer = overridden(affine_grid_generator, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(affine_grid_generator, locals())) is not NotImplemented:
             return _answer
         check_tensors("affine_grid_generator", ("theta", 0, "tensor", theta))
     return sampling_bodies.affine_grid_generator(theta, size, align_corners)
@@ -9897,8 +9553,7 @@ def _attention_steps(
         or value.__class__ not in TENSORS
         or mask.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(_attention_steps, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_attention_steps, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "_attention_steps",
@@ -9931,8 +9586,7 @@ def rnn_tanh_cell(
         or b_ih.__class__ not in OPTIONAL_TENSORS
         or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(rnn_tanh_cell, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(rnn_tanh_cell, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "rnn_tanh_cell",
@@ -9967,8 +9621,7 @@ def rnn_relu_cell(
         or b_ih.__class__ not in OPTIONAL_TENSORS
         or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(rnn_relu_cell, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(rnn_relu_cell, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "rnn_relu_cell",
@@ -10003,8 +9656,7 @@ def gru_cell(
         or b_ih.__class__ not in OPTIONAL_TENSORS
         or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(gru_cell, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(gru_cell, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "gru_cell",
@@ -10039,8 +9691,7 @@ def lstm_cell(
         or b_ih.__class__ not in OPTIONAL_TENSORS
         or b_hh.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(lstm_cell, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(lstm_cell, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "lstm_cell",
@@ -10068,8 +9719,7 @@ def _lstm_steps(
         or hidden.__class__ not in TENSORS
         or cell.__class__ not in TENSORS
     ):
-        _answer = overridden(_lstm_steps, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_lstm_steps, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "_lstm_steps",
@@ -10095,8 +9745,7 @@ def _gru_steps(
         or bias_hh.__class__ not in OPTIONAL_TENSORS
         or hidden.__class__ not in TENSORS
     ):
-        _answer = overridden(_gru_steps, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_gru_steps, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "_gru_steps",
@@ -10121,8 +9770,7 @@ def _rnn_steps(
         or weight_hh.__class__ not in TENSORS
         or hidden.__class__ not in TENSORS
     ):
-        _answer = overridden(_rnn_steps, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(_rnn_steps, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "_rnn_steps",
@@ -10425,8 +10073,7 @@ def masked_amax(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_amax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_amax, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_amax, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_amax", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.amax(input, dim, keepdim, dtype, mask)
@@ -10452,8 +10099,7 @@ def masked_amin(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_amin", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_amin, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_amin, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_amin", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.amin(input, dim, keepdim, dtype, mask)
@@ -10481,8 +10127,7 @@ def masked_argmax(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_argmax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_argmax, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_argmax, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_argmax", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.argmax(input, dim, keepdim, dtype, mask)
@@ -10510,8 +10155,7 @@ def masked_argmin(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_argmin", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_argmin, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_argmin, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_argmin", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.argmin(input, dim, keepdim, dtype, mask)
@@ -10538,8 +10182,7 @@ def masked_cumprod(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_cumprod", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_cumprod, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_cumprod, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_cumprod", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
     return masked_bodies.cumprod(input, dim, dtype, mask)
@@ -10566,8 +10209,7 @@ def masked_cumsum(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_cumsum", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_cumsum, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_cumsum, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_cumsum", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
     return masked_bodies.cumsum(input, dim, dtype, mask)
@@ -10595,8 +10237,7 @@ def masked_log_softmax(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_log_softmax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_log_softmax, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_log_softmax, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "masked_log_softmax", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask)
@@ -10625,8 +10266,7 @@ def masked_softmax(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_softmax", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_softmax, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_softmax, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_softmax", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
     return masked_bodies.softmax(input, dim, dtype, mask)
@@ -10653,8 +10293,7 @@ def masked_softmin(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_softmin", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_softmin, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_softmin, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_softmin", ("self", 0, "tensor", input), ("mask", 3, "tensor?", mask))
     return masked_bodies.softmin(input, dim, dtype, mask)
@@ -10684,8 +10323,7 @@ def masked_logaddexp(
         or input_mask.__class__ not in OPTIONAL_TENSORS
         or other_mask.__class__ not in OPTIONAL_TENSORS
     ):
-        _answer = overridden(masked_logaddexp, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_logaddexp, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "masked_logaddexp",
@@ -10716,8 +10354,7 @@ def masked_logsumexp(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_logsumexp", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_logsumexp, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_logsumexp, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "masked_logsumexp", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask)
@@ -10744,8 +10381,7 @@ def masked_mean(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_mean", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_mean, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_mean, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_mean", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.mean(input, dim, keepdim, dtype, mask)
@@ -10772,8 +10408,7 @@ def masked_median(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_median", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_median, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_median, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_median", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.median(input, dim, keepdim, dtype, mask)
@@ -10799,8 +10434,7 @@ def masked_norm(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_norm", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_norm, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_norm", ("self", 0, "tensor", input), ("mask", 5, "tensor?", mask))
     return masked_bodies.norm(input, ord, dim, keepdim, dtype, mask)
@@ -10832,8 +10466,7 @@ def masked_normalize(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_normalize", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_normalize, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_normalize, locals())) is not NotImplemented:
             return _answer
         check_tensors(
             "masked_normalize", ("self", 0, "tensor", input), ("mask", 5, "tensor?", mask)
@@ -10860,8 +10493,7 @@ def masked_prod(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_prod", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_prod, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_prod, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_prod", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.prod(input, dim, keepdim, dtype, mask)
@@ -10888,8 +10520,7 @@ def masked_std(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_std", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_std, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_std, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_std", ("self", 0, "tensor", input), ("mask", 6, "tensor?", mask))
     return masked_bodies.std(input, dim, unbiased, correction, keepdim, dtype, mask)
@@ -10916,8 +10547,7 @@ def masked_var(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_var", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_var, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_var, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_var", ("self", 0, "tensor", input), ("mask", 6, "tensor?", mask))
     return masked_bodies.var(input, dim, unbiased, correction, keepdim, dtype, mask)
@@ -10942,8 +10572,7 @@ def masked_sum(
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_sum", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
-        _answer = overridden(masked_sum, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(masked_sum, locals())) is not NotImplemented:
             return _answer
         check_tensors("masked_sum", ("self", 0, "tensor", input), ("mask", 4, "tensor?", mask))
     return masked_bodies.sum(input, dim, keepdim, dtype, mask)

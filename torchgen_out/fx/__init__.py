@@ -29,16 +29,6 @@ symbolic_trace = absent.function("torch.fx.symbolic_trace", _REMEDY)
 wrap = absent.mark("torch.fx.wrap")
 
 __all__ = [
-    "Graph",
-    "GraphModule",
-    "Interpreter",
-    "Node",
-    "Proxy",
-    "Tracer",
-    "Transformer",
-    "has_side_effect",
-    "map_arg",
-    "replace_pattern",
-    "symbolic_trace",
-    "wrap",
-]
+    "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer",
+    "has_side_effect", "map_arg", "replace_pattern", "symbolic_trace", "wrap",
+]  # fmt: skip

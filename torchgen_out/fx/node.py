@@ -15,9 +15,5 @@ Argument = object
 Target = object
 
 __all__ = [
-    "Argument",
-    "Node",
-    "Target",
-    "map_aggregate",
-    "map_arg",
-]
+    "Argument", "Node", "Target", "map_aggregate", "map_arg",
+]  # fmt: skip

@@ -13,10 +13,6 @@ from torchgen_out._runtime.library.nn.convolution_gradients import (
 )
 
 __all__ = [
-    "conv1d_input",
-    "conv1d_weight",
-    "conv2d_input",
-    "conv2d_weight",
-    "conv3d_input",
+    "conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input",
     "conv3d_weight",
-]
+]  # fmt: skip

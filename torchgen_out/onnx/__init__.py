@@ -26,14 +26,7 @@ register_custom_op_symbolic = absent.answer("torch.onnx.register_custom_op_symbo
 unregister_custom_op_symbolic = absent.answer("torch.onnx.unregister_custom_op_symbolic", None)
 
 __all__ = [
-    "ExportOptions",
-    "ONNXProgram",
-    "OnnxExporterError",
-    "OperatorExportTypes",
-    "TrainingMode",
-    "dynamo_export",
-    "export",
-    "is_in_onnx_export",
-    "register_custom_op_symbolic",
+    "ExportOptions", "ONNXProgram", "OnnxExporterError", "OperatorExportTypes", "TrainingMode",
+    "dynamo_export", "export", "is_in_onnx_export", "register_custom_op_symbolic",
     "unregister_custom_op_symbolic",
-]
+]  # fmt: skip

@@ -8,1815 +8,1322 @@ from torchgen_out._runtime.autograd.fused import BackwardKernel
 from torchgen_out.kernels import pointwise as kernels
 
 _polar_real_backward_abs_angle = BackwardKernel(
-    kernels._polar_real_backward_abs_angle,
-    gradients._polar_real_backward_abs_angle,
-    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
-    ("abs", "angle"),
-)
+    kernels._polar_real_backward_abs_angle, gradients._polar_real_backward_abs_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"}, ("abs", "angle"),
+)  # fmt: skip
 
 _polar_real_backward_abs = BackwardKernel(
-    kernels._polar_real_backward_abs,
-    gradients._polar_real_backward_abs,
-    {"grad": "tensor", "angle": "tensor"},
-    ("abs",),
-)
+    kernels._polar_real_backward_abs, gradients._polar_real_backward_abs,
+    {"grad": "tensor", "angle": "tensor"}, ("abs",),
+)  # fmt: skip
 
 _polar_real_backward_angle = BackwardKernel(
-    kernels._polar_real_backward_angle,
-    gradients._polar_real_backward_angle,
-    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
-    ("angle",),
-)
+    kernels._polar_real_backward_angle, gradients._polar_real_backward_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"}, ("angle",),
+)  # fmt: skip
 
 _polar_imag_backward_abs_angle = BackwardKernel(
-    kernels._polar_imag_backward_abs_angle,
-    gradients._polar_imag_backward_abs_angle,
-    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
-    ("abs", "angle"),
-)
+    kernels._polar_imag_backward_abs_angle, gradients._polar_imag_backward_abs_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"}, ("abs", "angle"),
+)  # fmt: skip
 
 _polar_imag_backward_abs = BackwardKernel(
-    kernels._polar_imag_backward_abs,
-    gradients._polar_imag_backward_abs,
-    {"grad": "tensor", "angle": "tensor"},
-    ("abs",),
-)
+    kernels._polar_imag_backward_abs, gradients._polar_imag_backward_abs,
+    {"grad": "tensor", "angle": "tensor"}, ("abs",),
+)  # fmt: skip
 
 _polar_imag_backward_angle = BackwardKernel(
-    kernels._polar_imag_backward_angle,
-    gradients._polar_imag_backward_angle,
-    {"grad": "tensor", "abs": "tensor", "angle": "tensor"},
-    ("angle",),
-)
+    kernels._polar_imag_backward_angle, gradients._polar_imag_backward_angle,
+    {"grad": "tensor", "abs": "tensor", "angle": "tensor"}, ("angle",),
+)  # fmt: skip
 
 addcdiv_backward_self_tensor1_tensor2 = BackwardKernel(
-    kernels.addcdiv_backward_self_tensor1_tensor2,
-    gradients.addcdiv_backward_self_tensor1_tensor2,
-    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
-    ("self", "tensor1", "tensor2"),
+    kernels.addcdiv_backward_self_tensor1_tensor2, gradients.addcdiv_backward_self_tensor1_tensor2,
+    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"}, ("self", "tensor1", "tensor2"),
     values={"value": "scalar"},
-)
+)  # fmt: skip
 
 addcdiv_backward_self_tensor1 = BackwardKernel(
-    kernels.addcdiv_backward_self_tensor1,
-    gradients.addcdiv_backward_self_tensor1,
-    {"grad": "tensor", "tensor2": "tensor"},
-    ("self", "tensor1"),
-    values={"value": "scalar"},
-)
+    kernels.addcdiv_backward_self_tensor1, gradients.addcdiv_backward_self_tensor1,
+    {"grad": "tensor", "tensor2": "tensor"}, ("self", "tensor1"), values={"value": "scalar"},
+)  # fmt: skip
 
 addcdiv_backward_self_tensor2 = BackwardKernel(
-    kernels.addcdiv_backward_self_tensor2,
-    gradients.addcdiv_backward_self_tensor2,
-    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
-    ("self", "tensor2"),
+    kernels.addcdiv_backward_self_tensor2, gradients.addcdiv_backward_self_tensor2,
+    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"}, ("self", "tensor2"),
     values={"value": "scalar"},
-)
+)  # fmt: skip
 
 addcdiv_backward_tensor1_tensor2 = BackwardKernel(
-    kernels.addcdiv_backward_tensor1_tensor2,
-    gradients.addcdiv_backward_tensor1_tensor2,
-    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
-    ("tensor1", "tensor2"),
+    kernels.addcdiv_backward_tensor1_tensor2, gradients.addcdiv_backward_tensor1_tensor2,
+    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"}, ("tensor1", "tensor2"),
     values={"value": "scalar"},
-)
+)  # fmt: skip
 
 addcdiv_backward_self = BackwardKernel(
-    kernels.addcdiv_backward_self,
-    gradients.addcdiv_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-)
+    kernels.addcdiv_backward_self, gradients.addcdiv_backward_self, {"grad": "tensor"}, ("self",),
+)  # fmt: skip
 
 addcdiv_backward_tensor1 = BackwardKernel(
-    kernels.addcdiv_backward_tensor1,
-    gradients.addcdiv_backward_tensor1,
-    {"grad": "tensor", "tensor2": "tensor"},
-    ("tensor1",),
-    values={"value": "scalar"},
-)
+    kernels.addcdiv_backward_tensor1, gradients.addcdiv_backward_tensor1,
+    {"grad": "tensor", "tensor2": "tensor"}, ("tensor1",), values={"value": "scalar"},
+)  # fmt: skip
 
 addcdiv_backward_tensor2 = BackwardKernel(
-    kernels.addcdiv_backward_tensor2,
-    gradients.addcdiv_backward_tensor2,
-    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
-    ("tensor2",),
+    kernels.addcdiv_backward_tensor2, gradients.addcdiv_backward_tensor2,
+    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"}, ("tensor2",),
     values={"value": "scalar"},
-)
+)  # fmt: skip
 
 addcmul_backward_self_tensor1_tensor2 = BackwardKernel(
-    kernels.addcmul_backward_self_tensor1_tensor2,
-    gradients.addcmul_backward_self_tensor1_tensor2,
-    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
-    ("self", "tensor1", "tensor2"),
+    kernels.addcmul_backward_self_tensor1_tensor2, gradients.addcmul_backward_self_tensor1_tensor2,
+    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"}, ("self", "tensor1", "tensor2"),
     values={"value": "scalar"},
-)
+)  # fmt: skip
 
 addcmul_backward_self_tensor1 = BackwardKernel(
-    kernels.addcmul_backward_self_tensor1,
-    gradients.addcmul_backward_self_tensor1,
-    {"grad": "tensor", "tensor2": "tensor"},
-    ("self", "tensor1"),
-    values={"value": "scalar"},
-)
+    kernels.addcmul_backward_self_tensor1, gradients.addcmul_backward_self_tensor1,
+    {"grad": "tensor", "tensor2": "tensor"}, ("self", "tensor1"), values={"value": "scalar"},
+)  # fmt: skip
 
 addcmul_backward_self_tensor2 = BackwardKernel(
-    kernels.addcmul_backward_self_tensor2,
-    gradients.addcmul_backward_self_tensor2,
-    {"grad": "tensor", "tensor1": "tensor"},
-    ("self", "tensor2"),
-    values={"value": "scalar"},
-)
+    kernels.addcmul_backward_self_tensor2, gradients.addcmul_backward_self_tensor2,
+    {"grad": "tensor", "tensor1": "tensor"}, ("self", "tensor2"), values={"value": "scalar"},
+)  # fmt: skip
 
 addcmul_backward_tensor1_tensor2 = BackwardKernel(
-    kernels.addcmul_backward_tensor1_tensor2,
-    gradients.addcmul_backward_tensor1_tensor2,
-    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
-    ("tensor1", "tensor2"),
+    kernels.addcmul_backward_tensor1_tensor2, gradients.addcmul_backward_tensor1_tensor2,
+    {"grad": "tensor", "tensor1": "tensor", "tensor2": "tensor"}, ("tensor1", "tensor2"),
     values={"value": "scalar"},
-)
+)  # fmt: skip
 
 addcmul_backward_self = BackwardKernel(
-    kernels.addcmul_backward_self,
-    gradients.addcmul_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-)
+    kernels.addcmul_backward_self, gradients.addcmul_backward_self, {"grad": "tensor"}, ("self",),
+)  # fmt: skip
 
 addcmul_backward_tensor1 = BackwardKernel(
-    kernels.addcmul_backward_tensor1,
-    gradients.addcmul_backward_tensor1,
-    {"grad": "tensor", "tensor2": "tensor"},
-    ("tensor1",),
-    values={"value": "scalar"},
-)
+    kernels.addcmul_backward_tensor1, gradients.addcmul_backward_tensor1,
+    {"grad": "tensor", "tensor2": "tensor"}, ("tensor1",), values={"value": "scalar"},
+)  # fmt: skip
 
 addcmul_backward_tensor2 = BackwardKernel(
-    kernels.addcmul_backward_tensor2,
-    gradients.addcmul_backward_tensor2,
-    {"grad": "tensor", "tensor1": "tensor"},
-    ("tensor2",),
-    values={"value": "scalar"},
-)
+    kernels.addcmul_backward_tensor2, gradients.addcmul_backward_tensor2,
+    {"grad": "tensor", "tensor1": "tensor"}, ("tensor2",), values={"value": "scalar"},
+)  # fmt: skip
 
 div_Tensor_backward_self_other = BackwardKernel(
-    kernels.div_Tensor_backward_self_other,
-    gradients.div_Tensor_backward_self_other,
-    {"grad": "tensor", "other": "number", "result": "tensor"},
-    ("self", "other"),
-)
+    kernels.div_Tensor_backward_self_other, gradients.div_Tensor_backward_self_other,
+    {"grad": "tensor", "other": "number", "result": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 div_Tensor_backward_self = BackwardKernel(
-    kernels.div_Tensor_backward_self,
-    gradients.div_Tensor_backward_self,
-    {"grad": "tensor", "other": "number"},
-    ("self",),
-)
+    kernels.div_Tensor_backward_self, gradients.div_Tensor_backward_self,
+    {"grad": "tensor", "other": "number"}, ("self",),
+)  # fmt: skip
 
 div_Tensor_backward_other = BackwardKernel(
-    kernels.div_Tensor_backward_other,
-    gradients.div_Tensor_backward_other,
-    {"grad": "tensor", "other": "number", "result": "tensor"},
-    ("other",),
-)
+    kernels.div_Tensor_backward_other, gradients.div_Tensor_backward_other,
+    {"grad": "tensor", "other": "number", "result": "tensor"}, ("other",),
+)  # fmt: skip
 
 div_Scalar_Tensor_backward_other = BackwardKernel(
-    kernels.div_Scalar_Tensor_backward_other,
-    gradients.div_Scalar_Tensor_backward_other,
-    {"grad": "tensor", "self": "scalar", "other": "tensor"},
-    ("other",),
-)
+    kernels.div_Scalar_Tensor_backward_other, gradients.div_Scalar_Tensor_backward_other,
+    {"grad": "tensor", "self": "scalar", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 fmod_Tensor_backward_self_other = BackwardKernel(
-    kernels.fmod_Tensor_backward_self_other,
-    gradients.fmod_Tensor_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "number"},
-    ("self", "other"),
-)
+    kernels.fmod_Tensor_backward_self_other, gradients.fmod_Tensor_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("self", "other"),
+)  # fmt: skip
 
 fmod_Tensor_backward_self = BackwardKernel(
-    kernels.fmod_Tensor_backward_self,
-    gradients.fmod_Tensor_backward_self,
-    {"grad": "tensor"},
+    kernels.fmod_Tensor_backward_self, gradients.fmod_Tensor_backward_self, {"grad": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 fmod_Tensor_backward_other = BackwardKernel(
-    kernels.fmod_Tensor_backward_other,
-    gradients.fmod_Tensor_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "number"},
-    ("other",),
-)
+    kernels.fmod_Tensor_backward_other, gradients.fmod_Tensor_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("other",),
+)  # fmt: skip
 
 mul_Tensor_backward_self_other = BackwardKernel(
-    kernels.mul_Tensor_backward_self_other,
-    gradients.mul_Tensor_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "number"},
-    ("self", "other"),
-)
+    kernels.mul_Tensor_backward_self_other, gradients.mul_Tensor_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("self", "other"),
+)  # fmt: skip
 
 mul_Tensor_backward_self = BackwardKernel(
-    kernels.mul_Tensor_backward_self,
-    gradients.mul_Tensor_backward_self,
-    {"grad": "tensor", "other": "number"},
-    ("self",),
-)
+    kernels.mul_Tensor_backward_self, gradients.mul_Tensor_backward_self,
+    {"grad": "tensor", "other": "number"}, ("self",),
+)  # fmt: skip
 
 mul_Tensor_backward_other = BackwardKernel(
-    kernels.mul_Tensor_backward_other,
-    gradients.mul_Tensor_backward_other,
-    {"grad": "tensor", "self": "tensor"},
-    ("other",),
-)
+    kernels.mul_Tensor_backward_other, gradients.mul_Tensor_backward_other,
+    {"grad": "tensor", "self": "tensor"}, ("other",),
+)  # fmt: skip
 
 neg_backward_self = BackwardKernel(
-    kernels.neg_backward_self,
-    gradients.neg_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-)
+    kernels.neg_backward_self, gradients.neg_backward_self, {"grad": "tensor"}, ("self",),
+)  # fmt: skip
 
 reciprocal_backward_self = BackwardKernel(
-    kernels.reciprocal_backward_self,
-    gradients.reciprocal_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.reciprocal_backward_self, gradients.reciprocal_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 remainder_Tensor_backward_self_other = BackwardKernel(
-    kernels.remainder_Tensor_backward_self_other,
-    gradients.remainder_Tensor_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "number"},
-    ("self", "other"),
-)
+    kernels.remainder_Tensor_backward_self_other, gradients.remainder_Tensor_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("self", "other"),
+)  # fmt: skip
 
 remainder_Tensor_backward_self = BackwardKernel(
-    kernels.remainder_Tensor_backward_self,
-    gradients.remainder_Tensor_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-)
+    kernels.remainder_Tensor_backward_self, gradients.remainder_Tensor_backward_self,
+    {"grad": "tensor"}, ("self",),
+)  # fmt: skip
 
 remainder_Tensor_backward_other = BackwardKernel(
-    kernels.remainder_Tensor_backward_other,
-    gradients.remainder_Tensor_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "number"},
-    ("other",),
-)
+    kernels.remainder_Tensor_backward_other, gradients.remainder_Tensor_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("other",),
+)  # fmt: skip
 
 remainder_Scalar_Tensor_backward_other = BackwardKernel(
     kernels.remainder_Scalar_Tensor_backward_other,
     gradients.remainder_Scalar_Tensor_backward_other,
-    {"grad": "tensor", "self": "scalar", "other": "tensor"},
-    ("other",),
-)
+    {"grad": "tensor", "self": "scalar", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 abs_backward_self = BackwardKernel(
-    kernels.abs_backward_self,
-    gradients.abs_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.abs_backward_self, gradients.abs_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 _ldexp_backward_self_other = BackwardKernel(
-    kernels._ldexp_backward_self_other,
-    gradients._ldexp_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self", "other"),
-)
+    kernels._ldexp_backward_self_other, gradients._ldexp_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 _ldexp_backward_self = BackwardKernel(
-    kernels._ldexp_backward_self,
-    gradients._ldexp_backward_self,
-    {"grad": "tensor", "other": "tensor"},
-    ("self",),
-)
+    kernels._ldexp_backward_self, gradients._ldexp_backward_self,
+    {"grad": "tensor", "other": "tensor"}, ("self",),
+)  # fmt: skip
 
 _ldexp_backward_other = BackwardKernel(
-    kernels._ldexp_backward_other,
-    gradients._ldexp_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels._ldexp_backward_other, gradients._ldexp_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 _gated_backward_self_gate = BackwardKernel(
-    kernels._gated_backward_self_gate,
-    gradients._gated_backward_self_gate,
-    {"grad": "tensor", "self": "tensor", "gate": "tensor"},
-    ("self", "gate"),
-)
+    kernels._gated_backward_self_gate, gradients._gated_backward_self_gate,
+    {"grad": "tensor", "self": "tensor", "gate": "tensor"}, ("self", "gate"),
+)  # fmt: skip
 
 _gated_backward_self = BackwardKernel(
-    kernels._gated_backward_self,
-    gradients._gated_backward_self,
-    {"grad": "tensor", "gate": "tensor"},
-    ("self",),
-)
+    kernels._gated_backward_self, gradients._gated_backward_self,
+    {"grad": "tensor", "gate": "tensor"}, ("self",),
+)  # fmt: skip
 
 _gated_backward_gate = BackwardKernel(
-    kernels._gated_backward_gate,
-    gradients._gated_backward_gate,
-    {"grad": "tensor", "self": "tensor", "gate": "tensor"},
-    ("gate",),
-)
+    kernels._gated_backward_gate, gradients._gated_backward_gate,
+    {"grad": "tensor", "self": "tensor", "gate": "tensor"}, ("gate",),
+)  # fmt: skip
 
 _margin_distance_backward_self_other = BackwardKernel(
-    kernels._margin_distance_backward_self_other,
-    gradients._margin_distance_backward_self_other,
-    {"grad": "tensor", "result": "tensor"},
-    ("self", "other"),
-)
+    kernels._margin_distance_backward_self_other, gradients._margin_distance_backward_self_other,
+    {"grad": "tensor", "result": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 _margin_distance_backward_self = BackwardKernel(
-    kernels._margin_distance_backward_self,
-    gradients._margin_distance_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels._margin_distance_backward_self, gradients._margin_distance_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 _margin_distance_backward_other = BackwardKernel(
-    kernels._margin_distance_backward_other,
-    gradients._margin_distance_backward_other,
-    {"grad": "tensor", "result": "tensor"},
-    ("other",),
-)
+    kernels._margin_distance_backward_other, gradients._margin_distance_backward_other,
+    {"grad": "tensor", "result": "tensor"}, ("other",),
+)  # fmt: skip
 
 sgn_backward_self = BackwardKernel(
-    kernels.sgn_backward_self,
-    gradients.sgn_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.sgn_backward_self, gradients.sgn_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 _nan_to_num_backward_self = BackwardKernel(
-    kernels._nan_to_num_backward_self,
-    gradients._nan_to_num_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels._nan_to_num_backward_self, gradients._nan_to_num_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 exp_backward_self = BackwardKernel(
-    kernels.exp_backward_self,
-    gradients.exp_backward_self,
-    {"grad": "tensor", "result": "tensor"},
+    kernels.exp_backward_self, gradients.exp_backward_self, {"grad": "tensor", "result": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 exp2_backward_self = BackwardKernel(
-    kernels.exp2_backward_self,
-    gradients.exp2_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.exp2_backward_self, gradients.exp2_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 expm1_backward_self = BackwardKernel(
-    kernels.expm1_backward_self,
-    gradients.expm1_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.expm1_backward_self, gradients.expm1_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 log_backward_self = BackwardKernel(
-    kernels.log_backward_self,
-    gradients.log_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.log_backward_self, gradients.log_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 log10_backward_self = BackwardKernel(
-    kernels.log10_backward_self,
-    gradients.log10_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.log10_backward_self, gradients.log10_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 log1p_backward_self = BackwardKernel(
-    kernels.log1p_backward_self,
-    gradients.log1p_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.log1p_backward_self, gradients.log1p_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 log2_backward_self = BackwardKernel(
-    kernels.log2_backward_self,
-    gradients.log2_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.log2_backward_self, gradients.log2_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 float_power_Tensor_Tensor_backward_self_exponent = BackwardKernel(
     kernels.float_power_Tensor_Tensor_backward_self_exponent,
     gradients.float_power_Tensor_Tensor_backward_self_exponent,
-    {"grad": "tensor", "self": "tensor", "exponent": "number"},
-    ("self", "exponent"),
-)
+    {"grad": "tensor", "self": "tensor", "exponent": "number"}, ("self", "exponent"),
+)  # fmt: skip
 
 float_power_Tensor_Tensor_backward_self = BackwardKernel(
     kernels.float_power_Tensor_Tensor_backward_self,
     gradients.float_power_Tensor_Tensor_backward_self,
-    {"grad": "tensor", "self": "tensor", "exponent": "number"},
-    ("self",),
-)
+    {"grad": "tensor", "self": "tensor", "exponent": "number"}, ("self",),
+)  # fmt: skip
 
 float_power_Tensor_Tensor_backward_exponent = BackwardKernel(
     kernels.float_power_Tensor_Tensor_backward_exponent,
     gradients.float_power_Tensor_Tensor_backward_exponent,
-    {"grad": "tensor", "self": "tensor", "exponent": "number"},
-    ("exponent",),
-)
+    {"grad": "tensor", "self": "tensor", "exponent": "number"}, ("exponent",),
+)  # fmt: skip
 
 float_power_Scalar_backward_exponent = BackwardKernel(
-    kernels.float_power_Scalar_backward_exponent,
-    gradients.float_power_Scalar_backward_exponent,
-    {"grad": "tensor", "self": "scalar", "exponent": "tensor"},
-    ("exponent",),
-)
+    kernels.float_power_Scalar_backward_exponent, gradients.float_power_Scalar_backward_exponent,
+    {"grad": "tensor", "self": "scalar", "exponent": "tensor"}, ("exponent",),
+)  # fmt: skip
 
 pow_Tensor_Tensor_backward_self_exponent = BackwardKernel(
     kernels.pow_Tensor_Tensor_backward_self_exponent,
     gradients.pow_Tensor_Tensor_backward_self_exponent,
-    {"grad": "tensor", "self": "tensor", "exponent": "number"},
-    ("self", "exponent"),
-)
+    {"grad": "tensor", "self": "tensor", "exponent": "number"}, ("self", "exponent"),
+)  # fmt: skip
 
 pow_Tensor_Tensor_backward_self = BackwardKernel(
-    kernels.pow_Tensor_Tensor_backward_self,
-    gradients.pow_Tensor_Tensor_backward_self,
-    {"grad": "tensor", "self": "tensor", "exponent": "number"},
-    ("self",),
-)
+    kernels.pow_Tensor_Tensor_backward_self, gradients.pow_Tensor_Tensor_backward_self,
+    {"grad": "tensor", "self": "tensor", "exponent": "number"}, ("self",),
+)  # fmt: skip
 
 pow_Tensor_Tensor_backward_exponent = BackwardKernel(
-    kernels.pow_Tensor_Tensor_backward_exponent,
-    gradients.pow_Tensor_Tensor_backward_exponent,
-    {"grad": "tensor", "self": "tensor", "exponent": "number"},
-    ("exponent",),
-)
+    kernels.pow_Tensor_Tensor_backward_exponent, gradients.pow_Tensor_Tensor_backward_exponent,
+    {"grad": "tensor", "self": "tensor", "exponent": "number"}, ("exponent",),
+)  # fmt: skip
 
 pow_Scalar_backward_exponent = BackwardKernel(
-    kernels.pow_Scalar_backward_exponent,
-    gradients.pow_Scalar_backward_exponent,
-    {"grad": "tensor", "self": "scalar", "exponent": "tensor"},
-    ("exponent",),
-)
+    kernels.pow_Scalar_backward_exponent, gradients.pow_Scalar_backward_exponent,
+    {"grad": "tensor", "self": "scalar", "exponent": "tensor"}, ("exponent",),
+)  # fmt: skip
 
 rsqrt_backward_self = BackwardKernel(
-    kernels.rsqrt_backward_self,
-    gradients.rsqrt_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.rsqrt_backward_self, gradients.rsqrt_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 sqrt_backward_self = BackwardKernel(
-    kernels.sqrt_backward_self,
-    gradients.sqrt_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.sqrt_backward_self, gradients.sqrt_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 square_backward_self = BackwardKernel(
-    kernels.square_backward_self,
-    gradients.square_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.square_backward_self, gradients.square_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 acos_backward_self = BackwardKernel(
-    kernels.acos_backward_self,
-    gradients.acos_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.acos_backward_self, gradients.acos_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 asin_backward_self = BackwardKernel(
-    kernels.asin_backward_self,
-    gradients.asin_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.asin_backward_self, gradients.asin_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 atan_backward_self = BackwardKernel(
-    kernels.atan_backward_self,
-    gradients.atan_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.atan_backward_self, gradients.atan_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 atan2_backward_self_other = BackwardKernel(
-    kernels.atan2_backward_self_other,
-    gradients.atan2_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self", "other"),
-)
+    kernels.atan2_backward_self_other, gradients.atan2_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 atan2_backward_self = BackwardKernel(
-    kernels.atan2_backward_self,
-    gradients.atan2_backward_self,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self",),
-)
+    kernels.atan2_backward_self, gradients.atan2_backward_self,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self",),
+)  # fmt: skip
 
 atan2_backward_other = BackwardKernel(
-    kernels.atan2_backward_other,
-    gradients.atan2_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels.atan2_backward_other, gradients.atan2_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 cos_backward_self = BackwardKernel(
-    kernels.cos_backward_self,
-    gradients.cos_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.cos_backward_self, gradients.cos_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 deg2rad_backward_self = BackwardKernel(
-    kernels.deg2rad_backward_self,
-    gradients.deg2rad_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-)
+    kernels.deg2rad_backward_self, gradients.deg2rad_backward_self, {"grad": "tensor"}, ("self",),
+)  # fmt: skip
 
 rad2deg_backward_self = BackwardKernel(
-    kernels.rad2deg_backward_self,
-    gradients.rad2deg_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-)
+    kernels.rad2deg_backward_self, gradients.rad2deg_backward_self, {"grad": "tensor"}, ("self",),
+)  # fmt: skip
 
 sin_backward_self = BackwardKernel(
-    kernels.sin_backward_self,
-    gradients.sin_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.sin_backward_self, gradients.sin_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 sinc_backward_self = BackwardKernel(
-    kernels.sinc_backward_self,
-    gradients.sinc_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.sinc_backward_self, gradients.sinc_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 tan_backward_self = BackwardKernel(
-    kernels.tan_backward_self,
-    gradients.tan_backward_self,
-    {"grad": "tensor", "result": "tensor"},
+    kernels.tan_backward_self, gradients.tan_backward_self, {"grad": "tensor", "result": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 acosh_backward_self = BackwardKernel(
-    kernels.acosh_backward_self,
-    gradients.acosh_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.acosh_backward_self, gradients.acosh_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 asinh_backward_self = BackwardKernel(
-    kernels.asinh_backward_self,
-    gradients.asinh_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.asinh_backward_self, gradients.asinh_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 atanh_backward_self = BackwardKernel(
-    kernels.atanh_backward_self,
-    gradients.atanh_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.atanh_backward_self, gradients.atanh_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 cosh_backward_self = BackwardKernel(
-    kernels.cosh_backward_self,
-    gradients.cosh_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.cosh_backward_self, gradients.cosh_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 sinh_backward_self = BackwardKernel(
-    kernels.sinh_backward_self,
-    gradients.sinh_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.sinh_backward_self, gradients.sinh_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 tanh_backward_self = BackwardKernel(
-    kernels.tanh_backward_self,
-    gradients.tanh_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.tanh_backward_self, gradients.tanh_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 digamma_backward_self = BackwardKernel(
-    kernels.digamma_backward_self,
-    gradients.digamma_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.digamma_backward_self, gradients.digamma_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 erf_backward_self = BackwardKernel(
-    kernels.erf_backward_self,
-    gradients.erf_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.erf_backward_self, gradients.erf_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 erfc_backward_self = BackwardKernel(
-    kernels.erfc_backward_self,
-    gradients.erfc_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.erfc_backward_self, gradients.erfc_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 erfinv_backward_self = BackwardKernel(
-    kernels.erfinv_backward_self,
-    gradients.erfinv_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.erfinv_backward_self, gradients.erfinv_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 i0_backward_self = BackwardKernel(
-    kernels.i0_backward_self,
-    gradients.i0_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.i0_backward_self, gradients.i0_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 igamma_backward_other = BackwardKernel(
-    kernels.igamma_backward_other,
-    gradients.igamma_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels.igamma_backward_other, gradients.igamma_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 igammac_backward_other = BackwardKernel(
-    kernels.igammac_backward_other,
-    gradients.igammac_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels.igammac_backward_other, gradients.igammac_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 lgamma_backward_self = BackwardKernel(
-    kernels.lgamma_backward_self,
-    gradients.lgamma_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.lgamma_backward_self, gradients.lgamma_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 _logit_backward_self = BackwardKernel(
-    kernels._logit_backward_self,
-    gradients._logit_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels._logit_backward_self, gradients._logit_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 _polygamma_backward_self = BackwardKernel(
-    kernels._polygamma_backward_self,
-    gradients._polygamma_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-    values={"n": "raw"},
-)
+    kernels._polygamma_backward_self, gradients._polygamma_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",), values={"n": "raw"},
+)  # fmt: skip
 
 _trigamma_backward_self = BackwardKernel(
-    kernels._trigamma_backward_self,
-    gradients._trigamma_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels._trigamma_backward_self, gradients._trigamma_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 sigmoid_backward_self = BackwardKernel(
-    kernels.sigmoid_backward_self,
-    gradients.sigmoid_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.sigmoid_backward_self, gradients.sigmoid_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_bessel_j0_backward_self = BackwardKernel(
-    kernels.special_bessel_j0_backward_self,
-    gradients.special_bessel_j0_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.special_bessel_j0_backward_self, gradients.special_bessel_j0_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_bessel_j1_backward_self = BackwardKernel(
-    kernels.special_bessel_j1_backward_self,
-    gradients.special_bessel_j1_backward_self,
-    {"grad": "tensor", "self": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.special_bessel_j1_backward_self, gradients.special_bessel_j1_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_bessel_y0_backward_self = BackwardKernel(
-    kernels.special_bessel_y0_backward_self,
-    gradients.special_bessel_y0_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.special_bessel_y0_backward_self, gradients.special_bessel_y0_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_bessel_y1_backward_self = BackwardKernel(
-    kernels.special_bessel_y1_backward_self,
-    gradients.special_bessel_y1_backward_self,
-    {"grad": "tensor", "self": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.special_bessel_y1_backward_self, gradients.special_bessel_y1_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_modified_bessel_k0_backward_x = BackwardKernel(
-    kernels.special_modified_bessel_k0_backward_x,
-    gradients.special_modified_bessel_k0_backward_x,
-    {"grad": "tensor", "x": "tensor"},
-    ("x",),
-)
+    kernels.special_modified_bessel_k0_backward_x, gradients.special_modified_bessel_k0_backward_x,
+    {"grad": "tensor", "x": "tensor"}, ("x",),
+)  # fmt: skip
 
 special_modified_bessel_k1_backward_x = BackwardKernel(
-    kernels.special_modified_bessel_k1_backward_x,
-    gradients.special_modified_bessel_k1_backward_x,
-    {"grad": "tensor", "x": "tensor", "result": "tensor"},
-    ("x",),
-)
+    kernels.special_modified_bessel_k1_backward_x, gradients.special_modified_bessel_k1_backward_x,
+    {"grad": "tensor", "x": "tensor", "result": "tensor"}, ("x",),
+)  # fmt: skip
 
 special_scaled_modified_bessel_k0_backward_x = BackwardKernel(
     kernels.special_scaled_modified_bessel_k0_backward_x,
     gradients.special_scaled_modified_bessel_k0_backward_x,
-    {"grad": "tensor", "x": "tensor", "result": "tensor"},
-    ("x",),
-)
+    {"grad": "tensor", "x": "tensor", "result": "tensor"}, ("x",),
+)  # fmt: skip
 
 special_scaled_modified_bessel_k1_backward_x = BackwardKernel(
     kernels.special_scaled_modified_bessel_k1_backward_x,
     gradients.special_scaled_modified_bessel_k1_backward_x,
-    {"grad": "tensor", "x": "tensor", "result": "tensor"},
-    ("x",),
-)
+    {"grad": "tensor", "x": "tensor", "result": "tensor"}, ("x",),
+)  # fmt: skip
 
 special_spherical_bessel_j0_backward_x = BackwardKernel(
     kernels.special_spherical_bessel_j0_backward_x,
-    gradients.special_spherical_bessel_j0_backward_x,
-    {"grad": "tensor", "x": "tensor"},
-    ("x",),
-)
+    gradients.special_spherical_bessel_j0_backward_x, {"grad": "tensor", "x": "tensor"}, ("x",),
+)  # fmt: skip
 
 special_erfcx_backward_self = BackwardKernel(
-    kernels.special_erfcx_backward_self,
-    gradients.special_erfcx_backward_self,
-    {"grad": "tensor", "self": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.special_erfcx_backward_self, gradients.special_erfcx_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_i0e_backward_self = BackwardKernel(
-    kernels.special_i0e_backward_self,
-    gradients.special_i0e_backward_self,
-    {"grad": "tensor", "self": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.special_i0e_backward_self, gradients.special_i0e_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_i1_backward_self = BackwardKernel(
-    kernels.special_i1_backward_self,
-    gradients.special_i1_backward_self,
-    {"grad": "tensor", "self": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.special_i1_backward_self, gradients.special_i1_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_i1e_backward_self = BackwardKernel(
-    kernels.special_i1e_backward_self,
-    gradients.special_i1e_backward_self,
-    {"grad": "tensor", "self": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.special_i1e_backward_self, gradients.special_i1e_backward_self,
+    {"grad": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_ndtr_backward_self = BackwardKernel(
-    kernels.special_ndtr_backward_self,
-    gradients.special_ndtr_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.special_ndtr_backward_self, gradients.special_ndtr_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_ndtri_backward_self = BackwardKernel(
-    kernels.special_ndtri_backward_self,
-    gradients.special_ndtri_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.special_ndtri_backward_self, gradients.special_ndtri_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 special_zeta_backward_other = BackwardKernel(
-    kernels.special_zeta_backward_other,
-    gradients.special_zeta_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "number"},
-    ("other",),
-)
+    kernels.special_zeta_backward_other, gradients.special_zeta_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("other",),
+)  # fmt: skip
 
 special_zeta_self_scalar_backward_other = BackwardKernel(
     kernels.special_zeta_self_scalar_backward_other,
     gradients.special_zeta_self_scalar_backward_other,
-    {"grad": "tensor", "self": "scalar", "other": "tensor"},
-    ("other",),
-)
+    {"grad": "tensor", "self": "scalar", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 clamp_backward_self_min_max = BackwardKernel(
-    kernels.clamp_backward_self_min_max,
-    gradients.clamp_backward_self_min_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self", "min", "max"),
-)
+    kernels.clamp_backward_self_min_max, gradients.clamp_backward_self_min_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self", "min", "max"),
+)  # fmt: skip
 
 clamp_backward_self_min = BackwardKernel(
-    kernels.clamp_backward_self_min,
-    gradients.clamp_backward_self_min,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self", "min"),
-)
+    kernels.clamp_backward_self_min, gradients.clamp_backward_self_min,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self", "min"),
+)  # fmt: skip
 
 clamp_backward_self_max = BackwardKernel(
-    kernels.clamp_backward_self_max,
-    gradients.clamp_backward_self_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self", "max"),
-)
+    kernels.clamp_backward_self_max, gradients.clamp_backward_self_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self", "max"),
+)  # fmt: skip
 
 clamp_backward_min_max = BackwardKernel(
-    kernels.clamp_backward_min_max,
-    gradients.clamp_backward_min_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("min", "max"),
-)
+    kernels.clamp_backward_min_max, gradients.clamp_backward_min_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("min", "max"),
+)  # fmt: skip
 
 clamp_backward_self = BackwardKernel(
-    kernels.clamp_backward_self,
-    gradients.clamp_backward_self,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self",),
-)
+    kernels.clamp_backward_self, gradients.clamp_backward_self,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_backward_min = BackwardKernel(
-    kernels.clamp_backward_min,
-    gradients.clamp_backward_min,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("min",),
-)
+    kernels.clamp_backward_min, gradients.clamp_backward_min,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("min",),
+)  # fmt: skip
 
 clamp_backward_max = BackwardKernel(
-    kernels.clamp_backward_max,
-    gradients.clamp_backward_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("max",),
-)
+    kernels.clamp_backward_max, gradients.clamp_backward_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("max",),
+)  # fmt: skip
 
 clamp_backward_self_max_without_min = BackwardKernel(
-    kernels.clamp_backward_self_max_without_min,
-    gradients.clamp_backward_self_max_without_min,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("self", "max"),
-)
+    kernels.clamp_backward_self_max_without_min, gradients.clamp_backward_self_max_without_min,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("self", "max"),
+)  # fmt: skip
 
 clamp_backward_self_without_min = BackwardKernel(
-    kernels.clamp_backward_self_without_min,
-    gradients.clamp_backward_self_without_min,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("self",),
-)
+    kernels.clamp_backward_self_without_min, gradients.clamp_backward_self_without_min,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_backward_max_without_min = BackwardKernel(
-    kernels.clamp_backward_max_without_min,
-    gradients.clamp_backward_max_without_min,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("max",),
-)
+    kernels.clamp_backward_max_without_min, gradients.clamp_backward_max_without_min,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("max",),
+)  # fmt: skip
 
 clamp_backward_self_min_without_max = BackwardKernel(
-    kernels.clamp_backward_self_min_without_max,
-    gradients.clamp_backward_self_min_without_max,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("self", "min"),
-)
+    kernels.clamp_backward_self_min_without_max, gradients.clamp_backward_self_min_without_max,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("self", "min"),
+)  # fmt: skip
 
 clamp_backward_self_without_max = BackwardKernel(
-    kernels.clamp_backward_self_without_max,
-    gradients.clamp_backward_self_without_max,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("self",),
-)
+    kernels.clamp_backward_self_without_max, gradients.clamp_backward_self_without_max,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_backward_min_without_max = BackwardKernel(
-    kernels.clamp_backward_min_without_max,
-    gradients.clamp_backward_min_without_max,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("min",),
-)
+    kernels.clamp_backward_min_without_max, gradients.clamp_backward_min_without_max,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("min",),
+)  # fmt: skip
 
 clamp_max_backward_self_max = BackwardKernel(
-    kernels.clamp_max_backward_self_max,
-    gradients.clamp_max_backward_self_max,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("self", "max"),
-)
+    kernels.clamp_max_backward_self_max, gradients.clamp_max_backward_self_max,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("self", "max"),
+)  # fmt: skip
 
 clamp_max_backward_self = BackwardKernel(
-    kernels.clamp_max_backward_self,
-    gradients.clamp_max_backward_self,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("self",),
-)
+    kernels.clamp_max_backward_self, gradients.clamp_max_backward_self,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_max_backward_max = BackwardKernel(
-    kernels.clamp_max_backward_max,
-    gradients.clamp_max_backward_max,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("max",),
-)
+    kernels.clamp_max_backward_max, gradients.clamp_max_backward_max,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("max",),
+)  # fmt: skip
 
 clamp_min_backward_self_min = BackwardKernel(
-    kernels.clamp_min_backward_self_min,
-    gradients.clamp_min_backward_self_min,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("self", "min"),
-)
+    kernels.clamp_min_backward_self_min, gradients.clamp_min_backward_self_min,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("self", "min"),
+)  # fmt: skip
 
 clamp_min_backward_self = BackwardKernel(
-    kernels.clamp_min_backward_self,
-    gradients.clamp_min_backward_self,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("self",),
-)
+    kernels.clamp_min_backward_self, gradients.clamp_min_backward_self,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_min_backward_min = BackwardKernel(
-    kernels.clamp_min_backward_min,
-    gradients.clamp_min_backward_min,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("min",),
-)
+    kernels.clamp_min_backward_min, gradients.clamp_min_backward_min,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("min",),
+)  # fmt: skip
 
 fmax_backward_self_other = BackwardKernel(
-    kernels.fmax_backward_self_other,
-    gradients.fmax_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self", "other"),
-)
+    kernels.fmax_backward_self_other, gradients.fmax_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 fmax_backward_self = BackwardKernel(
-    kernels.fmax_backward_self,
-    gradients.fmax_backward_self,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self",),
-)
+    kernels.fmax_backward_self, gradients.fmax_backward_self,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self",),
+)  # fmt: skip
 
 fmax_backward_other = BackwardKernel(
-    kernels.fmax_backward_other,
-    gradients.fmax_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels.fmax_backward_other, gradients.fmax_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 fmin_backward_self_other = BackwardKernel(
-    kernels.fmin_backward_self_other,
-    gradients.fmin_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self", "other"),
-)
+    kernels.fmin_backward_self_other, gradients.fmin_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 fmin_backward_self = BackwardKernel(
-    kernels.fmin_backward_self,
-    gradients.fmin_backward_self,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self",),
-)
+    kernels.fmin_backward_self, gradients.fmin_backward_self,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self",),
+)  # fmt: skip
 
 fmin_backward_other = BackwardKernel(
-    kernels.fmin_backward_other,
-    gradients.fmin_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels.fmin_backward_other, gradients.fmin_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 lerp_Tensor_backward_self_end_weight = BackwardKernel(
-    kernels.lerp_Tensor_backward_self_end_weight,
-    gradients.lerp_Tensor_backward_self_end_weight,
+    kernels.lerp_Tensor_backward_self_end_weight, gradients.lerp_Tensor_backward_self_end_weight,
     {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"},
     ("self", "end", "weight"),
-)
+)  # fmt: skip
 
 lerp_Tensor_backward_self_end = BackwardKernel(
-    kernels.lerp_Tensor_backward_self_end,
-    gradients.lerp_Tensor_backward_self_end,
-    {"grad": "tensor", "weight": "number"},
-    ("self", "end"),
-)
+    kernels.lerp_Tensor_backward_self_end, gradients.lerp_Tensor_backward_self_end,
+    {"grad": "tensor", "weight": "number"}, ("self", "end"),
+)  # fmt: skip
 
 lerp_Tensor_backward_self_weight = BackwardKernel(
-    kernels.lerp_Tensor_backward_self_weight,
-    gradients.lerp_Tensor_backward_self_weight,
-    {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"},
-    ("self", "weight"),
-)
+    kernels.lerp_Tensor_backward_self_weight, gradients.lerp_Tensor_backward_self_weight,
+    {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"}, ("self", "weight"),
+)  # fmt: skip
 
 lerp_Tensor_backward_end_weight = BackwardKernel(
-    kernels.lerp_Tensor_backward_end_weight,
-    gradients.lerp_Tensor_backward_end_weight,
-    {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"},
-    ("end", "weight"),
-)
+    kernels.lerp_Tensor_backward_end_weight, gradients.lerp_Tensor_backward_end_weight,
+    {"grad": "tensor", "self": "tensor", "end": "tensor", "weight": "number"}, ("end", "weight"),
+)  # fmt: skip
 
 lerp_Tensor_backward_self = BackwardKernel(
-    kernels.lerp_Tensor_backward_self,
-    gradients.lerp_Tensor_backward_self,
-    {"grad": "tensor", "weight": "number"},
-    ("self",),
-)
+    kernels.lerp_Tensor_backward_self, gradients.lerp_Tensor_backward_self,
+    {"grad": "tensor", "weight": "number"}, ("self",),
+)  # fmt: skip
 
 lerp_Tensor_backward_end = BackwardKernel(
-    kernels.lerp_Tensor_backward_end,
-    gradients.lerp_Tensor_backward_end,
-    {"grad": "tensor", "weight": "number"},
-    ("end",),
-)
+    kernels.lerp_Tensor_backward_end, gradients.lerp_Tensor_backward_end,
+    {"grad": "tensor", "weight": "number"}, ("end",),
+)  # fmt: skip
 
 lerp_Tensor_backward_weight = BackwardKernel(
-    kernels.lerp_Tensor_backward_weight,
-    gradients.lerp_Tensor_backward_weight,
-    {"grad": "tensor", "self": "tensor", "end": "tensor"},
-    ("weight",),
-)
+    kernels.lerp_Tensor_backward_weight, gradients.lerp_Tensor_backward_weight,
+    {"grad": "tensor", "self": "tensor", "end": "tensor"}, ("weight",),
+)  # fmt: skip
 
 maximum_backward_self_other = BackwardKernel(
-    kernels.maximum_backward_self_other,
-    gradients.maximum_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self", "other"),
-)
+    kernels.maximum_backward_self_other, gradients.maximum_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 maximum_backward_self = BackwardKernel(
-    kernels.maximum_backward_self,
-    gradients.maximum_backward_self,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self",),
-)
+    kernels.maximum_backward_self, gradients.maximum_backward_self,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self",),
+)  # fmt: skip
 
 maximum_backward_other = BackwardKernel(
-    kernels.maximum_backward_other,
-    gradients.maximum_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels.maximum_backward_other, gradients.maximum_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 minimum_backward_self_other = BackwardKernel(
-    kernels.minimum_backward_self_other,
-    gradients.minimum_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self", "other"),
-)
+    kernels.minimum_backward_self_other, gradients.minimum_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 minimum_backward_self = BackwardKernel(
-    kernels.minimum_backward_self,
-    gradients.minimum_backward_self,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self",),
-)
+    kernels.minimum_backward_self, gradients.minimum_backward_self,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self",),
+)  # fmt: skip
 
 minimum_backward_other = BackwardKernel(
-    kernels.minimum_backward_other,
-    gradients.minimum_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels.minimum_backward_other, gradients.minimum_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 where_self_backward_self_other = BackwardKernel(
-    kernels.where_self_backward_self_other,
-    gradients.where_self_backward_self_other,
-    {"grad": "tensor", "condition": "tensor"},
-    ("self", "other"),
-    promoted=("grad",),
-)
+    kernels.where_self_backward_self_other, gradients.where_self_backward_self_other,
+    {"grad": "tensor", "condition": "tensor"}, ("self", "other"), promoted=("grad",),
+)  # fmt: skip
 
 where_self_backward_self = BackwardKernel(
-    kernels.where_self_backward_self,
-    gradients.where_self_backward_self,
-    {"grad": "tensor", "condition": "tensor"},
-    ("self",),
-    promoted=("grad",),
-)
+    kernels.where_self_backward_self, gradients.where_self_backward_self,
+    {"grad": "tensor", "condition": "tensor"}, ("self",), promoted=("grad",),
+)  # fmt: skip
 
 where_self_backward_other = BackwardKernel(
-    kernels.where_self_backward_other,
-    gradients.where_self_backward_other,
-    {"grad": "tensor", "condition": "tensor"},
-    ("other",),
-    promoted=("grad",),
-)
+    kernels.where_self_backward_other, gradients.where_self_backward_other,
+    {"grad": "tensor", "condition": "tensor"}, ("other",), promoted=("grad",),
+)  # fmt: skip
 
 celu_backward_self = BackwardKernel(
-    kernels.celu_backward_self,
-    gradients.celu_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-    values={"alpha": "scalar"},
-)
+    kernels.celu_backward_self, gradients.celu_backward_self, {"grad": "tensor", "self": "tensor"},
+    ("self",), values={"alpha": "scalar"},
+)  # fmt: skip
 
 elu_backward_self = BackwardKernel(
-    kernels.elu_backward_self,
-    gradients.elu_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-    values={"alpha": "scalar"},
-)
+    kernels.elu_backward_self, gradients.elu_backward_self, {"grad": "tensor", "self": "tensor"},
+    ("self",), values={"alpha": "scalar"},
+)  # fmt: skip
 
 _gelu_erf_backward_self = BackwardKernel(
-    kernels._gelu_erf_backward_self,
-    gradients._gelu_erf_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels._gelu_erf_backward_self, gradients._gelu_erf_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 _gelu_tanh_backward_self = BackwardKernel(
-    kernels._gelu_tanh_backward_self,
-    gradients._gelu_tanh_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels._gelu_tanh_backward_self, gradients._gelu_tanh_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 hardshrink_backward_self = BackwardKernel(
-    kernels.hardshrink_backward_self,
-    gradients.hardshrink_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-    values={"lambd": "scalar"},
-)
+    kernels.hardshrink_backward_self, gradients.hardshrink_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",), values={"lambd": "scalar"},
+)  # fmt: skip
 
 hardsigmoid_backward_self = BackwardKernel(
-    kernels.hardsigmoid_backward_self,
-    gradients.hardsigmoid_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.hardsigmoid_backward_self, gradients.hardsigmoid_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 hardtanh_backward_self = BackwardKernel(
-    kernels.hardtanh_backward_self,
-    gradients.hardtanh_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
+    kernels.hardtanh_backward_self, gradients.hardtanh_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
     values={"min_val": "scalar", "max_val": "scalar"},
-)
+)  # fmt: skip
 
 leaky_relu_backward_self = BackwardKernel(
-    kernels.leaky_relu_backward_self,
-    gradients.leaky_relu_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-    values={"negative_slope": "scalar"},
-)
+    kernels.leaky_relu_backward_self, gradients.leaky_relu_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",), values={"negative_slope": "scalar"},
+)  # fmt: skip
 
 logsigmoid_backward_self = BackwardKernel(
-    kernels.logsigmoid_backward_self,
-    gradients.logsigmoid_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.logsigmoid_backward_self, gradients.logsigmoid_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 mish_backward_self = BackwardKernel(
-    kernels.mish_backward_self,
-    gradients.mish_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.mish_backward_self, gradients.mish_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 _prelu_kernel_backward_self_weight = BackwardKernel(
-    kernels._prelu_kernel_backward_self_weight,
-    gradients._prelu_kernel_backward_self_weight,
-    {"grad": "tensor", "self": "tensor", "weight": "tensor"},
-    ("self", "weight"),
-)
+    kernels._prelu_kernel_backward_self_weight, gradients._prelu_kernel_backward_self_weight,
+    {"grad": "tensor", "self": "tensor", "weight": "tensor"}, ("self", "weight"),
+)  # fmt: skip
 
 _prelu_kernel_backward_self = BackwardKernel(
-    kernels._prelu_kernel_backward_self,
-    gradients._prelu_kernel_backward_self,
-    {"grad": "tensor", "self": "tensor", "weight": "tensor"},
-    ("self",),
-)
+    kernels._prelu_kernel_backward_self, gradients._prelu_kernel_backward_self,
+    {"grad": "tensor", "self": "tensor", "weight": "tensor"}, ("self",),
+)  # fmt: skip
 
 _prelu_kernel_backward_weight = BackwardKernel(
-    kernels._prelu_kernel_backward_weight,
-    gradients._prelu_kernel_backward_weight,
-    {"grad": "tensor", "self": "tensor"},
-    ("weight",),
-)
+    kernels._prelu_kernel_backward_weight, gradients._prelu_kernel_backward_weight,
+    {"grad": "tensor", "self": "tensor"}, ("weight",),
+)  # fmt: skip
 
 relu_backward_self = BackwardKernel(
-    kernels.relu_backward_self,
-    gradients.relu_backward_self,
-    {"grad": "tensor", "result": "tensor"},
-    ("self",),
-)
+    kernels.relu_backward_self, gradients.relu_backward_self,
+    {"grad": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
 
 relu6_backward_self = BackwardKernel(
-    kernels.relu6_backward_self,
-    gradients.relu6_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.relu6_backward_self, gradients.relu6_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 selu_backward_self = BackwardKernel(
-    kernels.selu_backward_self,
-    gradients.selu_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.selu_backward_self, gradients.selu_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 silu_backward_self = BackwardKernel(
-    kernels.silu_backward_self,
-    gradients.silu_backward_self,
-    {"grad": "tensor", "self": "tensor"},
+    kernels.silu_backward_self, gradients.silu_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 softplus_backward_self = BackwardKernel(
-    kernels.softplus_backward_self,
-    gradients.softplus_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
+    kernels.softplus_backward_self, gradients.softplus_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
     values={"beta": "scalar", "threshold": "scalar"},
-)
+)  # fmt: skip
 
 softshrink_backward_self = BackwardKernel(
-    kernels.softshrink_backward_self,
-    gradients.softshrink_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-    values={"lambd": "scalar"},
-)
+    kernels.softshrink_backward_self, gradients.softshrink_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",), values={"lambd": "scalar"},
+)  # fmt: skip
 
 softsign_backward_self = BackwardKernel(
-    kernels.softsign_backward_self,
-    gradients.softsign_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.softsign_backward_self, gradients.softsign_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 tanhshrink_backward_self = BackwardKernel(
-    kernels.tanhshrink_backward_self,
-    gradients.tanhshrink_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-)
+    kernels.tanhshrink_backward_self, gradients.tanhshrink_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
 
 threshold_backward_self = BackwardKernel(
-    kernels.threshold_backward_self,
-    gradients.threshold_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
-    values={"threshold": "scalar"},
-)
+    kernels.threshold_backward_self, gradients.threshold_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",), values={"threshold": "scalar"},
+)  # fmt: skip
 
 _place_or_last_backward_q = BackwardKernel(
-    kernels._place_or_last_backward_q,
-    gradients._place_or_last_backward_q,
-    {"grad": "tensor", "greatest": "tensor"},
-    ("q",),
-    values={"last": "scalar"},
-)
+    kernels._place_or_last_backward_q, gradients._place_or_last_backward_q,
+    {"grad": "tensor", "greatest": "tensor"}, ("q",), values={"last": "scalar"},
+)  # fmt: skip
 
 _place_of_quantile_backward_q = BackwardKernel(
-    kernels._place_of_quantile_backward_q,
-    gradients._place_of_quantile_backward_q,
-    {"grad": "tensor", "count": "tensor"},
-    ("q",),
-)
+    kernels._place_of_quantile_backward_q, gradients._place_of_quantile_backward_q,
+    {"grad": "tensor", "count": "tensor"}, ("q",),
+)  # fmt: skip
 
 _fraction_backward_self = BackwardKernel(
-    kernels._fraction_backward_self,
-    gradients._fraction_backward_self,
-    {"grad": "tensor"},
+    kernels._fraction_backward_self, gradients._fraction_backward_self, {"grad": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 _slope_backward_self_other_step = BackwardKernel(
-    kernels._slope_backward_self_other_step,
-    gradients._slope_backward_self_other_step,
-    {"grad": "tensor", "step": "number", "result": "tensor"},
-    ("self", "other", "step"),
-)
+    kernels._slope_backward_self_other_step, gradients._slope_backward_self_other_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"}, ("self", "other", "step"),
+)  # fmt: skip
 
 _slope_backward_self_other = BackwardKernel(
-    kernels._slope_backward_self_other,
-    gradients._slope_backward_self_other,
-    {"grad": "tensor", "step": "number"},
-    ("self", "other"),
-)
+    kernels._slope_backward_self_other, gradients._slope_backward_self_other,
+    {"grad": "tensor", "step": "number"}, ("self", "other"),
+)  # fmt: skip
 
 _slope_backward_self_step = BackwardKernel(
-    kernels._slope_backward_self_step,
-    gradients._slope_backward_self_step,
-    {"grad": "tensor", "step": "number", "result": "tensor"},
-    ("self", "step"),
-)
+    kernels._slope_backward_self_step, gradients._slope_backward_self_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"}, ("self", "step"),
+)  # fmt: skip
 
 _slope_backward_other_step = BackwardKernel(
-    kernels._slope_backward_other_step,
-    gradients._slope_backward_other_step,
-    {"grad": "tensor", "step": "number", "result": "tensor"},
-    ("other", "step"),
-)
+    kernels._slope_backward_other_step, gradients._slope_backward_other_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"}, ("other", "step"),
+)  # fmt: skip
 
 _slope_backward_self = BackwardKernel(
-    kernels._slope_backward_self,
-    gradients._slope_backward_self,
-    {"grad": "tensor", "step": "number"},
-    ("self",),
-)
+    kernels._slope_backward_self, gradients._slope_backward_self,
+    {"grad": "tensor", "step": "number"}, ("self",),
+)  # fmt: skip
 
 _slope_backward_other = BackwardKernel(
-    kernels._slope_backward_other,
-    gradients._slope_backward_other,
-    {"grad": "tensor", "step": "number"},
-    ("other",),
-)
+    kernels._slope_backward_other, gradients._slope_backward_other,
+    {"grad": "tensor", "step": "number"}, ("other",),
+)  # fmt: skip
 
 _slope_backward_step = BackwardKernel(
-    kernels._slope_backward_step,
-    gradients._slope_backward_step,
-    {"grad": "tensor", "step": "number", "result": "tensor"},
-    ("step",),
-)
+    kernels._slope_backward_step, gradients._slope_backward_step,
+    {"grad": "tensor", "step": "number", "result": "tensor"}, ("step",),
+)  # fmt: skip
 
 _parabola_slope_backward_a_b_c_before_after = BackwardKernel(
     kernels._parabola_slope_backward_a_b_c_before_after,
     gradients._parabola_slope_backward_a_b_c_before_after,
     {
-        "grad": "tensor",
-        "a": "tensor",
-        "b": "tensor",
-        "c": "tensor",
-        "before": "tensor",
-        "after": "tensor",
+    "grad": "tensor", "a": "tensor", "b": "tensor", "c": "tensor", "before": "tensor",
+    "after": "tensor",
     },
     ("a", "b", "c", "before", "after"),
-)
+)  # fmt: skip
 
 _renorm_scale_backward_norm = BackwardKernel(
-    kernels._renorm_scale_backward_norm,
-    gradients._renorm_scale_backward_norm,
-    {"grad": "tensor", "norm": "tensor"},
-    ("norm",),
-    values={"maxnorm": "scalar"},
-)
+    kernels._renorm_scale_backward_norm, gradients._renorm_scale_backward_norm,
+    {"grad": "tensor", "norm": "tensor"}, ("norm",), values={"maxnorm": "scalar"},
+)  # fmt: skip
 
 _squared_difference_backward_self_other = BackwardKernel(
     kernels._squared_difference_backward_self_other,
     gradients._squared_difference_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self", "other"),
-)
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self", "other"),
+)  # fmt: skip
 
 _squared_difference_backward_self = BackwardKernel(
-    kernels._squared_difference_backward_self,
-    gradients._squared_difference_backward_self,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("self",),
-)
+    kernels._squared_difference_backward_self, gradients._squared_difference_backward_self,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("self",),
+)  # fmt: skip
 
 _squared_difference_backward_other = BackwardKernel(
-    kernels._squared_difference_backward_other,
-    gradients._squared_difference_backward_other,
-    {"grad": "tensor", "self": "tensor", "other": "tensor"},
-    ("other",),
-)
+    kernels._squared_difference_backward_other, gradients._squared_difference_backward_other,
+    {"grad": "tensor", "self": "tensor", "other": "tensor"}, ("other",),
+)  # fmt: skip
 
 _smooth_l1_backward_self_target = BackwardKernel(
-    kernels._smooth_l1_backward_self_target,
-    gradients._smooth_l1_backward_self_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self", "target"),
+    kernels._smooth_l1_backward_self_target, gradients._smooth_l1_backward_self_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self", "target"),
     values={"beta": "scalar"},
-)
+)  # fmt: skip
 
 _smooth_l1_backward_self = BackwardKernel(
-    kernels._smooth_l1_backward_self,
-    gradients._smooth_l1_backward_self,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self",),
-    values={"beta": "scalar"},
-)
+    kernels._smooth_l1_backward_self, gradients._smooth_l1_backward_self,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self",), values={"beta": "scalar"},
+)  # fmt: skip
 
 _smooth_l1_backward_target = BackwardKernel(
-    kernels._smooth_l1_backward_target,
-    gradients._smooth_l1_backward_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("target",),
+    kernels._smooth_l1_backward_target, gradients._smooth_l1_backward_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("target",),
     values={"beta": "scalar"},
-)
+)  # fmt: skip
 
 _huber_backward_self_target = BackwardKernel(
-    kernels._huber_backward_self_target,
-    gradients._huber_backward_self_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self", "target"),
+    kernels._huber_backward_self_target, gradients._huber_backward_self_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self", "target"),
     values={"delta": "scalar"},
-)
+)  # fmt: skip
 
 _huber_backward_self = BackwardKernel(
-    kernels._huber_backward_self,
-    gradients._huber_backward_self,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self",),
-    values={"delta": "scalar"},
-)
+    kernels._huber_backward_self, gradients._huber_backward_self,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self",), values={"delta": "scalar"},
+)  # fmt: skip
 
 _huber_backward_target = BackwardKernel(
-    kernels._huber_backward_target,
-    gradients._huber_backward_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("target",),
+    kernels._huber_backward_target, gradients._huber_backward_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("target",),
     values={"delta": "scalar"},
-)
+)  # fmt: skip
 
 _logistic_loss_backward_self_target = BackwardKernel(
-    kernels._logistic_loss_backward_self_target,
-    gradients._logistic_loss_backward_self_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self", "target"),
-)
+    kernels._logistic_loss_backward_self_target, gradients._logistic_loss_backward_self_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self", "target"),
+)  # fmt: skip
 
 _logistic_loss_backward_self = BackwardKernel(
-    kernels._logistic_loss_backward_self,
-    gradients._logistic_loss_backward_self,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self",),
-)
+    kernels._logistic_loss_backward_self, gradients._logistic_loss_backward_self,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self",),
+)  # fmt: skip
 
 _logistic_loss_backward_target = BackwardKernel(
-    kernels._logistic_loss_backward_target,
-    gradients._logistic_loss_backward_target,
-    {"grad": "tensor", "self": "tensor"},
-    ("target",),
-)
+    kernels._logistic_loss_backward_target, gradients._logistic_loss_backward_target,
+    {"grad": "tensor", "self": "tensor"}, ("target",),
+)  # fmt: skip
 
 _weighted_logistic_loss_backward_self_target_pos_weight = BackwardKernel(
     kernels._weighted_logistic_loss_backward_self_target_pos_weight,
     gradients._weighted_logistic_loss_backward_self_target_pos_weight,
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     ("self", "target", "pos_weight"),
-)
+)  # fmt: skip
 
 _weighted_logistic_loss_backward_self_target = BackwardKernel(
     kernels._weighted_logistic_loss_backward_self_target,
     gradients._weighted_logistic_loss_backward_self_target,
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     ("self", "target"),
-)
+)  # fmt: skip
 
 _weighted_logistic_loss_backward_self_pos_weight = BackwardKernel(
     kernels._weighted_logistic_loss_backward_self_pos_weight,
     gradients._weighted_logistic_loss_backward_self_pos_weight,
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     ("self", "pos_weight"),
-)
+)  # fmt: skip
 
 _weighted_logistic_loss_backward_target_pos_weight = BackwardKernel(
     kernels._weighted_logistic_loss_backward_target_pos_weight,
     gradients._weighted_logistic_loss_backward_target_pos_weight,
     {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
     ("target", "pos_weight"),
-)
+)  # fmt: skip
 
 _weighted_logistic_loss_backward_self = BackwardKernel(
-    kernels._weighted_logistic_loss_backward_self,
-    gradients._weighted_logistic_loss_backward_self,
-    {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"},
-    ("self",),
-)
+    kernels._weighted_logistic_loss_backward_self, gradients._weighted_logistic_loss_backward_self,
+    {"grad": "tensor", "self": "tensor", "target": "tensor", "pos_weight": "tensor"}, ("self",),
+)  # fmt: skip
 
 _weighted_logistic_loss_backward_target = BackwardKernel(
     kernels._weighted_logistic_loss_backward_target,
     gradients._weighted_logistic_loss_backward_target,
-    {"grad": "tensor", "self": "tensor", "pos_weight": "tensor"},
-    ("target",),
-)
+    {"grad": "tensor", "self": "tensor", "pos_weight": "tensor"}, ("target",),
+)  # fmt: skip
 
 _weighted_logistic_loss_backward_pos_weight = BackwardKernel(
     kernels._weighted_logistic_loss_backward_pos_weight,
     gradients._weighted_logistic_loss_backward_pos_weight,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("pos_weight",),
-)
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("pos_weight",),
+)  # fmt: skip
 
 _kl_div_backward_self_target = BackwardKernel(
-    kernels._kl_div_backward_self_target,
-    gradients._kl_div_backward_self_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self", "target"),
-)
+    kernels._kl_div_backward_self_target, gradients._kl_div_backward_self_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self", "target"),
+)  # fmt: skip
 
 _kl_div_backward_self = BackwardKernel(
-    kernels._kl_div_backward_self,
-    gradients._kl_div_backward_self,
-    {"grad": "tensor", "target": "tensor"},
-    ("self",),
-)
+    kernels._kl_div_backward_self, gradients._kl_div_backward_self,
+    {"grad": "tensor", "target": "tensor"}, ("self",),
+)  # fmt: skip
 
 _kl_div_backward_target = BackwardKernel(
-    kernels._kl_div_backward_target,
-    gradients._kl_div_backward_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("target",),
-)
+    kernels._kl_div_backward_target, gradients._kl_div_backward_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("target",),
+)  # fmt: skip
 
 _kl_div_log_target_backward_self_target = BackwardKernel(
     kernels._kl_div_log_target_backward_self_target,
     gradients._kl_div_log_target_backward_self_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("self", "target"),
-)
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("self", "target"),
+)  # fmt: skip
 
 _kl_div_log_target_backward_self = BackwardKernel(
-    kernels._kl_div_log_target_backward_self,
-    gradients._kl_div_log_target_backward_self,
-    {"grad": "tensor", "target": "tensor"},
-    ("self",),
-)
+    kernels._kl_div_log_target_backward_self, gradients._kl_div_log_target_backward_self,
+    {"grad": "tensor", "target": "tensor"}, ("self",),
+)  # fmt: skip
 
 _kl_div_log_target_backward_target = BackwardKernel(
-    kernels._kl_div_log_target_backward_target,
-    gradients._kl_div_log_target_backward_target,
-    {"grad": "tensor", "self": "tensor", "target": "tensor"},
-    ("target",),
-)
+    kernels._kl_div_log_target_backward_target, gradients._kl_div_log_target_backward_target,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("target",),
+)  # fmt: skip
 
 _euclidean_backward_products_first_second = BackwardKernel(
     kernels._euclidean_backward_products_first_second,
     gradients._euclidean_backward_products_first_second,
     {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
     ("products", "first", "second"),
-)
+)  # fmt: skip
 
 _euclidean_backward_products_first = BackwardKernel(
-    kernels._euclidean_backward_products_first,
-    gradients._euclidean_backward_products_first,
+    kernels._euclidean_backward_products_first, gradients._euclidean_backward_products_first,
     {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
     ("products", "first"),
-)
+)  # fmt: skip
 
 _euclidean_backward_products_second = BackwardKernel(
-    kernels._euclidean_backward_products_second,
-    gradients._euclidean_backward_products_second,
+    kernels._euclidean_backward_products_second, gradients._euclidean_backward_products_second,
     {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
     ("products", "second"),
-)
+)  # fmt: skip
 
 _euclidean_backward_first_second = BackwardKernel(
-    kernels._euclidean_backward_first_second,
-    gradients._euclidean_backward_first_second,
+    kernels._euclidean_backward_first_second, gradients._euclidean_backward_first_second,
     {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
     ("first", "second"),
-)
+)  # fmt: skip
 
 _euclidean_backward_products = BackwardKernel(
-    kernels._euclidean_backward_products,
-    gradients._euclidean_backward_products,
-    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
-    ("products",),
-)
+    kernels._euclidean_backward_products, gradients._euclidean_backward_products,
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"}, ("products",),
+)  # fmt: skip
 
 _euclidean_backward_first = BackwardKernel(
-    kernels._euclidean_backward_first,
-    gradients._euclidean_backward_first,
-    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
-    ("first",),
-)
+    kernels._euclidean_backward_first, gradients._euclidean_backward_first,
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"}, ("first",),
+)  # fmt: skip
 
 _euclidean_backward_second = BackwardKernel(
-    kernels._euclidean_backward_second,
-    gradients._euclidean_backward_second,
-    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"},
-    ("second",),
-)
+    kernels._euclidean_backward_second, gradients._euclidean_backward_second,
+    {"grad": "tensor", "products": "tensor", "first": "tensor", "second": "tensor"}, ("second",),
+)  # fmt: skip
 
 _decayed_add_backward_self_other = BackwardKernel(
-    kernels._decayed_add_backward_self_other,
-    gradients._decayed_add_backward_self_other,
-    {"grad": "tensor"},
-    ("self", "other"),
-    values={"decay": "scalar", "weight": "scalar"},
-)
+    kernels._decayed_add_backward_self_other, gradients._decayed_add_backward_self_other,
+    {"grad": "tensor"}, ("self", "other"), values={"decay": "scalar", "weight": "scalar"},
+)  # fmt: skip
 
 _decayed_add_backward_self = BackwardKernel(
-    kernels._decayed_add_backward_self,
-    gradients._decayed_add_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-    values={"decay": "scalar"},
-)
+    kernels._decayed_add_backward_self, gradients._decayed_add_backward_self, {"grad": "tensor"},
+    ("self",), values={"decay": "scalar"},
+)  # fmt: skip
 
 _decayed_add_backward_other = BackwardKernel(
-    kernels._decayed_add_backward_other,
-    gradients._decayed_add_backward_other,
-    {"grad": "tensor"},
-    ("other",),
-    values={"weight": "scalar"},
-)
+    kernels._decayed_add_backward_other, gradients._decayed_add_backward_other, {"grad": "tensor"},
+    ("other",), values={"weight": "scalar"},
+)  # fmt: skip
 
 _decayed_square_backward_self_other = BackwardKernel(
-    kernels._decayed_square_backward_self_other,
-    gradients._decayed_square_backward_self_other,
-    {"grad": "tensor", "other": "tensor"},
-    ("self", "other"),
+    kernels._decayed_square_backward_self_other, gradients._decayed_square_backward_self_other,
+    {"grad": "tensor", "other": "tensor"}, ("self", "other"),
     values={"decay": "scalar", "weight": "scalar"},
-)
+)  # fmt: skip
 
 _decayed_square_backward_self = BackwardKernel(
-    kernels._decayed_square_backward_self,
-    gradients._decayed_square_backward_self,
-    {"grad": "tensor"},
-    ("self",),
-    values={"decay": "scalar"},
-)
+    kernels._decayed_square_backward_self, gradients._decayed_square_backward_self,
+    {"grad": "tensor"}, ("self",), values={"decay": "scalar"},
+)  # fmt: skip
 
 _decayed_square_backward_other = BackwardKernel(
-    kernels._decayed_square_backward_other,
-    gradients._decayed_square_backward_other,
-    {"grad": "tensor", "other": "tensor"},
-    ("other",),
-    values={"weight": "scalar"},
-)
+    kernels._decayed_square_backward_other, gradients._decayed_square_backward_other,
+    {"grad": "tensor", "other": "tensor"}, ("other",), values={"weight": "scalar"},
+)  # fmt: skip
 
 _scaled_step_backward_self_direction_square = BackwardKernel(
     kernels._scaled_step_backward_self_direction_square,
     gradients._scaled_step_backward_self_direction_square,
-    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
-    ("self", "direction", "square"),
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"}, ("self", "direction", "square"),
     values={"step": "scalar", "correction": "scalar", "eps": "scalar"},
-)
+)  # fmt: skip
 
 _scaled_step_backward_self_direction = BackwardKernel(
-    kernels._scaled_step_backward_self_direction,
-    gradients._scaled_step_backward_self_direction,
-    {"grad": "tensor", "square": "tensor"},
-    ("self", "direction"),
+    kernels._scaled_step_backward_self_direction, gradients._scaled_step_backward_self_direction,
+    {"grad": "tensor", "square": "tensor"}, ("self", "direction"),
     values={"step": "scalar", "correction": "scalar", "eps": "scalar"},
-)
+)  # fmt: skip
 
 _scaled_step_backward_self_square = BackwardKernel(
-    kernels._scaled_step_backward_self_square,
-    gradients._scaled_step_backward_self_square,
-    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
-    ("self", "square"),
+    kernels._scaled_step_backward_self_square, gradients._scaled_step_backward_self_square,
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"}, ("self", "square"),
     values={"step": "scalar", "correction": "scalar", "eps": "scalar"},
-)
+)  # fmt: skip
 
 _scaled_step_backward_direction_square = BackwardKernel(
     kernels._scaled_step_backward_direction_square,
     gradients._scaled_step_backward_direction_square,
-    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
-    ("direction", "square"),
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"}, ("direction", "square"),
     values={"step": "scalar", "correction": "scalar", "eps": "scalar"},
-)
+)  # fmt: skip
 
 _scaled_step_backward_self = BackwardKernel(
-    kernels._scaled_step_backward_self,
-    gradients._scaled_step_backward_self,
-    {"grad": "tensor"},
+    kernels._scaled_step_backward_self, gradients._scaled_step_backward_self, {"grad": "tensor"},
     ("self",),
-)
+)  # fmt: skip
 
 _scaled_step_backward_direction = BackwardKernel(
-    kernels._scaled_step_backward_direction,
-    gradients._scaled_step_backward_direction,
-    {"grad": "tensor", "square": "tensor"},
-    ("direction",),
+    kernels._scaled_step_backward_direction, gradients._scaled_step_backward_direction,
+    {"grad": "tensor", "square": "tensor"}, ("direction",),
     values={"step": "scalar", "correction": "scalar", "eps": "scalar"},
-)
+)  # fmt: skip
 
 _scaled_step_backward_square = BackwardKernel(
-    kernels._scaled_step_backward_square,
-    gradients._scaled_step_backward_square,
-    {"grad": "tensor", "direction": "tensor", "square": "tensor"},
-    ("square",),
+    kernels._scaled_step_backward_square, gradients._scaled_step_backward_square,
+    {"grad": "tensor", "direction": "tensor", "square": "tensor"}, ("square",),
     values={"step": "scalar", "correction": "scalar", "eps": "scalar"},
-)
+)  # fmt: skip
 
 _gru_candidate_backward_input_hidden_reset_gate = BackwardKernel(
     kernels._gru_candidate_backward_input_hidden_reset_gate,
     gradients._gru_candidate_backward_input_hidden_reset_gate,
     {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
     ("input", "hidden", "reset_gate"),
-)
+)  # fmt: skip
 
 _gru_candidate_backward_input_hidden = BackwardKernel(
-    kernels._gru_candidate_backward_input_hidden,
-    gradients._gru_candidate_backward_input_hidden,
-    {"grad": "tensor", "reset_gate": "tensor", "result": "tensor"},
-    ("input", "hidden"),
-)
+    kernels._gru_candidate_backward_input_hidden, gradients._gru_candidate_backward_input_hidden,
+    {"grad": "tensor", "reset_gate": "tensor", "result": "tensor"}, ("input", "hidden"),
+)  # fmt: skip
 
 _gru_candidate_backward_input_reset_gate = BackwardKernel(
     kernels._gru_candidate_backward_input_reset_gate,
     gradients._gru_candidate_backward_input_reset_gate,
     {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
     ("input", "reset_gate"),
-)
+)  # fmt: skip
 
 _gru_candidate_backward_hidden_reset_gate = BackwardKernel(
     kernels._gru_candidate_backward_hidden_reset_gate,
     gradients._gru_candidate_backward_hidden_reset_gate,
     {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
     ("hidden", "reset_gate"),
-)
+)  # fmt: skip
 
 _gru_candidate_backward_input = BackwardKernel(
-    kernels._gru_candidate_backward_input,
-    gradients._gru_candidate_backward_input,
-    {"grad": "tensor", "result": "tensor"},
-    ("input",),
-)
+    kernels._gru_candidate_backward_input, gradients._gru_candidate_backward_input,
+    {"grad": "tensor", "result": "tensor"}, ("input",),
+)  # fmt: skip
 
 _gru_candidate_backward_hidden = BackwardKernel(
-    kernels._gru_candidate_backward_hidden,
-    gradients._gru_candidate_backward_hidden,
-    {"grad": "tensor", "reset_gate": "tensor", "result": "tensor"},
-    ("hidden",),
-)
+    kernels._gru_candidate_backward_hidden, gradients._gru_candidate_backward_hidden,
+    {"grad": "tensor", "reset_gate": "tensor", "result": "tensor"}, ("hidden",),
+)  # fmt: skip
 
 _gru_candidate_backward_reset_gate = BackwardKernel(
-    kernels._gru_candidate_backward_reset_gate,
-    gradients._gru_candidate_backward_reset_gate,
+    kernels._gru_candidate_backward_reset_gate, gradients._gru_candidate_backward_reset_gate,
     {"grad": "tensor", "hidden": "tensor", "reset_gate": "tensor", "result": "tensor"},
     ("reset_gate",),
-)
+)  # fmt: skip
 
 _gru_hidden_backward_candidate_update_gate_hidden = BackwardKernel(
     kernels._gru_hidden_backward_candidate_update_gate_hidden,
     gradients._gru_hidden_backward_candidate_update_gate_hidden,
     {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
     ("candidate", "update_gate", "hidden"),
-)
+)  # fmt: skip
 
 _gru_hidden_backward_candidate_update_gate = BackwardKernel(
     kernels._gru_hidden_backward_candidate_update_gate,
     gradients._gru_hidden_backward_candidate_update_gate,
     {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
     ("candidate", "update_gate"),
-)
+)  # fmt: skip
 
 _gru_hidden_backward_candidate_hidden = BackwardKernel(
-    kernels._gru_hidden_backward_candidate_hidden,
-    gradients._gru_hidden_backward_candidate_hidden,
-    {"grad": "tensor", "update_gate": "tensor"},
-    ("candidate", "hidden"),
-)
+    kernels._gru_hidden_backward_candidate_hidden, gradients._gru_hidden_backward_candidate_hidden,
+    {"grad": "tensor", "update_gate": "tensor"}, ("candidate", "hidden"),
+)  # fmt: skip
 
 _gru_hidden_backward_update_gate_hidden = BackwardKernel(
     kernels._gru_hidden_backward_update_gate_hidden,
     gradients._gru_hidden_backward_update_gate_hidden,
     {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
     ("update_gate", "hidden"),
-)
+)  # fmt: skip
 
 _gru_hidden_backward_candidate = BackwardKernel(
-    kernels._gru_hidden_backward_candidate,
-    gradients._gru_hidden_backward_candidate,
-    {"grad": "tensor", "update_gate": "tensor"},
-    ("candidate",),
-)
+    kernels._gru_hidden_backward_candidate, gradients._gru_hidden_backward_candidate,
+    {"grad": "tensor", "update_gate": "tensor"}, ("candidate",),
+)  # fmt: skip
 
 _gru_hidden_backward_update_gate = BackwardKernel(
-    kernels._gru_hidden_backward_update_gate,
-    gradients._gru_hidden_backward_update_gate,
+    kernels._gru_hidden_backward_update_gate, gradients._gru_hidden_backward_update_gate,
     {"grad": "tensor", "candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
     ("update_gate",),
-)
+)  # fmt: skip
 
 _gru_hidden_backward_hidden = BackwardKernel(
-    kernels._gru_hidden_backward_hidden,
-    gradients._gru_hidden_backward_hidden,
-    {"grad": "tensor", "update_gate": "tensor"},
-    ("hidden",),
-)
+    kernels._gru_hidden_backward_hidden, gradients._gru_hidden_backward_hidden,
+    {"grad": "tensor", "update_gate": "tensor"}, ("hidden",),
+)  # fmt: skip
 
 _lstm_cell_backward_in_gate_forget_gate_cell_gate_cell = BackwardKernel(
     kernels._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell,
     gradients._lstm_cell_backward_in_gate_forget_gate_cell_gate_cell,
     {
-        "grad": "tensor",
-        "in_gate": "tensor",
-        "forget_gate": "tensor",
-        "cell_gate": "tensor",
-        "cell": "tensor",
+    "grad": "tensor", "in_gate": "tensor", "forget_gate": "tensor", "cell_gate": "tensor",
+    "cell": "tensor",
     },
     ("in_gate", "forget_gate", "cell_gate", "cell"),
-)
+)  # fmt: skip
 
 _lstm_hidden_backward_out_gate_cell = BackwardKernel(
-    kernels._lstm_hidden_backward_out_gate_cell,
-    gradients._lstm_hidden_backward_out_gate_cell,
-    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"},
-    ("out_gate", "cell"),
-)
+    kernels._lstm_hidden_backward_out_gate_cell, gradients._lstm_hidden_backward_out_gate_cell,
+    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"}, ("out_gate", "cell"),
+)  # fmt: skip
 
 _lstm_hidden_backward_out_gate = BackwardKernel(
-    kernels._lstm_hidden_backward_out_gate,
-    gradients._lstm_hidden_backward_out_gate,
-    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"},
-    ("out_gate",),
-)
+    kernels._lstm_hidden_backward_out_gate, gradients._lstm_hidden_backward_out_gate,
+    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"}, ("out_gate",),
+)  # fmt: skip
 
 _lstm_hidden_backward_cell = BackwardKernel(
-    kernels._lstm_hidden_backward_cell,
-    gradients._lstm_hidden_backward_cell,
-    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"},
-    ("cell",),
-)
+    kernels._lstm_hidden_backward_cell, gradients._lstm_hidden_backward_cell,
+    {"grad": "tensor", "out_gate": "tensor", "cell": "tensor"}, ("cell",),
+)  # fmt: skip

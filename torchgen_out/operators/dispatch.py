@@ -30,14 +30,12 @@ from torchgen_out._runtime.ops.shapes import special as special_shapes
 from torchgen_out.nodes import dispatch as nodes
 
 clone = Dispatch(
-    "clone",
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "memory_format": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.copy.clone", "CUDA": "copy.copy.clone"},
+    kernel_names="copy.copy.clone",
     meta=copy_shapes.clone,
     half_as_stored=True,
     differentiable=("self",),
@@ -46,7 +44,6 @@ clone = Dispatch(
 )
 
 _to_copy = Dispatch(
-    "_to_copy",
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
     "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
     "memory_format=None) -> Tensor",
@@ -61,9 +58,8 @@ _to_copy = Dispatch(
         "memory_format": "raw",
     },
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.copy.to_copy", "CUDA": "copy.copy.to_copy"},
+    kernel_names="copy.copy.to_copy",
     meta=copy_shapes.to_copy,
     differentiable=("self",),
     record=nodes.recording__to_copy,
@@ -71,14 +67,12 @@ _to_copy = Dispatch(
 )
 
 copy_ = Dispatch(
-    "copy_",
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     {"self": "tensor", "src": "tensor"},
     arguments={"self": "operand", "src": "operand", "non_blocking": "raw"},
     promotion="none",
-    promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.copy.copy_", "CUDA": "copy.copy.copy_"},
+    kernel_names="copy.copy.copy_",
     meta=copy_shapes.copy_,
     across_devices=True,
     mutates=True,
@@ -88,14 +82,11 @@ copy_ = Dispatch(
 )
 
 fill_ = Dispatch(
-    "fill_",
     "fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)",
     {"self": "tensor", "value": "number"},
-    arguments={"self": "operand", "value": "operand"},
     promotion="none",
-    promoted=("self", "value"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.copy.fill_", "CUDA": "copy.copy.fill_"},
+    kernel_names="copy.copy.fill_",
     meta=copy_shapes.fill_,
     mutates=True,
     differentiable=("self", "value"),
@@ -104,14 +95,11 @@ fill_ = Dispatch(
 )
 
 zero_ = Dispatch(
-    "zero_",
     "zero_(Tensor(a!) self) -> Tensor(a!)",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.copy.zero_", "CUDA": "copy.copy.zero_"},
+    kernel_names="copy.copy.zero_",
     meta=copy_shapes.zero_,
     half_as_stored=True,
     mutates=True,
@@ -121,30 +109,24 @@ zero_ = Dispatch(
 )
 
 complex = Dispatch(
-    "complex",
     "complex(Tensor real, Tensor imag) -> Tensor",
     {"real": "tensor", "imag": "tensor"},
-    arguments={"real": "operand", "imag": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("real", "imag"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.copy.complex_", "CUDA": "copy.copy.complex_"},
+    kernel_names="copy.copy.complex_",
     meta=copy_shapes.complex_,
     differentiable=("real", "imag"),
     record=nodes.recording_complex,
 )
 
 frexp = Dispatch(
-    "frexp",
     "frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "special.functions.frexp", "CUDA": "special.functions.frexp"},
+    kernel_names="special.functions.frexp",
     meta=special_shapes.frexp,
     out_overlap="whole",
     outputs=2,
@@ -154,14 +136,11 @@ frexp = Dispatch(
 )
 
 cat = Dispatch(
-    "cat",
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
     {"tensors": "tensors"},
     arguments={"tensors": "operand", "dim": "raw"},
-    promotion="default",
-    promoted=("tensors",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.shaping.cat", "CUDA": "copy.shaping.cat"},
+    kernel_names="copy.shaping.cat",
     meta=copy_shapes.cat,
     half_as_stored=True,
     out_overlap="apart",
@@ -172,14 +151,11 @@ cat = Dispatch(
 )
 
 stack = Dispatch(
-    "stack",
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     {"tensors": "tensors"},
     arguments={"tensors": "operand", "dim": "raw"},
-    promotion="default",
-    promoted=("tensors",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.shaping.stack", "CUDA": "copy.shaping.stack"},
+    kernel_names="copy.shaping.stack",
     meta=copy_shapes.stack,
     half_as_stored=True,
     out_overlap="apart",
@@ -189,17 +165,12 @@ stack = Dispatch(
 )
 
 flip = Dispatch(
-    "flip",
     "flip(Tensor self, int[] dims) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dims": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.flip:program",
-        "CUDA": "torchgen_out.kernels.index.flip:program",
-    },
+    kernel_names="torchgen_out.kernels.index.flip:program",
     meta=copy_shapes.flip,
     half_as_stored=True,
     memory_format=("self",),
@@ -208,14 +179,12 @@ flip = Dispatch(
 )
 
 roll = Dispatch(
-    "roll",
     "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "shifts": "raw", "dims": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.shaping.roll", "CUDA": "copy.shaping.roll"},
+    kernel_names="copy.shaping.roll",
     meta=copy_shapes.roll,
     half_as_stored=True,
     memory_format=("self",),
@@ -224,17 +193,12 @@ roll = Dispatch(
 )
 
 repeat = Dispatch(
-    "repeat",
     "repeat(Tensor self, SymInt[] repeats) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "repeats": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.repeat:program",
-        "CUDA": "torchgen_out.kernels.index.repeat:program",
-    },
+    kernel_names="torchgen_out.kernels.index.repeat:program",
     meta=copy_shapes.repeat,
     half_as_stored=True,
     differentiable=("self",),
@@ -242,18 +206,13 @@ repeat = Dispatch(
 )
 
 repeat_interleave_self_int = Dispatch(
-    "repeat_interleave.self_int",
     "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
     "output_size=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "repeats": "raw", "dim": "raw", "output_size": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "copy.shaping.repeat_interleave_int",
-        "CUDA": "copy.shaping.repeat_interleave_int",
-    },
+    kernel_names="copy.shaping.repeat_interleave_int",
     meta=copy_shapes.repeat_interleave_int,
     half_as_stored=True,
     differentiable=("self",),
@@ -261,33 +220,23 @@ repeat_interleave_self_int = Dispatch(
 )
 
 repeat_interleave_Tensor = Dispatch(
-    "repeat_interleave.Tensor",
     "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
     {"repeats": "tensor"},
     arguments={"repeats": "operand", "output_size": "raw"},
     promotion="none",
-    promoted=("repeats",),
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names={
-        "CPU": "indexing.reading.repeat_interleave",
-        "CUDA": "indexing.reading.repeat_interleave",
-    },
+    kernel_names="indexing.reading.repeat_interleave",
     meta=None,
 )
 
 tril = Dispatch(
-    "tril",
     "tril(Tensor self, SymInt diagonal=0) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "diagonal": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.tril:program",
-        "CUDA": "torchgen_out.kernels.index.tril:program",
-    },
+    kernel_names="torchgen_out.kernels.index.tril:program",
     meta=copy_shapes.tril,
     half_as_stored=True,
     aliasing=("self",),
@@ -296,18 +245,13 @@ tril = Dispatch(
 )
 
 triu = Dispatch(
-    "triu",
     "triu(Tensor self, SymInt diagonal=0) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "diagonal": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.triu:program",
-        "CUDA": "torchgen_out.kernels.index.triu:program",
-    },
+    kernel_names="torchgen_out.kernels.index.triu:program",
     meta=copy_shapes.triu,
     half_as_stored=True,
     aliasing=("self",),
@@ -316,17 +260,12 @@ triu = Dispatch(
 )
 
 diag_embed = Dispatch(
-    "diag_embed",
     "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "offset": "raw", "dim1": "raw", "dim2": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.diag_embed:program",
-        "CUDA": "torchgen_out.kernels.index.diag_embed:program",
-    },
+    kernel_names="torchgen_out.kernels.index.diag_embed:program",
     meta=copy_shapes.diag_embed,
     half_as_stored=True,
     differentiable=("self",),
@@ -334,21 +273,17 @@ diag_embed = Dispatch(
 )
 
 trace = Dispatch(
-    "trace",
     "trace(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "reduction.diagonal.trace", "CUDA": "reduction.diagonal.trace"},
+    kernel_names="reduction.diagonal.trace",
     meta=reduction_shapes.trace,
     differentiable=("self",),
     record=nodes.recording_trace,
 )
 
 gather = Dispatch(
-    "gather",
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     {"self": "tensor", "index": "tensor"},
     arguments={"self": "operand", "dim": "raw", "index": "operand", "sparse_grad": "raw"},
@@ -356,10 +291,7 @@ gather = Dispatch(
     out_rule="exact",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.gather:program",
-        "CUDA": "torchgen_out.kernels.index.gather:program",
-    },
+    kernel_names="torchgen_out.kernels.index.gather:program",
     meta=indexing_shapes.gather,
     half_as_stored=True,
     out_overlap="apart",
@@ -368,7 +300,6 @@ gather = Dispatch(
 )
 
 index_select = Dispatch(
-    "index_select",
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
     {"self": "tensor", "index": "tensor"},
     arguments={"self": "operand", "dim": "raw", "index": "operand"},
@@ -376,10 +307,7 @@ index_select = Dispatch(
     out_rule="exact",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.index_select:program",
-        "CUDA": "torchgen_out.kernels.index.index_select:program",
-    },
+    kernel_names="torchgen_out.kernels.index.index_select:program",
     meta=indexing_shapes.index_select,
     half_as_stored=True,
     out_overlap="apart",
@@ -389,14 +317,11 @@ index_select = Dispatch(
 )
 
 index_Tensor = Dispatch(
-    "index.Tensor",
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     {"self": "tensor", "indices": "tensors"},
-    arguments={"self": "operand", "indices": "operand"},
     promotion="none",
-    promoted=("self", "indices"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "indexing.reading.index", "CUDA": "indexing.reading.index"},
+    kernel_names="indexing.reading.index",
     meta=None,
     half_as_stored=True,
     host_lists=True,
@@ -405,18 +330,13 @@ index_Tensor = Dispatch(
 )
 
 take = Dispatch(
-    "take",
     "take(Tensor self, Tensor index) -> Tensor",
     {"self": "tensor", "index": "tensor"},
-    arguments={"self": "operand", "index": "operand"},
     promotion="same",
     out_rule="exact",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.take:program",
-        "CUDA": "torchgen_out.kernels.index.take:program",
-    },
+    kernel_names="torchgen_out.kernels.index.take:program",
     meta=indexing_shapes.take,
     half_as_stored=True,
     out_overlap="apart",
@@ -425,18 +345,12 @@ take = Dispatch(
 )
 
 masked_select = Dispatch(
-    "masked_select",
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     {"self": "tensor", "mask": "tensor"},
-    arguments={"self": "operand", "mask": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("self", "mask"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "indexing.reading.masked_select",
-        "CUDA": "indexing.reading.masked_select",
-    },
+    kernel_names="indexing.reading.masked_select",
     meta=None,
     half_as_stored=True,
     out_overlap="apart",
@@ -445,20 +359,16 @@ masked_select = Dispatch(
 )
 
 _nonzero = Dispatch(
-    "_nonzero",
     "_nonzero(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "indexing.reading.nonzero", "CUDA": "indexing.reading.nonzero"},
+    kernel_names="indexing.reading.nonzero",
     meta=None,
     half_as_stored=True,
 )
 
 _spmm = Dispatch(
-    "_spmm",
     "_spmm(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor? order=None, str "
     "reduce='sum') -> Tensor",
     {
@@ -479,14 +389,13 @@ _spmm = Dispatch(
     promotion="same",
     promoted=("values", "mat"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "sparse.products.spmm", "CUDA": "sparse.products.spmm"},
+    kernel_names="sparse.products.spmm",
     meta=sparse_shapes.spmm,
     differentiable=("values", "mat"),
     record=nodes.recording__spmm,
 )
 
 _spmm_extreme = Dispatch(
-    "_spmm_extreme",
     "_spmm_extreme(Tensor offsets, Tensor others, Tensor values, Tensor mat, bool is_max, "
     "Tensor? order=None) -> (Tensor, Tensor)",
     {
@@ -507,7 +416,7 @@ _spmm_extreme = Dispatch(
     promotion="same",
     promoted=("values", "mat"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sparse.products.spmm_extreme", "CUDA": "sparse.products.spmm_extreme"},
+    kernel_names="sparse.products.spmm_extreme",
     meta=sparse_shapes.spmm_extreme,
     outputs=2,
     differentiable=("values", "mat"),
@@ -515,7 +424,6 @@ _spmm_extreme = Dispatch(
 )
 
 _spmm_chosen = Dispatch(
-    "_spmm_chosen",
     "_spmm_chosen(Tensor offsets, Tensor others, Tensor values, Tensor mat, Tensor chosen, "
     "Tensor order) -> Tensor",
     {
@@ -526,95 +434,73 @@ _spmm_chosen = Dispatch(
         "chosen": "tensor",
         "order": "tensor",
     },
-    arguments={
-        "offsets": "operand",
-        "others": "operand",
-        "values": "operand",
-        "mat": "operand",
-        "chosen": "operand",
-        "order": "operand",
-    },
     promotion="same",
     promoted=("values", "mat"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sparse.products.spmm_chosen", "CUDA": "sparse.products.spmm_chosen"},
+    kernel_names="sparse.products.spmm_chosen",
     meta=sparse_shapes.spmm_chosen,
     differentiable=("values", "mat"),
     record=nodes.recording__spmm_chosen,
 )
 
 _group = Dispatch(
-    "_group",
     "_group(Tensor keys, SymInt count) -> (Tensor, Tensor)",
     {"keys": "tensor"},
     arguments={"keys": "operand", "count": "raw"},
     promotion="none",
-    promoted=("keys",),
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names={"CPU": "sparse.grouping.group", "CUDA": "sparse.grouping.group"},
+    kernel_names="sparse.grouping.group",
     meta=sparse_shapes.group,
     outputs=2,
 )
 
 _turn = Dispatch(
-    "_turn",
     "_turn(Tensor offsets, Tensor others, Tensor carried, SymInt count) -> (Tensor, Tensor, "
     "Tensor)",
     {"offsets": "tensor", "others": "tensor", "carried": "tensor"},
     arguments={"offsets": "operand", "others": "operand", "carried": "operand", "count": "raw"},
     promotion="none",
-    promoted=("offsets", "others", "carried"),
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names={"CPU": "sparse.grouping.turn", "CUDA": "sparse.grouping.turn"},
+    kernel_names="sparse.grouping.turn",
     meta=sparse_shapes.turn,
     outputs=3,
 )
 
 _merge = Dispatch(
-    "_merge",
     "_merge(Tensor lines, Tensor others, SymInt count, SymInt across) -> (Tensor, Tensor, "
     "Tensor, Tensor)",
     {"lines": "tensor", "others": "tensor"},
     arguments={"lines": "operand", "others": "operand", "count": "raw", "across": "raw"},
     promotion="none",
-    promoted=("lines", "others"),
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names={"CPU": "sparse.grouping.merge", "CUDA": "sparse.grouping.merge"},
+    kernel_names="sparse.grouping.merge",
     meta=sparse_shapes.merge,
     outputs=4,
 )
 
 _line_faults = Dispatch(
-    "_line_faults",
     "_line_faults(Tensor compressed, Tensor plain, SymInt across) -> Tensor",
     {"compressed": "tensor", "plain": "tensor"},
     arguments={"compressed": "operand", "plain": "operand", "across": "raw"},
     promotion="none",
-    promoted=("compressed", "plain"),
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names={"CPU": "sparse.checks.line_faults", "CUDA": "sparse.checks.line_faults"},
+    kernel_names="sparse.checks.line_faults",
     meta=sparse_shapes.line_faults,
 )
 
 _sampled_products = Dispatch(
-    "_sampled_products",
     "_sampled_products(Tensor rows, Tensor columns, Tensor left, Tensor right) -> Tensor",
     {"rows": "tensor", "columns": "tensor", "left": "tensor", "right": "tensor"},
-    arguments={"rows": "operand", "columns": "operand", "left": "operand", "right": "operand"},
     promotion="same",
     promoted=("left", "right"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={
-        "CPU": "sparse.products.sampled_products",
-        "CUDA": "sparse.products.sampled_products",
-    },
+    kernel_names="sparse.products.sampled_products",
     meta=sparse_shapes.sampled_products,
     differentiable=("left", "right"),
     record=nodes.recording__sampled_products,
 )
 
 embedding = Dispatch(
-    "embedding",
     "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
     "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     {"weight": "tensor", "indices": "tensor"},
@@ -628,10 +514,7 @@ embedding = Dispatch(
     promotion="same",
     promoted=("weight",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.embedding:program",
-        "CUDA": "torchgen_out.kernels.index.embedding:program",
-    },
+    kernel_names="torchgen_out.kernels.index.embedding:program",
     meta=embedding_shapes.embedding,
     half_as_stored=True,
     differentiable=("weight",),
@@ -640,7 +523,6 @@ embedding = Dispatch(
 )
 
 embedding_dense_backward = Dispatch(
-    "embedding_dense_backward",
     "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt "
     "padding_idx, bool scale_grad_by_freq) -> Tensor",
     {"grad_output": "tensor", "indices": "tensor"},
@@ -652,19 +534,14 @@ embedding_dense_backward = Dispatch(
         "scale_grad_by_freq": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "indices"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={
-        "CPU": "embedding.embedding.embedding_dense_backward",
-        "CUDA": "embedding.embedding.embedding_dense_backward",
-    },
+    kernel_names="embedding.embedding.embedding_dense_backward",
     meta=embedding_shapes.embedding_dense_backward,
     differentiable=("grad_output",),
     record=nodes.recording_embedding_dense_backward,
 )
 
 _embedding_bag = Dispatch(
-    "_embedding_bag",
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? "
     "per_sample_weights, int mode, int padding_idx, bool scale_grad_by_freq, bool "
     "sparse=False) -> (Tensor output, Tensor bag_sizes, Tensor max_indices)",
@@ -680,12 +557,8 @@ _embedding_bag = Dispatch(
         "sparse": "raw",
     },
     promotion="none",
-    promoted=("weight", "indices", "offsets", "per_sample_weights"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "embedding.embedding_bag.embedding_bag",
-        "CUDA": "embedding.embedding_bag.embedding_bag",
-    },
+    kernel_names="embedding.embedding_bag.embedding_bag",
     meta=embedding_shapes.embedding_bag,
     outputs=3,
     wrap=return_types._embedding_bag,
@@ -694,26 +567,23 @@ _embedding_bag = Dispatch(
 )
 
 one_hot = Dispatch(
-    "one_hot",
     "one_hot(Tensor self, int num_classes=-1) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "num_classes": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names={"CPU": "indexing.reading.one_hot", "CUDA": "indexing.reading.one_hot"},
+    kernel_names="indexing.reading.one_hot",
     meta=None,
 )
 
 index_put = Dispatch(
-    "index_put",
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     {"self": "tensor", "indices": "tensors", "values": "tensor"},
     arguments={"self": "operand", "indices": "operand", "values": "operand", "accumulate": "raw"},
     promotion="same",
     promoted=("self", "values"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "scatter.scatter.index_put", "CUDA": "scatter.scatter.index_put"},
+    kernel_names="scatter.scatter.index_put",
     meta=scatter_shapes.index_put,
     aliasing=("self",),
     host_lists=True,
@@ -722,7 +592,6 @@ index_put = Dispatch(
 )
 
 index_add = Dispatch(
-    "index_add",
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "index": "tensor", "source": "tensor"},
     arguments={
@@ -736,10 +605,7 @@ index_add = Dispatch(
     out_rule="exact",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.index_add:program",
-        "CUDA": "torchgen_out.kernels.index.index_add:program",
-    },
+    kernel_names="torchgen_out.kernels.index.index_add:program",
     meta=scatter_shapes.index_add,
     aliasing=("self",),
     out_overlap="apart",
@@ -748,7 +614,6 @@ index_add = Dispatch(
 )
 
 index_copy = Dispatch(
-    "index_copy",
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     {"self": "tensor", "index": "tensor", "source": "tensor"},
     arguments={"self": "operand", "dim": "raw", "index": "operand", "source": "operand"},
@@ -756,10 +621,7 @@ index_copy = Dispatch(
     out_rule="exact",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.index_copy:program",
-        "CUDA": "torchgen_out.kernels.index.index_copy:program",
-    },
+    kernel_names="torchgen_out.kernels.index.index_copy:program",
     meta=scatter_shapes.index_copy,
     half_as_stored=True,
     aliasing=("self",),
@@ -769,14 +631,12 @@ index_copy = Dispatch(
 )
 
 index_fill_int_Scalar = Dispatch(
-    "index_fill.int_Scalar",
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Tensor|Scalar value) -> Tensor",
     {"self": "tensor", "index": "tensor", "value": "number"},
     arguments={"self": "operand", "dim": "raw", "index": "operand", "value": "operand"},
     promotion="none",
-    promoted=("self", "index", "value"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "scatter.scatter.index_fill", "CUDA": "scatter.scatter.index_fill"},
+    kernel_names="scatter.scatter.index_fill",
     meta=scatter_shapes.index_fill,
     aliasing=("self", "value"),
     differentiable=("self", "value"),
@@ -784,7 +644,6 @@ index_fill_int_Scalar = Dispatch(
 )
 
 index_reduce = Dispatch(
-    "index_reduce",
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
     "include_self=True) -> Tensor",
     {"self": "tensor", "index": "tensor", "source": "tensor"},
@@ -800,7 +659,7 @@ index_reduce = Dispatch(
     out_rule="exact",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "scatter.scatter.index_reduce", "CUDA": "scatter.scatter.index_reduce"},
+    kernel_names="scatter.scatter.index_reduce",
     meta=scatter_shapes.index_reduce,
     aliasing=("self",),
     out_overlap="apart",
@@ -809,14 +668,13 @@ index_reduce = Dispatch(
 )
 
 put = Dispatch(
-    "put",
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     {"self": "tensor", "index": "tensor", "source": "tensor"},
     arguments={"self": "operand", "index": "operand", "source": "operand", "accumulate": "raw"},
     promotion="same",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "scatter.scatter.put", "CUDA": "scatter.scatter.put"},
+    kernel_names="scatter.scatter.put",
     meta=scatter_shapes.put,
     aliasing=("self",),
     differentiable=("self", "source"),
@@ -824,7 +682,6 @@ put = Dispatch(
 )
 
 scatter_src = Dispatch(
-    "scatter.src",
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     {"self": "tensor", "index": "tensor", "src": "tensor"},
     arguments={"self": "operand", "dim": "raw", "index": "operand", "src": "operand"},
@@ -832,10 +689,7 @@ scatter_src = Dispatch(
     out_rule="exact",
     promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.scatter_src:program",
-        "CUDA": "torchgen_out.kernels.index.scatter_src:program",
-    },
+    kernel_names="torchgen_out.kernels.index.scatter_src:program",
     meta=scatter_shapes.scatter,
     half_as_stored=True,
     aliasing=("self",),
@@ -845,7 +699,6 @@ scatter_src = Dispatch(
 )
 
 scatter_value = Dispatch(
-    "scatter.value",
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     {"self": "tensor", "index": "tensor"},
     arguments={"self": "operand", "dim": "raw", "index": "operand", "value": "scalar"},
@@ -853,10 +706,7 @@ scatter_value = Dispatch(
     out_rule="exact",
     promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.scatter_value:program",
-        "CUDA": "torchgen_out.kernels.index.scatter_value:program",
-    },
+    kernel_names="torchgen_out.kernels.index.scatter_value:program",
     meta=scatter_shapes.scatter_value,
     aliasing=("self",),
     out_overlap="apart",
@@ -865,7 +715,6 @@ scatter_value = Dispatch(
 )
 
 scatter_reduce = Dispatch(
-    "scatter.reduce",
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     {"self": "tensor", "index": "tensor", "src": "tensor"},
     arguments={
@@ -879,10 +728,7 @@ scatter_reduce = Dispatch(
     out_rule="exact",
     promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "scatter.scatter.scatter_combine",
-        "CUDA": "scatter.scatter.scatter_combine",
-    },
+    kernel_names="scatter.scatter.scatter_combine",
     meta=scatter_shapes.scatter_combine,
     aliasing=("self",),
     out_overlap="apart",
@@ -891,7 +737,6 @@ scatter_reduce = Dispatch(
 )
 
 scatter_value_reduce = Dispatch(
-    "scatter.value_reduce",
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) ->"
     " Tensor",
     {"self": "tensor", "index": "tensor"},
@@ -904,12 +749,8 @@ scatter_value_reduce = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self", "index"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "scatter.scatter.scatter_value_combine",
-        "CUDA": "scatter.scatter.scatter_value_combine",
-    },
+    kernel_names="scatter.scatter.scatter_value_combine",
     meta=scatter_shapes.scatter_value_combine,
     aliasing=("self",),
     out_overlap="apart",
@@ -918,7 +759,6 @@ scatter_value_reduce = Dispatch(
 )
 
 scatter_add = Dispatch(
-    "scatter_add",
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     {"self": "tensor", "index": "tensor", "src": "tensor"},
     arguments={"self": "operand", "dim": "raw", "index": "operand", "src": "operand"},
@@ -926,10 +766,7 @@ scatter_add = Dispatch(
     out_rule="exact",
     promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.scatter_add:program",
-        "CUDA": "torchgen_out.kernels.index.scatter_add:program",
-    },
+    kernel_names="torchgen_out.kernels.index.scatter_add:program",
     meta=scatter_shapes.scatter,
     aliasing=("self",),
     out_overlap="apart",
@@ -938,7 +775,6 @@ scatter_add = Dispatch(
 )
 
 scatter_reduce_two = Dispatch(
-    "scatter_reduce.two",
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
     "include_self=True) -> Tensor",
     {"self": "tensor", "index": "tensor", "src": "tensor"},
@@ -954,10 +790,7 @@ scatter_reduce_two = Dispatch(
     out_rule="exact",
     promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "scatter.scatter.scatter_reduce",
-        "CUDA": "scatter.scatter.scatter_reduce",
-    },
+    kernel_names="scatter.scatter.scatter_reduce",
     meta=scatter_shapes.scatter_reduce,
     aliasing=("self",),
     out_overlap="apart",
@@ -966,14 +799,11 @@ scatter_reduce_two = Dispatch(
 )
 
 masked_fill_Scalar = Dispatch(
-    "masked_fill.Scalar",
     "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
     {"self": "tensor", "mask": "tensor", "value": "number"},
-    arguments={"self": "operand", "mask": "operand", "value": "operand"},
     promotion="none",
-    promoted=("self", "mask", "value"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "scatter.masking.masked_fill", "CUDA": "scatter.masking.masked_fill"},
+    kernel_names="scatter.masking.masked_fill",
     meta=scatter_shapes.masked_fill,
     aliasing=("self", "mask", "value"),
     differentiable=("self", "value"),
@@ -981,17 +811,12 @@ masked_fill_Scalar = Dispatch(
 )
 
 masked_scatter = Dispatch(
-    "masked_scatter",
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     {"self": "tensor", "mask": "tensor", "source": "tensor"},
-    arguments={"self": "operand", "mask": "operand", "source": "operand"},
     promotion="same",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "scatter.masking.masked_scatter",
-        "CUDA": "scatter.masking.masked_scatter",
-    },
+    kernel_names="scatter.masking.masked_scatter",
     meta=scatter_shapes.masked_scatter,
     half_as_stored=True,
     aliasing=("self", "mask", "source"),
@@ -1000,15 +825,13 @@ masked_scatter = Dispatch(
 )
 
 sort = Dispatch(
-    "sort",
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "descending": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "sort.sort.sort", "CUDA": "sort.sort.sort"},
+    kernel_names="sort.sort.sort",
     meta=sort_shapes.sort,
     out_overlap="whole",
     outputs=2,
@@ -1018,16 +841,14 @@ sort = Dispatch(
 )
 
 sort_stable = Dispatch(
-    "sort.stable",
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor "
     "values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "stable": "raw", "dim": "raw", "descending": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "sort.sort.sort_stable", "CUDA": "sort.sort.sort_stable"},
+    kernel_names="sort.sort.sort_stable",
     meta=sort_shapes.sort_stable,
     out_overlap="whole",
     outputs=2,
@@ -1037,16 +858,14 @@ sort_stable = Dispatch(
 )
 
 topk = Dispatch(
-    "topk",
     "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor "
     "values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "k": "raw", "dim": "raw", "largest": "raw", "sorted": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.sort.topk", "CUDA": "sort.sort.topk"},
+    kernel_names="sort.sort.topk",
     meta=sort_shapes.topk,
     out_overlap="whole",
     outputs=2,
@@ -1056,16 +875,14 @@ topk = Dispatch(
 )
 
 kthvalue = Dispatch(
-    "kthvalue",
     "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, "
     "Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "k": "raw", "dim": "raw", "keepdim": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.sort.kthvalue", "CUDA": "sort.sort.kthvalue"},
+    kernel_names="sort.sort.kthvalue",
     meta=sort_shapes.kthvalue,
     out_overlap="apart",
     outputs=2,
@@ -1075,28 +892,23 @@ kthvalue = Dispatch(
 )
 
 median = Dispatch(
-    "median",
     "median(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.sort.median", "CUDA": "sort.sort.median"},
+    kernel_names="sort.sort.median",
     meta=sort_shapes.median,
     differentiable=("self",),
     record=nodes.recording_median,
 )
 
 median_dim = Dispatch(
-    "median.dim",
     "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.sort.median_dim", "CUDA": "sort.sort.median_dim"},
+    kernel_names="sort.sort.median_dim",
     meta=sort_shapes.median_dim,
     out_overlap="whole",
     outputs=2,
@@ -1106,28 +918,23 @@ median_dim = Dispatch(
 )
 
 nanmedian = Dispatch(
-    "nanmedian",
     "nanmedian(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.sort.nanmedian", "CUDA": "sort.sort.nanmedian"},
+    kernel_names="sort.sort.nanmedian",
     meta=sort_shapes.median,
     differentiable=("self",),
     record=nodes.recording_nanmedian,
 )
 
 nanmedian_dim = Dispatch(
-    "nanmedian.dim",
     "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.sort.nanmedian_dim", "CUDA": "sort.sort.nanmedian_dim"},
+    kernel_names="sort.sort.nanmedian_dim",
     meta=sort_shapes.median_dim,
     out_overlap="whole",
     outputs=2,
@@ -1137,15 +944,13 @@ nanmedian_dim = Dispatch(
 )
 
 mode = Dispatch(
-    "mode",
     "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "sort.sort.mode", "CUDA": "sort.sort.mode"},
+    kernel_names="sort.sort.mode",
     meta=sort_shapes.mode,
     out_overlap="whole",
     outputs=2,
@@ -1155,15 +960,13 @@ mode = Dispatch(
 )
 
 _unique2 = Dispatch(
-    "_unique2",
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "sorted": "raw", "return_inverse": "raw", "return_counts": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "sort.unique.unique2", "CUDA": "sort.unique.unique2"},
+    kernel_names="sort.unique.unique2",
     meta=None,
     outputs=3,
     differentiable=("self",),
@@ -1171,7 +974,6 @@ _unique2 = Dispatch(
 )
 
 unique_dim = Dispatch(
-    "unique_dim",
     "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
     {"self": "tensor"},
@@ -1183,9 +985,8 @@ unique_dim = Dispatch(
         "return_counts": "raw",
     },
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "sort.unique.unique_dim", "CUDA": "sort.unique.unique_dim"},
+    kernel_names="sort.unique.unique_dim",
     meta=None,
     outputs=3,
     differentiable=("self",),
@@ -1193,18 +994,13 @@ unique_dim = Dispatch(
 )
 
 _unique_consecutive = Dispatch(
-    "_unique_consecutive",
     "_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
     "int? dim=None) -> (Tensor, Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "return_inverse": "raw", "return_counts": "raw", "dim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={
-        "CPU": "sort.unique.unique_consecutive",
-        "CUDA": "sort.unique.unique_consecutive",
-    },
+    kernel_names="sort.unique.unique_consecutive",
     meta=None,
     outputs=3,
     differentiable=("self",),
@@ -1212,7 +1008,6 @@ _unique_consecutive = Dispatch(
 )
 
 searchsorted_Tensor = Dispatch(
-    "searchsorted.Tensor",
     "searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False,"
     " bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
     {"sorted_sequence": "tensor", "self": "number", "sorter": "tensor?"},
@@ -1226,31 +1021,24 @@ searchsorted_Tensor = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("sorted_sequence", "self", "sorter"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "sort.searchsorted.searchsorted",
-        "CUDA": "sort.searchsorted.searchsorted",
-    },
+    kernel_names="sort.searchsorted.searchsorted",
     meta=sort_shapes.searchsorted,
 )
 
 bucketize_Tensor = Dispatch(
-    "bucketize.Tensor",
     "bucketize.Tensor(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
     "right=False) -> Tensor",
     {"self": "number", "boundaries": "tensor"},
     arguments={"self": "operand", "boundaries": "operand", "out_int32": "raw", "right": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self", "boundaries"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.searchsorted.bucketize", "CUDA": "sort.searchsorted.bucketize"},
+    kernel_names="sort.searchsorted.bucketize",
     meta=sort_shapes.bucketize,
 )
 
 isin_Tensor_Tensor = Dispatch(
-    "isin.Tensor_Tensor",
     "isin.Tensor_Tensor(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool "
     "assume_unique=False, bool invert=False) -> Tensor",
     {"elements": "number", "test_elements": "number"},
@@ -1262,57 +1050,41 @@ isin_Tensor_Tensor = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("elements", "test_elements"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "sort.searchsorted.isin", "CUDA": "sort.searchsorted.isin"},
+    kernel_names="sort.searchsorted.isin",
     meta=sort_shapes.isin,
 )
 
 argmax = Dispatch(
-    "argmax",
     "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.argmax:program",
-        "CUDA": "torchgen_out.kernels.index.argmax:program",
-    },
+    kernel_names="torchgen_out.kernels.index.argmax:program",
     meta=reduction_shapes.argmax,
 )
 
 argmin = Dispatch(
-    "argmin",
     "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.argmin:program",
-        "CUDA": "torchgen_out.kernels.index.argmin:program",
-    },
+    kernel_names="torchgen_out.kernels.index.argmin:program",
     meta=reduction_shapes.argmin,
 )
 
 max_dim = Dispatch(
-    "max.dim",
     "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.max_dim:program",
-        "CUDA": "torchgen_out.kernels.index.max_dim:program",
-    },
+    kernel_names="torchgen_out.kernels.index.max_dim:program",
     meta=reduction_shapes.max_dim,
     out_overlap="whole",
     outputs=2,
@@ -1322,18 +1094,13 @@ max_dim = Dispatch(
 )
 
 min_dim = Dispatch(
-    "min.dim",
     "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.min_dim:program",
-        "CUDA": "torchgen_out.kernels.index.min_dim:program",
-    },
+    kernel_names="torchgen_out.kernels.index.min_dim:program",
     meta=reduction_shapes.min_dim,
     out_overlap="whole",
     outputs=2,
@@ -1343,59 +1110,48 @@ min_dim = Dispatch(
 )
 
 _bincount = Dispatch(
-    "_bincount",
     "_bincount(Tensor self, Tensor? weights, SymInt minlength) -> Tensor",
     {"self": "tensor", "weights": "tensor?"},
     arguments={"self": "operand", "weights": "operand", "minlength": "raw"},
     promotion="none",
-    promoted=("self", "weights"),
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names={"CPU": "reduction.selection.bincount", "CUDA": "reduction.selection.bincount"},
+    kernel_names="reduction.selection.bincount",
     meta=None,
     differentiable=("weights",),
     record=nodes.recording__bincount,
 )
 
 histc = Dispatch(
-    "histc",
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "bins": "raw", "min": "scalar", "max": "scalar"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "reduction.histogram.histc", "CUDA": "reduction.histogram.histc"},
+    kernel_names="reduction.histogram.histc",
     meta=reduction_shapes.histc,
 )
 
 _bin_sums = Dispatch(
-    "_bin_sums",
     "_bin_sums(Tensor points, Tensor edges, int[] bins, Tensor? weights) -> Tensor",
     {"points": "tensor", "edges": "tensor", "weights": "tensor?"},
     arguments={"points": "operand", "edges": "operand", "bins": "raw", "weights": "operand"},
     promotion="same",
-    promoted=("points", "edges", "weights"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "reduction.histogram.bin_sums", "CUDA": "reduction.histogram.bin_sums"},
+    kernel_names="reduction.histogram.bin_sums",
     meta=reduction_shapes.bin_sums,
     differentiable=("weights",),
     record=nodes.recording__bin_sums,
 )
 
 cumsum = Dispatch(
-    "cumsum",
     "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "dtype": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.cumsum:program",
-        "CUDA": "torchgen_out.kernels.index.cumsum:program",
-    },
+    kernel_names="torchgen_out.kernels.index.cumsum:program",
     meta=scan_shapes.cumulative,
     aliasing=("self",),
     out_overlap="whole",
@@ -1404,18 +1160,13 @@ cumsum = Dispatch(
 )
 
 cumprod = Dispatch(
-    "cumprod",
     "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "dtype": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.cumprod:program",
-        "CUDA": "torchgen_out.kernels.index.cumprod:program",
-    },
+    kernel_names="torchgen_out.kernels.index.cumprod:program",
     meta=scan_shapes.cumulative,
     aliasing=("self",),
     out_overlap="whole",
@@ -1424,18 +1175,13 @@ cumprod = Dispatch(
 )
 
 logcumsumexp = Dispatch(
-    "logcumsumexp",
     "logcumsumexp(Tensor self, int dim) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.logcumsumexp:program",
-        "CUDA": "torchgen_out.kernels.index.logcumsumexp:program",
-    },
+    kernel_names="torchgen_out.kernels.index.logcumsumexp:program",
     meta=scan_shapes.logcumsumexp,
     out_overlap="whole",
     differentiable=("self",),
@@ -1443,18 +1189,13 @@ logcumsumexp = Dispatch(
 )
 
 cummax = Dispatch(
-    "cummax",
     "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.cummax:program",
-        "CUDA": "torchgen_out.kernels.index.cummax:program",
-    },
+    kernel_names="torchgen_out.kernels.index.cummax:program",
     meta=scan_shapes.cummaxmin,
     outputs=2,
     wrap=return_types.cummax,
@@ -1463,18 +1204,13 @@ cummax = Dispatch(
 )
 
 cummin = Dispatch(
-    "cummin",
     "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw"},
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.cummin:program",
-        "CUDA": "torchgen_out.kernels.index.cummin:program",
-    },
+    kernel_names="torchgen_out.kernels.index.cummin:program",
     meta=scan_shapes.cummaxmin,
     outputs=2,
     wrap=return_types.cummin,
@@ -1483,15 +1219,13 @@ cummin = Dispatch(
 )
 
 uniform_ = Dispatch(
-    "uniform_",
     "uniform_(Tensor(a!) self, float from_=0, float to=1, *, Generator? generator=None) -> "
     "Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "from_": "scalar", "to": "scalar", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={"CPU": "random.filling.uniform_", "CUDA": "random.filling.uniform_"},
+    kernel_names="random.filling.uniform_",
     meta=random_shapes.uniform_,
     mutates=True,
     differentiable=("self",),
@@ -1499,15 +1233,13 @@ uniform_ = Dispatch(
 )
 
 normal_ = Dispatch(
-    "normal_",
     "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> "
     "Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "mean": "scalar", "std": "scalar", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={"CPU": "random.filling.normal_", "CUDA": "random.filling.normal_"},
+    kernel_names="random.filling.normal_",
     meta=random_shapes.normal_,
     mutates=True,
     differentiable=("self",),
@@ -1516,14 +1248,12 @@ normal_ = Dispatch(
 )
 
 random__from = Dispatch(
-    "random_.from",
     "random_.from(Tensor(a!) self, int from_, int? to, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "from_": "raw", "to": "raw", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "random.filling.random_from_", "CUDA": "random.filling.random_from_"},
+    kernel_names="random.filling.random_from_",
     meta=random_shapes.random_from_,
     mutates=True,
     differentiable=("self",),
@@ -1531,14 +1261,12 @@ random__from = Dispatch(
 )
 
 random__to = Dispatch(
-    "random_.to",
     "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "to": "raw", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "random.filling.random_to_", "CUDA": "random.filling.random_to_"},
+    kernel_names="random.filling.random_to_",
     meta=random_shapes.random_to_,
     mutates=True,
     differentiable=("self",),
@@ -1546,14 +1274,12 @@ random__to = Dispatch(
 )
 
 random_ = Dispatch(
-    "random_",
     "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
-    kernel_names={"CPU": "random.filling.random_", "CUDA": "random.filling.random_"},
+    kernel_names="random.filling.random_",
     meta=random_shapes.random_,
     mutates=True,
     differentiable=("self",),
@@ -1561,17 +1287,12 @@ random_ = Dispatch(
 )
 
 bernoulli__Tensor = Dispatch(
-    "bernoulli_.Tensor",
     "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor", "p": "tensor"},
     arguments={"self": "operand", "p": "operand", "generator": "generator"},
     promotion="none",
-    promoted=("self", "p"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "random.filling.bernoulli_tensor_",
-        "CUDA": "random.filling.bernoulli_tensor_",
-    },
+    kernel_names="random.filling.bernoulli_tensor_",
     meta=random_shapes.bernoulli_tensor_,
     mutates=True,
     differentiable=("self", "p"),
@@ -1579,14 +1300,12 @@ bernoulli__Tensor = Dispatch(
 )
 
 bernoulli__float = Dispatch(
-    "bernoulli_.float",
     "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "p": "scalar", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "random.filling.bernoulli_", "CUDA": "random.filling.bernoulli_"},
+    kernel_names="random.filling.bernoulli_",
     meta=random_shapes.bernoulli_,
     mutates=True,
     differentiable=("self",),
@@ -1594,15 +1313,13 @@ bernoulli__float = Dispatch(
 )
 
 bernoulli = Dispatch(
-    "bernoulli",
     "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "generator": "generator"},
     promotion="none",
     out_rule="real",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "random.filling.bernoulli", "CUDA": "random.filling.bernoulli"},
+    kernel_names="random.filling.bernoulli",
     meta=random_shapes.bernoulli,
     out_overlap="whole",
     differentiable=("self",),
@@ -1610,14 +1327,12 @@ bernoulli = Dispatch(
 )
 
 exponential_ = Dispatch(
-    "exponential_",
     "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "lambd": "scalar", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "random.filling.exponential_", "CUDA": "random.filling.exponential_"},
+    kernel_names="random.filling.exponential_",
     meta=random_shapes.exponential_,
     mutates=True,
     differentiable=("self",),
@@ -1625,14 +1340,12 @@ exponential_ = Dispatch(
 )
 
 geometric_ = Dispatch(
-    "geometric_",
     "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "p": "scalar", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={"CPU": "random.filling.geometric_", "CUDA": "random.filling.geometric_"},
+    kernel_names="random.filling.geometric_",
     meta=random_shapes.geometric_,
     mutates=True,
     differentiable=("self",),
@@ -1640,15 +1353,13 @@ geometric_ = Dispatch(
 )
 
 cauchy_ = Dispatch(
-    "cauchy_",
     "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) ->"
     " Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "median": "scalar", "sigma": "scalar", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "random.filling.cauchy_", "CUDA": "random.filling.cauchy_"},
+    kernel_names="random.filling.cauchy_",
     meta=random_shapes.cauchy_,
     mutates=True,
     differentiable=("self",),
@@ -1656,15 +1367,13 @@ cauchy_ = Dispatch(
 )
 
 log_normal_ = Dispatch(
-    "log_normal_",
     "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) ->"
     " Tensor(a!)",
     {"self": "tensor"},
     arguments={"self": "operand", "mean": "scalar", "std": "scalar", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "random.filling.log_normal_", "CUDA": "random.filling.log_normal_"},
+    kernel_names="random.filling.log_normal_",
     meta=random_shapes.log_normal_,
     mutates=True,
     differentiable=("self",),
@@ -1672,7 +1381,6 @@ log_normal_ = Dispatch(
 )
 
 multinomial = Dispatch(
-    "multinomial",
     "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
     "generator=None) -> Tensor",
     {"self": "tensor"},
@@ -1684,55 +1392,42 @@ multinomial = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "random.filling.multinomial", "CUDA": "random.filling.multinomial"},
+    kernel_names="random.filling.multinomial",
     meta=random_shapes.multinomial,
 )
 
 poisson = Dispatch(
-    "poisson",
     "poisson(Tensor self, Generator? generator=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "generator": "generator"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "random.poisson_binomial.poisson",
-        "CUDA": "random.poisson_binomial.poisson",
-    },
+    kernel_names="random.poisson_binomial.poisson",
     meta=random_shapes.poisson,
     differentiable=("self",),
     record=nodes.recording_poisson,
 )
 
 binomial = Dispatch(
-    "binomial",
     "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
     {"count": "tensor", "prob": "tensor"},
     arguments={"count": "operand", "prob": "operand", "generator": "generator"},
     promotion="none",
-    promoted=("count", "prob"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "random.poisson_binomial.binomial",
-        "CUDA": "random.poisson_binomial.binomial",
-    },
+    kernel_names="random.poisson_binomial.binomial",
     meta=random_shapes.binomial,
     differentiable=("prob",),
     record=nodes.recording_binomial,
 )
 
 native_dropout = Dispatch(
-    "native_dropout",
     "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
     {"input": "tensor"},
     arguments={"input": "operand", "p": "scalar", "train": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={"CPU": "random.filling.native_dropout", "CUDA": "random.filling.native_dropout"},
+    kernel_names="random.filling.native_dropout",
     meta=random_shapes.native_dropout,
     memory_format=("input",),
     outputs=2,
@@ -1741,19 +1436,16 @@ native_dropout = Dispatch(
 )
 
 _randperm = Dispatch(
-    "_randperm",
     "_randperm(SymInt n, *, Generator? generator=None) -> Tensor",
     {},
     arguments={"n": "raw", "generator": "generator"},
     promotion="none",
-    promoted=(),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "random.filling.randperm"},
     meta=random_shapes.randperm,
 )
 
 _draw = Dispatch(
-    "_draw",
     "_draw(SymInt[] size, str distribution, Scalar[] numbers, ScalarType dtype, *, Generator?"
     " generator=None) -> Tensor",
     {},
@@ -1765,22 +1457,18 @@ _draw = Dispatch(
         "generator": "generator",
     },
     promotion="none",
-    promoted=(),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "random.filling.draw"},
     meta=random_shapes.draw,
 )
 
 mm = Dispatch(
-    "mm",
     "mm(Tensor self, Tensor mat2) -> Tensor",
     {"self": "tensor", "mat2": "tensor"},
-    arguments={"self": "operand", "mat2": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("self", "mat2"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.mm", "CUDA": "matmul.matmul.mm"},
+    kernel_names="matmul.matmul.mm",
     meta=matmul_shapes.mm,
     differentiable=("self", "mat2"),
     record=nodes.recording_mm,
@@ -1788,15 +1476,12 @@ mm = Dispatch(
 )
 
 bmm = Dispatch(
-    "bmm",
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     {"self": "tensor", "mat2": "tensor"},
-    arguments={"self": "operand", "mat2": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("self", "mat2"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.bmm", "CUDA": "matmul.matmul.bmm"},
+    kernel_names="matmul.matmul.bmm",
     meta=matmul_shapes.bmm,
     differentiable=("self", "mat2"),
     record=nodes.recording_bmm,
@@ -1804,15 +1489,12 @@ bmm = Dispatch(
 )
 
 mv = Dispatch(
-    "mv",
     "mv(Tensor self, Tensor vec) -> Tensor",
     {"self": "tensor", "vec": "tensor"},
-    arguments={"self": "operand", "vec": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("self", "vec"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.mv", "CUDA": "matmul.matmul.mv"},
+    kernel_names="matmul.matmul.mv",
     meta=matmul_shapes.mv,
     differentiable=("self", "vec"),
     record=nodes.recording_mv,
@@ -1820,37 +1502,30 @@ mv = Dispatch(
 )
 
 dot = Dispatch(
-    "dot",
     "dot(Tensor self, Tensor tensor) -> Tensor",
     {"self": "tensor", "tensor": "tensor"},
-    arguments={"self": "operand", "tensor": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("self", "tensor"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.dot", "CUDA": "matmul.matmul.dot"},
+    kernel_names="matmul.matmul.dot",
     meta=matmul_shapes.dot,
     differentiable=("self", "tensor"),
     record=nodes.recording_dot,
 )
 
 vdot = Dispatch(
-    "vdot",
     "vdot(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("self", "other"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.vdot", "CUDA": "matmul.matmul.vdot"},
+    kernel_names="matmul.matmul.vdot",
     meta=matmul_shapes.vdot,
     differentiable=("self", "other"),
     record=nodes.recording_vdot,
 )
 
 addmm = Dispatch(
-    "addmm",
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "mat1": "tensor", "mat2": "tensor"},
     arguments={
@@ -1862,9 +1537,8 @@ addmm = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self", "mat1", "mat2"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.addmm", "CUDA": "matmul.matmul.addmm"},
+    kernel_names="matmul.matmul.addmm",
     meta=matmul_shapes.addmm,
     out_overlap="whole",
     differentiable=("self", "mat1", "mat2"),
@@ -1873,7 +1547,6 @@ addmm = Dispatch(
 )
 
 addmv = Dispatch(
-    "addmv",
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "mat": "tensor", "vec": "tensor"},
     arguments={
@@ -1885,9 +1558,8 @@ addmv = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self", "mat", "vec"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.addmv", "CUDA": "matmul.matmul.addmv"},
+    kernel_names="matmul.matmul.addmv",
     meta=matmul_shapes.addmv,
     out_overlap="whole",
     differentiable=("self", "mat", "vec"),
@@ -1896,7 +1568,6 @@ addmv = Dispatch(
 )
 
 addbmm = Dispatch(
-    "addbmm",
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "batch1": "tensor", "batch2": "tensor"},
     arguments={
@@ -1908,9 +1579,8 @@ addbmm = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self", "batch1", "batch2"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.addbmm", "CUDA": "matmul.matmul.addbmm"},
+    kernel_names="matmul.matmul.addbmm",
     meta=matmul_shapes.addbmm,
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
@@ -1918,7 +1588,6 @@ addbmm = Dispatch(
 )
 
 baddbmm = Dispatch(
-    "baddbmm",
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
     "Tensor",
     {"self": "tensor", "batch1": "tensor", "batch2": "tensor"},
@@ -1931,9 +1600,8 @@ baddbmm = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self", "batch1", "batch2"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.baddbmm", "CUDA": "matmul.matmul.baddbmm"},
+    kernel_names="matmul.matmul.baddbmm",
     meta=matmul_shapes.baddbmm,
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
@@ -1941,7 +1609,6 @@ baddbmm = Dispatch(
 )
 
 addr = Dispatch(
-    "addr",
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "vec1": "tensor", "vec2": "tensor"},
     arguments={
@@ -1951,10 +1618,8 @@ addr = Dispatch(
         "beta": "scalar",
         "alpha": "scalar",
     },
-    promotion="default",
-    promoted=("self", "vec1", "vec2"),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "matmul.matmul.addr", "CUDA": "matmul.matmul.addr"},
+    kernel_names="matmul.matmul.addr",
     meta=matmul_shapes.addr,
     out_overlap="whole",
     differentiable=("self", "vec1", "vec2"),
@@ -1963,15 +1628,12 @@ addr = Dispatch(
 )
 
 linear = Dispatch(
-    "linear",
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     {"input": "tensor", "weight": "tensor", "bias": "tensor?"},
-    arguments={"input": "operand", "weight": "operand", "bias": "operand"},
     promotion="none",
     out_rule="exact",
-    promoted=("input", "weight", "bias"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "matmul.matmul.linear", "CUDA": "matmul.matmul.linear"},
+    kernel_names="matmul.matmul.linear",
     meta=matmul_shapes.linear,
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_linear,
@@ -1979,19 +1641,14 @@ linear = Dispatch(
 )
 
 linalg_cholesky_ex = Dispatch(
-    "linalg_cholesky_ex",
     "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor"
     " L, Tensor info)",
     {"self": "tensor"},
     arguments={"self": "operand", "upper": "raw", "check_errors": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.factorisations.linalg_cholesky_ex",
-        "CUDA": "linalg.factorisations.linalg_cholesky_ex",
-    },
+    kernel_names="linalg.factorisations.linalg_cholesky_ex",
     meta=linalg_shapes.linalg_cholesky_ex,
     outputs=2,
     wrap=return_types.linalg_cholesky_ex,
@@ -2000,46 +1657,34 @@ linalg_cholesky_ex = Dispatch(
 )
 
 cholesky_solve = Dispatch(
-    "cholesky_solve",
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     {"self": "tensor", "input2": "tensor"},
     arguments={"self": "operand", "input2": "operand", "upper": "raw"},
     promotion="none",
-    promoted=("self", "input2"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.factorisations.cholesky_solve",
-        "CUDA": "linalg.factorisations.cholesky_solve",
-    },
+    kernel_names="linalg.factorisations.cholesky_solve",
     meta=linalg_shapes.cholesky_solve,
     differentiable=("self", "input2"),
     record=nodes.recording_cholesky_solve,
 )
 
 cholesky_inverse = Dispatch(
-    "cholesky_inverse",
     "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "upper": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.factorisations.cholesky_inverse",
-        "CUDA": "linalg.factorisations.cholesky_inverse",
-    },
+    kernel_names="linalg.factorisations.cholesky_inverse",
     meta=linalg_shapes.cholesky_inverse,
     differentiable=("self",),
     record=nodes.recording_cholesky_inverse,
 )
 
 _ldl_factor = Dispatch(
-    "_ldl_factor",
     "_ldl_factor(Tensor A, bool hermitian) -> (Tensor LD, Tensor pivots, Tensor info)",
     {"A": "tensor"},
     arguments={"A": "operand", "hermitian": "raw"},
     promotion="none",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.symmetric_factors.ldl_factor"},
     meta=linalg_shapes.ldl_factor,
@@ -2050,12 +1695,10 @@ _ldl_factor = Dispatch(
 )
 
 _ldl_solve = Dispatch(
-    "_ldl_solve",
     "_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor",
     {"LD": "tensor", "pivots": "tensor", "B": "tensor"},
     arguments={"LD": "operand", "pivots": "operand", "B": "operand", "hermitian": "raw"},
     promotion="none",
-    promoted=("LD", "pivots", "B"),
     dtypes=dtype_sets.LAPACK,
     kernel_names={"CPU": "linalg.symmetric_factors.ldl_solve"},
     meta=linalg_shapes.ldl_solve,
@@ -2064,19 +1707,14 @@ _ldl_solve = Dispatch(
 )
 
 linalg_lu_factor_ex = Dispatch(
-    "linalg_lu_factor_ex",
     "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor "
     "LU, Tensor pivots, Tensor info)",
     {"A": "tensor"},
     arguments={"A": "operand", "pivot": "raw", "check_errors": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.factorisations.linalg_lu_factor_ex",
-        "CUDA": "linalg.factorisations.linalg_lu_factor_ex",
-    },
+    kernel_names="linalg.factorisations.linalg_lu_factor_ex",
     meta=linalg_shapes.linalg_lu_factor_ex,
     outputs=3,
     wrap=return_types.linalg_lu_factor_ex,
@@ -2085,33 +1723,23 @@ linalg_lu_factor_ex = Dispatch(
 )
 
 _lu_permutation = Dispatch(
-    "_lu_permutation",
     "_lu_permutation(Tensor pivots, int rows, ScalarType dtype) -> Tensor",
     {"pivots": "tensor"},
     arguments={"pivots": "operand", "rows": "raw", "dtype": "raw"},
     promotion="none",
-    promoted=("pivots",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "linalg.factorisations.lu_permutation",
-        "CUDA": "linalg.factorisations.lu_permutation",
-    },
+    kernel_names="linalg.factorisations.lu_permutation",
     meta=linalg_shapes.lu_permutation,
 )
 
 linalg_qr = Dispatch(
-    "linalg_qr",
     "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
     {"A": "tensor"},
     arguments={"A": "operand", "mode": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.factorisations.linalg_qr",
-        "CUDA": "linalg.factorisations.linalg_qr",
-    },
+    kernel_names="linalg.factorisations.linalg_qr",
     meta=linalg_shapes.linalg_qr,
     outputs=2,
     wrap=return_types.linalg_qr,
@@ -2120,14 +1748,11 @@ linalg_qr = Dispatch(
 )
 
 geqrf = Dispatch(
-    "geqrf",
     "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={"CPU": "linalg.factorisations.geqrf", "CUDA": "linalg.factorisations.geqrf"},
+    kernel_names="linalg.factorisations.geqrf",
     meta=linalg_shapes.geqrf,
     outputs=2,
     wrap=return_types.geqrf,
@@ -2136,24 +1761,17 @@ geqrf = Dispatch(
 )
 
 linalg_householder_product = Dispatch(
-    "linalg_householder_product",
     "linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
     {"input": "tensor", "tau": "tensor"},
-    arguments={"input": "operand", "tau": "operand"},
     promotion="none",
-    promoted=("input", "tau"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.factorisations.linalg_householder_product",
-        "CUDA": "linalg.factorisations.linalg_householder_product",
-    },
+    kernel_names="linalg.factorisations.linalg_householder_product",
     meta=linalg_shapes.linalg_householder_product,
     differentiable=("input", "tau"),
     record=nodes.recording_linalg_householder_product,
 )
 
 ormqr = Dispatch(
-    "ormqr",
     "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) "
     "-> Tensor",
     {"self": "tensor", "input2": "tensor", "input3": "tensor"},
@@ -2166,24 +1784,21 @@ ormqr = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self", "input2", "input3"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={"CPU": "linalg.factorisations.ormqr", "CUDA": "linalg.factorisations.ormqr"},
+    kernel_names="linalg.factorisations.ormqr",
     meta=linalg_shapes.ormqr,
     differentiable=("self", "input2", "input3"),
     record=nodes.recording_ormqr,
 )
 
 linalg_inv_ex = Dispatch(
-    "linalg_inv_ex",
     "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
     {"A": "tensor"},
     arguments={"A": "operand", "check_errors": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={"CPU": "linalg.solvers.linalg_inv_ex", "CUDA": "linalg.solvers.linalg_inv_ex"},
+    kernel_names="linalg.solvers.linalg_inv_ex",
     meta=linalg_shapes.linalg_inv_ex,
     outputs=2,
     wrap=return_types.linalg_inv_ex,
@@ -2192,18 +1807,13 @@ linalg_inv_ex = Dispatch(
 )
 
 _linalg_solve_ex = Dispatch(
-    "_linalg_solve_ex",
     "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
     "(Tensor result, Tensor LU, Tensor pivots, Tensor info)",
     {"A": "tensor", "B": "tensor"},
     arguments={"A": "operand", "B": "operand", "left": "raw", "check_errors": "raw"},
     promotion="none",
-    promoted=("A", "B"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.solvers._linalg_solve_ex",
-        "CUDA": "linalg.solvers._linalg_solve_ex",
-    },
+    kernel_names="linalg.solvers._linalg_solve_ex",
     meta=linalg_shapes._linalg_solve_ex,
     outputs=4,
     wrap=return_types._linalg_solve_ex,
@@ -2212,7 +1822,6 @@ _linalg_solve_ex = Dispatch(
 )
 
 linalg_solve_triangular = Dispatch(
-    "linalg_solve_triangular",
     "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
     "unitriangular=False) -> Tensor",
     {"self": "tensor", "B": "tensor"},
@@ -2225,12 +1834,8 @@ linalg_solve_triangular = Dispatch(
     },
     promotion="none",
     out_rule="exact",
-    promoted=("self", "B"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.solvers.linalg_solve_triangular",
-        "CUDA": "linalg.solvers.linalg_solve_triangular",
-    },
+    kernel_names="linalg.solvers.linalg_solve_triangular",
     meta=linalg_shapes.linalg_solve_triangular,
     out_overlap="whole",
     differentiable=("self", "B"),
@@ -2242,7 +1847,6 @@ linalg_solve_triangular = Dispatch(
 )
 
 linalg_lu_solve = Dispatch(
-    "linalg_lu_solve",
     "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool "
     "adjoint=False) -> Tensor",
     {"LU": "tensor", "pivots": "tensor", "B": "tensor"},
@@ -2257,24 +1861,18 @@ linalg_lu_solve = Dispatch(
     out_rule="exact",
     promoted=("LU", "B"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.solvers.linalg_lu_solve",
-        "CUDA": "linalg.solvers.linalg_lu_solve",
-    },
+    kernel_names="linalg.solvers.linalg_lu_solve",
     meta=linalg_shapes.linalg_lu_solve,
     differentiable=("LU", "B"),
     record=nodes.recording_linalg_lu_solve,
 )
 
 _linalg_det = Dispatch(
-    "_linalg_det",
     "_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
     {"A": "tensor"},
-    arguments={"A": "operand"},
     promotion="none",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={"CPU": "linalg.solvers._linalg_det", "CUDA": "linalg.solvers._linalg_det"},
+    kernel_names="linalg.solvers._linalg_det",
     meta=linalg_shapes._linalg_det,
     outputs=3,
     wrap=return_types._linalg_det,
@@ -2283,17 +1881,11 @@ _linalg_det = Dispatch(
 )
 
 _linalg_slogdet = Dispatch(
-    "_linalg_slogdet",
     "_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
     {"A": "tensor"},
-    arguments={"A": "operand"},
     promotion="none",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.solvers._linalg_slogdet",
-        "CUDA": "linalg.solvers._linalg_slogdet",
-    },
+    kernel_names="linalg.solvers._linalg_slogdet",
     meta=linalg_shapes._linalg_slogdet,
     outputs=4,
     wrap=return_types._linalg_slogdet,
@@ -2302,15 +1894,13 @@ _linalg_slogdet = Dispatch(
 )
 
 _linalg_svd = Dispatch(
-    "_linalg_svd",
     "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? "
     "driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
     {"A": "tensor"},
     arguments={"A": "operand", "full_matrices": "raw", "compute_uv": "raw", "driver": "raw"},
     promotion="none",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={"CPU": "linalg.spectra._linalg_svd", "CUDA": "linalg.spectra._linalg_svd"},
+    kernel_names="linalg.spectra._linalg_svd",
     meta=linalg_shapes._linalg_svd,
     outputs=3,
     wrap=return_types._linalg_svd,
@@ -2319,15 +1909,13 @@ _linalg_svd = Dispatch(
 )
 
 _linalg_eigh = Dispatch(
-    "_linalg_eigh",
     "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor"
     " eigenvectors)",
     {"A": "tensor"},
     arguments={"A": "operand", "UPLO": "raw", "compute_v": "raw"},
     promotion="none",
-    promoted=("A",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={"CPU": "linalg.spectra._linalg_eigh", "CUDA": "linalg.spectra._linalg_eigh"},
+    kernel_names="linalg.spectra._linalg_eigh",
     meta=linalg_shapes._linalg_eigh,
     outputs=2,
     wrap=return_types._linalg_eigh,
@@ -2336,14 +1924,11 @@ _linalg_eigh = Dispatch(
 )
 
 linalg_eig = Dispatch(
-    "linalg_eig",
     "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={"CPU": "linalg.spectra.linalg_eig", "CUDA": "linalg.spectra.linalg_eig"},
+    kernel_names="linalg.spectra.linalg_eig",
     meta=linalg_shapes.linalg_eig,
     outputs=2,
     wrap=return_types.linalg_eig,
@@ -2352,29 +1937,20 @@ linalg_eig = Dispatch(
 )
 
 _linalg_eigvals = Dispatch(
-    "_linalg_eigvals",
     "_linalg_eigvals(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.spectra._linalg_eigvals",
-        "CUDA": "linalg.spectra._linalg_eigvals",
-    },
+    kernel_names="linalg.spectra._linalg_eigvals",
     meta=linalg_shapes._linalg_eigvals,
     differentiable=("self",),
     record=nodes.recording__linalg_eigvals,
 )
 
 linalg_matrix_exp = Dispatch(
-    "linalg_matrix_exp",
     "linalg_matrix_exp(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={
         "CPU": "linalg.spectra.linalg_matrix_exp",
@@ -2386,18 +1962,13 @@ linalg_matrix_exp = Dispatch(
 )
 
 _linalg_lstsq = Dispatch(
-    "_linalg_lstsq",
     "_linalg_lstsq(Tensor self, Tensor b, float rcond, str driver) -> (Tensor solution, "
     "Tensor rank, Tensor singular_values)",
     {"self": "tensor", "b": "tensor"},
     arguments={"self": "operand", "b": "operand", "rcond": "scalar", "driver": "raw"},
     promotion="none",
-    promoted=("self", "b"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.least_squares._linalg_lstsq",
-        "CUDA": "linalg.least_squares._linalg_lstsq",
-    },
+    kernel_names="linalg.least_squares._linalg_lstsq",
     meta=linalg_shapes._linalg_lstsq,
     outputs=3,
     wrap=return_types._linalg_lstsq,
@@ -2406,17 +1977,12 @@ _linalg_lstsq = Dispatch(
 )
 
 _linalg_pinv = Dispatch(
-    "_linalg_pinv",
     "_linalg_pinv(Tensor self, Tensor atol, Tensor rtol, bool hermitian) -> Tensor",
     {"self": "tensor", "atol": "tensor", "rtol": "tensor"},
     arguments={"self": "operand", "atol": "operand", "rtol": "operand", "hermitian": "raw"},
     promotion="none",
-    promoted=("self", "atol", "rtol"),
     dtypes=dtype_sets.LAPACK,
-    kernel_names={
-        "CPU": "linalg.least_squares._linalg_pinv",
-        "CUDA": "linalg.least_squares._linalg_pinv",
-    },
+    kernel_names="linalg.least_squares._linalg_pinv",
     meta=linalg_shapes._linalg_pinv,
     differentiable=("self",),
     refused=("atol", "rtol"),
@@ -2424,75 +1990,62 @@ _linalg_pinv = Dispatch(
 )
 
 _cross = Dispatch(
-    "_cross",
     "_cross(Tensor self, Tensor other, int dim) -> Tensor",
     {"self": "tensor", "other": "tensor"},
     arguments={"self": "operand", "other": "operand", "dim": "raw"},
     promotion="same",
-    promoted=("self", "other"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "linalg.cross.cross", "CUDA": "linalg.cross.cross"},
+    kernel_names="linalg.cross.cross",
     meta=linalg_shapes.cross,
     differentiable=("self", "other"),
     record=nodes.recording__cross,
 )
 
 _fft_r2c = Dispatch(
-    "_fft_r2c",
     "_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "normalization": "raw", "onesided": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.LAPACK_REAL,
-    kernel_names={"CPU": "fft.transforms._fft_r2c", "CUDA": "fft.transforms._fft_r2c"},
+    kernel_names="fft.transforms._fft_r2c",
     meta=fft_shapes._fft_r2c,
     differentiable=("self",),
     record=nodes.recording__fft_r2c,
 )
 
 _fft_c2r = Dispatch(
-    "_fft_c2r",
     "_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "normalization": "raw", "last_dim_size": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.COMPLEX,
-    kernel_names={"CPU": "fft.transforms._fft_c2r", "CUDA": "fft.transforms._fft_c2r"},
+    kernel_names="fft.transforms._fft_c2r",
     meta=fft_shapes._fft_c2r,
     differentiable=("self",),
     record=nodes.recording__fft_c2r,
 )
 
 _fft_c2c = Dispatch(
-    "_fft_c2c",
     "_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "normalization": "raw", "forward": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.COMPLEX,
-    kernel_names={"CPU": "fft.transforms._fft_c2c", "CUDA": "fft.transforms._fft_c2c"},
+    kernel_names="fft.transforms._fft_c2c",
     meta=fft_shapes._fft_c2c,
     differentiable=("self",),
     record=nodes.recording__fft_c2c,
 )
 
 linalg_vector_norm = Dispatch(
-    "linalg_vector_norm",
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "ord": "scalar", "dim": "raw", "keepdim": "raw", "dtype": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "reduction.norms.linalg_vector_norm",
-        "CUDA": "reduction.norms.linalg_vector_norm",
-    },
+    kernel_names="reduction.norms.linalg_vector_norm",
     meta=reduction_shapes.linalg_vector_norm,
     differentiable=("self",),
     record=nodes.recording_linalg_vector_norm,
@@ -2503,86 +2056,64 @@ linalg_vector_norm = Dispatch(
 )
 
 softmax_int = Dispatch(
-    "softmax.int",
     "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "dtype": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.softmax_int:program",
-        "CUDA": "torchgen_out.kernels.index.softmax_int:program",
-    },
+    kernel_names="torchgen_out.kernels.index.softmax_int:program",
     meta=softmax_shapes.softmax,
     differentiable=("self",),
     record=nodes.recording_softmax_int,
 )
 
 log_softmax_int = Dispatch(
-    "log_softmax.int",
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "dtype": "raw"},
     promotion="none",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.log_softmax_int:program",
-        "CUDA": "torchgen_out.kernels.index.log_softmax_int:program",
-    },
+    kernel_names="torchgen_out.kernels.index.log_softmax_int:program",
     meta=softmax_shapes.log_softmax,
     differentiable=("self",),
     record=nodes.recording_log_softmax_int,
 )
 
 _softmax_backward_data = Dispatch(
-    "_softmax_backward_data",
     "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
     "input_dtype) -> Tensor",
     {"grad_output": "tensor", "output": "tensor"},
     arguments={"grad_output": "operand", "output": "operand", "dim": "raw", "input_dtype": "raw"},
     promotion="same",
-    promoted=("grad_output", "output"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._softmax_backward_data:program",
-        "CUDA": "torchgen_out.kernels.index._softmax_backward_data:program",
-    },
+    kernel_names="torchgen_out.kernels.index._softmax_backward_data:program",
     meta=softmax_shapes.softmax_backward_data,
     differentiable=("grad_output", "output"),
     record=nodes.recording__softmax_backward_data,
 )
 
 _log_softmax_backward_data = Dispatch(
-    "_log_softmax_backward_data",
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
     "input_dtype) -> Tensor",
     {"grad_output": "tensor", "output": "tensor"},
     arguments={"grad_output": "operand", "output": "operand", "dim": "raw", "input_dtype": "raw"},
     promotion="same",
-    promoted=("grad_output", "output"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._log_softmax_backward_data:program",
-        "CUDA": "torchgen_out.kernels.index._log_softmax_backward_data:program",
-    },
+    kernel_names="torchgen_out.kernels.index._log_softmax_backward_data:program",
     meta=softmax_shapes.softmax_backward_data,
     differentiable=("grad_output", "output"),
     record=nodes.recording__log_softmax_backward_data,
 )
 
 logsumexp = Dispatch(
-    "logsumexp",
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={"CPU": "softmax.softmax.logsumexp", "CUDA": "softmax.softmax.logsumexp"},
+    kernel_names="softmax.softmax.logsumexp",
     meta=softmax_shapes.logsumexp,
     out_overlap="whole",
     differentiable=("self",),
@@ -2590,7 +2121,6 @@ logsumexp = Dispatch(
 )
 
 nll_loss_forward = Dispatch(
-    "nll_loss_forward",
     "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int "
     "ignore_index) -> (Tensor output, Tensor total_weight)",
     {"self": "tensor", "target": "tensor", "weight": "tensor?"},
@@ -2602,12 +2132,8 @@ nll_loss_forward = Dispatch(
         "ignore_index": "raw",
     },
     promotion="none",
-    promoted=("self", "target", "weight"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "loss.nll_loss.nll_loss_forward",
-        "CUDA": "loss.nll_loss.nll_loss_forward",
-    },
+    kernel_names="loss.nll_loss.nll_loss_forward",
     meta=loss_shapes.nll_loss_forward,
     outputs=2,
     wrap=return_types.nll_loss_forward,
@@ -2617,7 +2143,6 @@ nll_loss_forward = Dispatch(
 )
 
 _cross_entropy_rows = Dispatch(
-    "_cross_entropy_rows",
     "_cross_entropy_rows(Tensor self, Tensor target, Tensor? weight, int reduction, int "
     "ignore_index, float label_smoothing=0.0) -> (Tensor output, Tensor log_probabilities, "
     "Tensor total_weight)",
@@ -2631,12 +2156,8 @@ _cross_entropy_rows = Dispatch(
         "label_smoothing": "scalar",
     },
     promotion="none",
-    promoted=("self", "target", "weight"),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "loss.nll_loss.cross_entropy_rows",
-        "CUDA": "loss.nll_loss.cross_entropy_rows",
-    },
+    kernel_names="loss.nll_loss.cross_entropy_rows",
     meta=loss_shapes.cross_entropy_rows,
     outputs=3,
     wrap=return_types._cross_entropy_rows,
@@ -2646,7 +2167,6 @@ _cross_entropy_rows = Dispatch(
 )
 
 _cross_entropy_rows_backward = Dispatch(
-    "_cross_entropy_rows_backward",
     "_cross_entropy_rows_backward(Tensor grad_output, Tensor log_probabilities, Tensor "
     "target, Tensor? weight, Tensor total_weight, int reduction, int ignore_index, float "
     "label_smoothing=0.0) -> Tensor",
@@ -2668,19 +2188,14 @@ _cross_entropy_rows_backward = Dispatch(
         "label_smoothing": "scalar",
     },
     promotion="none",
-    promoted=("grad_output", "log_probabilities", "target", "weight", "total_weight"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "loss.nll_loss.cross_entropy_rows_backward",
-        "CUDA": "loss.nll_loss.cross_entropy_rows_backward",
-    },
+    kernel_names="loss.nll_loss.cross_entropy_rows_backward",
     meta=loss_shapes.cross_entropy_rows_backward,
     differentiable=("grad_output", "log_probabilities"),
     record=nodes.recording__cross_entropy_rows_backward,
 )
 
 _nll_loss_backward = Dispatch(
-    "_nll_loss_backward",
     "_nll_loss_backward(Tensor grad_output, Tensor target, Tensor? weight, Tensor "
     "total_weight, int[] sizes, int reduction, int ignore_index) -> Tensor",
     {"grad_output": "tensor", "target": "tensor", "weight": "tensor?", "total_weight": "tensor"},
@@ -2694,19 +2209,14 @@ _nll_loss_backward = Dispatch(
         "ignore_index": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "target", "weight", "total_weight"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "loss.nll_loss.nll_loss_backward",
-        "CUDA": "loss.nll_loss.nll_loss_backward",
-    },
+    kernel_names="loss.nll_loss.nll_loss_backward",
     meta=loss_shapes.nll_loss_backward,
     differentiable=("grad_output",),
     record=nodes.recording__nll_loss_backward,
 )
 
 _ctc_loss = Dispatch(
-    "_ctc_loss",
     "_ctc_loss(Tensor log_probs, Tensor targets, Tensor starts, Tensor input_lengths, Tensor "
     "target_lengths, int longest, int blank, bool zero_infinity) -> (Tensor loss, Tensor "
     "log_alpha)",
@@ -2728,9 +2238,8 @@ _ctc_loss = Dispatch(
         "zero_infinity": "raw",
     },
     promotion="none",
-    promoted=("log_probs", "targets", "starts", "input_lengths", "target_lengths"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "loss.ctc_loss.ctc_loss", "CUDA": "loss.ctc_loss.ctc_loss"},
+    kernel_names="loss.ctc_loss.ctc_loss",
     meta=loss_shapes.ctc_loss,
     outputs=2,
     wrap=return_types._ctc_loss,
@@ -2739,7 +2248,6 @@ _ctc_loss = Dispatch(
 )
 
 _ctc_loss_backward = Dispatch(
-    "_ctc_loss_backward",
     "_ctc_loss_backward(Tensor grad_output, Tensor log_probs, Tensor targets, Tensor starts, "
     "Tensor input_lengths, Tensor target_lengths, Tensor loss, Tensor log_alpha, int blank, "
     "bool zero_infinity) -> Tensor",
@@ -2766,28 +2274,14 @@ _ctc_loss_backward = Dispatch(
         "zero_infinity": "raw",
     },
     promotion="none",
-    promoted=(
-        "grad_output",
-        "log_probs",
-        "targets",
-        "starts",
-        "input_lengths",
-        "target_lengths",
-        "loss",
-        "log_alpha",
-    ),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "loss.ctc_loss.ctc_loss_backward",
-        "CUDA": "loss.ctc_loss.ctc_loss_backward",
-    },
+    kernel_names="loss.ctc_loss.ctc_loss_backward",
     meta=loss_shapes.ctc_loss_backward,
     differentiable=("grad_output", "log_probs", "loss", "log_alpha"),
     record=nodes.recording__ctc_loss_backward,
 )
 
 convolution = Dispatch(
-    "convolution",
     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
     {"input": "tensor", "weight": "tensor", "bias": "tensor?"},
@@ -2803,9 +2297,8 @@ convolution = Dispatch(
         "groups": "raw",
     },
     promotion="none",
-    promoted=("input", "weight", "bias"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={"CPU": "conv.convolution.convolution", "CUDA": "conv.convolution.convolution"},
+    kernel_names="conv.convolution.convolution",
     meta=conv_shapes.convolution,
     memory_format=("input", "weight"),
     differentiable=("input", "weight", "bias"),
@@ -2813,7 +2306,6 @@ convolution = Dispatch(
 )
 
 _convolution_grad_input = Dispatch(
-    "_convolution_grad_input",
     "_convolution_grad_input(Tensor grad_output, Tensor weight, int[] sizes, int[] stride, "
     "int[] padding, int[] dilation, bool transposed, int groups) -> Tensor",
     {"grad_output": "tensor", "weight": "tensor"},
@@ -2828,12 +2320,8 @@ _convolution_grad_input = Dispatch(
         "groups": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "weight"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={
-        "CPU": "conv.convolution.convolution_grad_input",
-        "CUDA": "conv.convolution.convolution_grad_input",
-    },
+    kernel_names="conv.convolution.convolution_grad_input",
     meta=conv_shapes.convolution_grad_input,
     memory_format=("grad_output", "weight"),
     differentiable=("grad_output", "weight"),
@@ -2841,7 +2329,6 @@ _convolution_grad_input = Dispatch(
 )
 
 _convolution_grad_weight = Dispatch(
-    "_convolution_grad_weight",
     "_convolution_grad_weight(Tensor grad_output, Tensor input, int[] sizes, int[] stride, "
     "int[] padding, int[] dilation, bool transposed, int groups) -> Tensor",
     {"grad_output": "tensor", "input": "tensor"},
@@ -2856,12 +2343,8 @@ _convolution_grad_weight = Dispatch(
         "groups": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "input"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={
-        "CPU": "conv.convolution.convolution_grad_weight",
-        "CUDA": "conv.convolution.convolution_grad_weight",
-    },
+    kernel_names="conv.convolution.convolution_grad_weight",
     meta=conv_shapes.convolution_grad_weight,
     memory_format=("grad_output", "input"),
     differentiable=("grad_output", "input"),
@@ -2869,7 +2352,6 @@ _convolution_grad_weight = Dispatch(
 )
 
 im2col = Dispatch(
-    "im2col",
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
     "-> Tensor",
     {"self": "tensor"},
@@ -2881,12 +2363,8 @@ im2col = Dispatch(
         "stride": "raw",
     },
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.im2col:program",
-        "CUDA": "torchgen_out.kernels.index.im2col:program",
-    },
+    kernel_names="torchgen_out.kernels.index.im2col:program",
     meta=conv_shapes.im2col,
     half_as_stored=True,
     differentiable=("self",),
@@ -2894,7 +2372,6 @@ im2col = Dispatch(
 )
 
 col2im = Dispatch(
-    "col2im",
     "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
     "padding, int[2] stride) -> Tensor",
     {"self": "tensor"},
@@ -2907,19 +2384,14 @@ col2im = Dispatch(
         "stride": "raw",
     },
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.col2im:program",
-        "CUDA": "torchgen_out.kernels.index.col2im:program",
-    },
+    kernel_names="torchgen_out.kernels.index.col2im:program",
     meta=conv_shapes.col2im,
     differentiable=("self",),
     record=nodes.recording_col2im,
 )
 
 max_pool2d_with_indices = Dispatch(
-    "max_pool2d_with_indices",
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
     "padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     {"self": "tensor"},
@@ -2932,12 +2404,8 @@ max_pool2d_with_indices = Dispatch(
         "ceil_mode": "raw",
     },
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.max_pool2d_with_indices:program",
-        "CUDA": "torchgen_out.kernels.index.max_pool2d_with_indices:program",
-    },
+    kernel_names="torchgen_out.kernels.index.max_pool2d_with_indices:program",
     meta=pooling_shapes.max_pool2d_with_indices,
     memory_format=("self",),
     outputs=2,
@@ -2946,7 +2414,6 @@ max_pool2d_with_indices = Dispatch(
 )
 
 _max_pool2d = Dispatch(
-    "_max_pool2d",
     "_max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
     "dilation=1, bool ceil_mode=False) -> Tensor",
     {"self": "tensor"},
@@ -2959,12 +2426,8 @@ _max_pool2d = Dispatch(
         "ceil_mode": "raw",
     },
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._max_pool2d:program",
-        "CUDA": "torchgen_out.kernels.index._max_pool2d:program",
-    },
+    kernel_names="torchgen_out.kernels.index._max_pool2d:program",
     meta=pooling_shapes.max_pool2d,
     memory_format=("self",),
     differentiable=("self",),
@@ -2972,7 +2435,6 @@ _max_pool2d = Dispatch(
 )
 
 max_pool3d_with_indices = Dispatch(
-    "max_pool3d_with_indices",
     "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
     "padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
     {"self": "tensor"},
@@ -2985,12 +2447,8 @@ max_pool3d_with_indices = Dispatch(
         "ceil_mode": "raw",
     },
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.max_pool3d_with_indices:program",
-        "CUDA": "torchgen_out.kernels.index.max_pool3d_with_indices:program",
-    },
+    kernel_names="torchgen_out.kernels.index.max_pool3d_with_indices:program",
     meta=pooling_shapes.max_pool3d_with_indices,
     memory_format=("self",),
     outputs=2,
@@ -2999,7 +2457,6 @@ max_pool3d_with_indices = Dispatch(
 )
 
 _max_pool_backward = Dispatch(
-    "_max_pool_backward",
     "_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count, int[]? "
     "kernel_size=None, int[] stride=[], int[] padding=[], int[] dilation=[]) -> Tensor",
     {"grad_output": "tensor", "indices": "tensor"},
@@ -3014,12 +2471,8 @@ _max_pool_backward = Dispatch(
         "dilation": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "indices"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "pooling.fixed.max_pool_backward",
-        "CUDA": "pooling.fixed.max_pool_backward",
-    },
+    kernel_names="pooling.fixed.max_pool_backward",
     meta=pooling_shapes.max_pool_backward,
     memory_format=("grad_output",),
     differentiable=("grad_output",),
@@ -3027,7 +2480,6 @@ _max_pool_backward = Dispatch(
 )
 
 _max_pool1d = Dispatch(
-    "_max_pool1d",
     "_max_pool1d(Tensor self, int kernel_size, int stride, int padding, int dilation, bool "
     "ceil_mode) -> Tensor",
     {"self": "tensor"},
@@ -3040,19 +2492,14 @@ _max_pool1d = Dispatch(
         "ceil_mode": "raw",
     },
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._max_pool1d:program",
-        "CUDA": "torchgen_out.kernels.index._max_pool1d:program",
-    },
+    kernel_names="torchgen_out.kernels.index._max_pool1d:program",
     meta=pooling_shapes.max_pool1d,
     differentiable=("self",),
     record=nodes.recording__max_pool1d,
 )
 
 _avg_pool1d = Dispatch(
-    "_avg_pool1d",
     "_avg_pool1d(Tensor self, int kernel_size, int stride, int padding, bool ceil_mode, bool "
     "count_include_pad) -> Tensor",
     {"self": "tensor"},
@@ -3065,19 +2512,14 @@ _avg_pool1d = Dispatch(
         "count_include_pad": "raw",
     },
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._avg_pool1d:program",
-        "CUDA": "torchgen_out.kernels.index._avg_pool1d:program",
-    },
+    kernel_names="torchgen_out.kernels.index._avg_pool1d:program",
     meta=pooling_shapes.avg_pool1d,
     differentiable=("self",),
     record=nodes.recording__avg_pool1d,
 )
 
 avg_pool2d = Dispatch(
-    "avg_pool2d",
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
     "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     {"self": "tensor"},
@@ -3092,12 +2534,8 @@ avg_pool2d = Dispatch(
     },
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.avg_pool2d:program",
-        "CUDA": "torchgen_out.kernels.index.avg_pool2d:program",
-    },
+    kernel_names="torchgen_out.kernels.index.avg_pool2d:program",
     meta=pooling_shapes.avg_pool2d,
     memory_format=("self",),
     differentiable=("self",),
@@ -3105,7 +2543,6 @@ avg_pool2d = Dispatch(
 )
 
 avg_pool3d = Dispatch(
-    "avg_pool3d",
     "avg_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool "
     "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
     {"self": "tensor"},
@@ -3120,12 +2557,8 @@ avg_pool3d = Dispatch(
     },
     promotion="same",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index.avg_pool3d:program",
-        "CUDA": "torchgen_out.kernels.index.avg_pool3d:program",
-    },
+    kernel_names="torchgen_out.kernels.index.avg_pool3d:program",
     meta=pooling_shapes.avg_pool3d,
     memory_format=("self",),
     differentiable=("self",),
@@ -3133,7 +2566,6 @@ avg_pool3d = Dispatch(
 )
 
 _avg_pool_backward = Dispatch(
-    "_avg_pool_backward",
     "_avg_pool_backward(Tensor grad_output, int[] sizes, int[] kernel_size, int[]? stride, "
     "int[] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, int count)"
     " -> Tensor",
@@ -3150,12 +2582,8 @@ _avg_pool_backward = Dispatch(
         "count": "raw",
     },
     promotion="same",
-    promoted=("grad_output",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._avg_pool_backward:program",
-        "CUDA": "torchgen_out.kernels.index._avg_pool_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._avg_pool_backward:program",
     meta=pooling_shapes.pool_backward,
     memory_format=("grad_output",),
     differentiable=("grad_output",),
@@ -3163,17 +2591,12 @@ _avg_pool_backward = Dispatch(
 )
 
 _adaptive_avg_pool2d = Dispatch(
-    "_adaptive_avg_pool2d",
     "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "output_size": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._adaptive_avg_pool2d:program",
-        "CUDA": "torchgen_out.kernels.index._adaptive_avg_pool2d:program",
-    },
+    kernel_names="torchgen_out.kernels.index._adaptive_avg_pool2d:program",
     meta=pooling_shapes.adaptive_avg_pool2d,
     memory_format=("self",),
     differentiable=("self",),
@@ -3181,17 +2604,12 @@ _adaptive_avg_pool2d = Dispatch(
 )
 
 _adaptive_max_pool2d = Dispatch(
-    "_adaptive_max_pool2d",
     "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "output_size": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._adaptive_max_pool2d:program",
-        "CUDA": "torchgen_out.kernels.index._adaptive_max_pool2d:program",
-    },
+    kernel_names="torchgen_out.kernels.index._adaptive_max_pool2d:program",
     meta=pooling_shapes.adaptive_max_pool2d,
     memory_format=("self",),
     outputs=2,
@@ -3200,17 +2618,12 @@ _adaptive_max_pool2d = Dispatch(
 )
 
 _adaptive_avg_pool3d = Dispatch(
-    "_adaptive_avg_pool3d",
     "_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "output_size": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._adaptive_avg_pool3d:program",
-        "CUDA": "torchgen_out.kernels.index._adaptive_avg_pool3d:program",
-    },
+    kernel_names="torchgen_out.kernels.index._adaptive_avg_pool3d:program",
     meta=pooling_shapes.adaptive_avg_pool3d,
     memory_format=("self",),
     differentiable=("self",),
@@ -3218,17 +2631,12 @@ _adaptive_avg_pool3d = Dispatch(
 )
 
 _adaptive_max_pool3d = Dispatch(
-    "_adaptive_max_pool3d",
     "_adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "output_size": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._adaptive_max_pool3d:program",
-        "CUDA": "torchgen_out.kernels.index._adaptive_max_pool3d:program",
-    },
+    kernel_names="torchgen_out.kernels.index._adaptive_max_pool3d:program",
     meta=pooling_shapes.adaptive_max_pool3d,
     memory_format=("self",),
     outputs=2,
@@ -3237,17 +2645,12 @@ _adaptive_max_pool3d = Dispatch(
 )
 
 _adaptive_avg_pool_backward = Dispatch(
-    "_adaptive_avg_pool_backward",
     "_adaptive_avg_pool_backward(Tensor grad_output, int[] sizes, int count) -> Tensor",
     {"grad_output": "tensor"},
     arguments={"grad_output": "operand", "sizes": "raw", "count": "raw"},
     promotion="none",
-    promoted=("grad_output",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "pooling.fixed.adaptive_avg_pool_backward",
-        "CUDA": "pooling.fixed.adaptive_avg_pool_backward",
-    },
+    kernel_names="pooling.fixed.adaptive_avg_pool_backward",
     meta=pooling_shapes.pool_backward,
     memory_format=("grad_output",),
     differentiable=("grad_output",),
@@ -3255,14 +2658,11 @@ _adaptive_avg_pool_backward = Dispatch(
 )
 
 _resample = Dispatch(
-    "_resample",
     "_resample(Tensor self, Tensor?[] tables, Tensor?[] adjoint) -> Tensor",
     {"self": "tensor", "tables": "tensors", "adjoint": "tensors"},
-    arguments={"self": "operand", "tables": "operand", "adjoint": "operand"},
     promotion="none",
-    promoted=("self", "tables", "adjoint"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "sampling.upsample.resample", "CUDA": "sampling.upsample.resample"},
+    kernel_names="sampling.upsample.resample",
     meta=sampling_shapes.resample,
     memory_format=("self",),
     differentiable=("self",),
@@ -3270,45 +2670,39 @@ _resample = Dispatch(
 )
 
 var_correction = Dispatch(
-    "var.correction",
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "reduction.statistics.var", "CUDA": "reduction.statistics.var"},
+    kernel_names="reduction.statistics.var",
     meta=reduction_shapes.var,
     differentiable=("self",),
     record=nodes.recording_var_correction,
 )
 
 std_correction = Dispatch(
-    "std.correction",
     "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "reduction.statistics.std", "CUDA": "reduction.statistics.std"},
+    kernel_names="reduction.statistics.std",
     meta=reduction_shapes.std,
     differentiable=("self",),
     record=nodes.recording_std_correction,
 )
 
 var_mean_correction = Dispatch(
-    "var_mean.correction",
     "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> (Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "reduction.statistics.var_mean", "CUDA": "reduction.statistics.var_mean"},
+    kernel_names="reduction.statistics.var_mean",
     meta=reduction_shapes.var_mean,
     outputs=2,
     differentiable=("self",),
@@ -3316,15 +2710,13 @@ var_mean_correction = Dispatch(
 )
 
 std_mean_correction = Dispatch(
-    "std_mean.correction",
     "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> (Tensor, Tensor)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "correction": "scalar", "keepdim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "reduction.statistics.std_mean", "CUDA": "reduction.statistics.std_mean"},
+    kernel_names="reduction.statistics.std_mean",
     meta=reduction_shapes.std_mean,
     outputs=2,
     differentiable=("self",),
@@ -3332,7 +2724,6 @@ std_mean_correction = Dispatch(
 )
 
 native_batch_norm = Dispatch(
-    "native_batch_norm",
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, "
     "Tensor)",
@@ -3354,12 +2745,8 @@ native_batch_norm = Dispatch(
         "eps": "scalar",
     },
     promotion="none",
-    promoted=("input", "weight", "bias", "running_mean", "running_var"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "normalization.batch_norm.native_batch_norm",
-        "CUDA": "normalization.batch_norm.native_batch_norm",
-    },
+    kernel_names="normalization.batch_norm.native_batch_norm",
     meta=normalization_shapes.native_batch_norm,
     memory_format=("input",),
     outputs=3,
@@ -3369,7 +2756,6 @@ native_batch_norm = Dispatch(
 )
 
 native_batch_norm_backward = Dispatch(
-    "native_batch_norm_backward",
     "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? "
     "running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, "
     "float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
@@ -3395,20 +2781,8 @@ native_batch_norm_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="none",
-    promoted=(
-        "grad_out",
-        "input",
-        "weight",
-        "running_mean",
-        "running_var",
-        "save_mean",
-        "save_invstd",
-    ),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "normalization.batch_norm.native_batch_norm_backward",
-        "CUDA": "normalization.batch_norm.native_batch_norm_backward",
-    },
+    kernel_names="normalization.batch_norm.native_batch_norm_backward",
     meta=normalization_shapes.native_batch_norm_backward,
     memory_format=("input",),
     outputs=3,
@@ -3417,7 +2791,6 @@ native_batch_norm_backward = Dispatch(
 )
 
 native_layer_norm = Dispatch(
-    "native_layer_norm",
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps) -> (Tensor, Tensor, Tensor)",
     {"input": "tensor", "weight": "tensor?", "bias": "tensor?"},
@@ -3429,12 +2802,8 @@ native_layer_norm = Dispatch(
         "eps": "scalar",
     },
     promotion="none",
-    promoted=("input", "weight", "bias"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "normalization.layer_norm.native_layer_norm",
-        "CUDA": "normalization.layer_norm.native_layer_norm",
-    },
+    kernel_names="normalization.layer_norm.native_layer_norm",
     meta=normalization_shapes.native_layer_norm,
     outputs=3,
     differentiable=("input", "weight", "bias"),
@@ -3442,7 +2811,6 @@ native_layer_norm = Dispatch(
 )
 
 native_layer_norm_backward = Dispatch(
-    "native_layer_norm_backward",
     "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor"
     " mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, "
     "Tensor, Tensor)",
@@ -3465,12 +2833,8 @@ native_layer_norm_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="none",
-    promoted=("grad_out", "input", "mean", "rstd", "weight", "bias"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "normalization.layer_norm.native_layer_norm_backward",
-        "CUDA": "normalization.layer_norm.native_layer_norm_backward",
-    },
+    kernel_names="normalization.layer_norm.native_layer_norm_backward",
     meta=normalization_shapes.native_layer_norm_backward,
     outputs=3,
     differentiable=("grad_out", "input", "weight", "bias"),
@@ -3478,7 +2842,6 @@ native_layer_norm_backward = Dispatch(
 )
 
 native_group_norm = Dispatch(
-    "native_group_norm",
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int"
     " group, float eps) -> (Tensor, Tensor, Tensor)",
     {"input": "tensor", "weight": "tensor?", "bias": "tensor?"},
@@ -3493,12 +2856,8 @@ native_group_norm = Dispatch(
         "eps": "scalar",
     },
     promotion="none",
-    promoted=("input", "weight", "bias"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "normalization.group_norm.native_group_norm",
-        "CUDA": "normalization.group_norm.native_group_norm",
-    },
+    kernel_names="normalization.group_norm.native_group_norm",
     meta=normalization_shapes.native_group_norm,
     memory_format=("input",),
     outputs=3,
@@ -3507,7 +2866,6 @@ native_group_norm = Dispatch(
 )
 
 native_group_norm_backward = Dispatch(
-    "native_group_norm_backward",
     "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, "
     "Tensor? weight, int N, int C, int HxW, int group, bool[3] output_mask) -> (Tensor, "
     "Tensor, Tensor)",
@@ -3531,12 +2889,8 @@ native_group_norm_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="none",
-    promoted=("grad_out", "input", "mean", "rstd", "weight"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "normalization.group_norm.native_group_norm_backward",
-        "CUDA": "normalization.group_norm.native_group_norm_backward",
-    },
+    kernel_names="normalization.group_norm.native_group_norm_backward",
     meta=normalization_shapes.native_group_norm_backward,
     memory_format=("input",),
     outputs=3,
@@ -3545,99 +2899,69 @@ native_group_norm_backward = Dispatch(
 )
 
 _cdist_one = Dispatch(
-    "_cdist_one",
     "_cdist_one(Tensor x1, Tensor x2) -> Tensor",
     {"x1": "tensor", "x2": "tensor"},
-    arguments={"x1": "operand", "x2": "operand"},
     promotion="same",
-    promoted=("x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_one:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_one:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_one:program",
     meta="torchgen_out.kernels.index._cdist_one:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_one,
 )
 
 _cdist_two = Dispatch(
-    "_cdist_two",
     "_cdist_two(Tensor x1, Tensor x2) -> Tensor",
     {"x1": "tensor", "x2": "tensor"},
-    arguments={"x1": "operand", "x2": "operand"},
     promotion="same",
-    promoted=("x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_two:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_two:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_two:program",
     meta="torchgen_out.kernels.index._cdist_two:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_two,
 )
 
 _cdist_power = Dispatch(
-    "_cdist_power",
     "_cdist_power(Tensor x1, Tensor x2, float p) -> Tensor",
     {"x1": "tensor", "x2": "tensor"},
     arguments={"x1": "operand", "x2": "operand", "p": "scalar"},
     promotion="same",
-    promoted=("x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_power:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_power:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_power:program",
     meta="torchgen_out.kernels.index._cdist_power:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_power,
 )
 
 _cdist_inf = Dispatch(
-    "_cdist_inf",
     "_cdist_inf(Tensor x1, Tensor x2) -> Tensor",
     {"x1": "tensor", "x2": "tensor"},
-    arguments={"x1": "operand", "x2": "operand"},
     promotion="same",
-    promoted=("x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_inf:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_inf:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_inf:program",
     meta="torchgen_out.kernels.index._cdist_inf:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_inf,
 )
 
 _pair_distances = Dispatch(
-    "_pair_distances",
     "_pair_distances(Tensor self, Tensor rows, Tensor columns) -> Tensor",
     {"self": "tensor", "rows": "tensor", "columns": "tensor"},
-    arguments={"self": "operand", "rows": "operand", "columns": "operand"},
     promotion="same",
     promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._pair_distances:program",
-        "CUDA": "torchgen_out.kernels.index._pair_distances:program",
-    },
+    kernel_names="torchgen_out.kernels.index._pair_distances:program",
     meta="torchgen_out.kernels.index._pair_distances:program.shapes",
     differentiable=("self",),
     record=nodes.recording__pair_distances,
 )
 
 constant_pad_nd = Dispatch(
-    "constant_pad_nd",
     "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "pad": "raw", "value": "scalar"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={"CPU": "copy.padding.constant_pad_nd", "CUDA": "copy.padding.constant_pad_nd"},
+    kernel_names="copy.padding.constant_pad_nd",
     meta=copy_shapes.constant_pad_nd,
     memory_format=("self",),
     differentiable=("self",),
@@ -3645,17 +2969,12 @@ constant_pad_nd = Dispatch(
 )
 
 _pixel_shuffle = Dispatch(
-    "_pixel_shuffle",
     "_pixel_shuffle(Tensor self, int r) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "r": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._pixel_shuffle:program",
-        "CUDA": "torchgen_out.kernels.index._pixel_shuffle:program",
-    },
+    kernel_names="torchgen_out.kernels.index._pixel_shuffle:program",
     meta="torchgen_out.kernels.index._pixel_shuffle:program.shapes",
     half_as_stored=True,
     differentiable=("self",),
@@ -3663,17 +2982,12 @@ _pixel_shuffle = Dispatch(
 )
 
 _pixel_unshuffle = Dispatch(
-    "_pixel_unshuffle",
     "_pixel_unshuffle(Tensor self, int r) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "r": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._pixel_unshuffle:program",
-        "CUDA": "torchgen_out.kernels.index._pixel_unshuffle:program",
-    },
+    kernel_names="torchgen_out.kernels.index._pixel_unshuffle:program",
     meta="torchgen_out.kernels.index._pixel_unshuffle:program.shapes",
     half_as_stored=True,
     differentiable=("self",),
@@ -3681,17 +2995,12 @@ _pixel_unshuffle = Dispatch(
 )
 
 _channel_shuffle = Dispatch(
-    "_channel_shuffle",
     "_channel_shuffle(Tensor self, int groups) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "groups": "raw"},
     promotion="same",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._channel_shuffle:program",
-        "CUDA": "torchgen_out.kernels.index._channel_shuffle:program",
-    },
+    kernel_names="torchgen_out.kernels.index._channel_shuffle:program",
     meta="torchgen_out.kernels.index._channel_shuffle:program.shapes",
     half_as_stored=True,
     differentiable=("self",),
@@ -3699,7 +3008,6 @@ _channel_shuffle = Dispatch(
 )
 
 grid_sampler = Dispatch(
-    "grid_sampler",
     "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
     "align_corners) -> Tensor",
     {"input": "tensor", "grid": "tensor"},
@@ -3711,19 +3019,14 @@ grid_sampler = Dispatch(
         "align_corners": "raw",
     },
     promotion="none",
-    promoted=("input", "grid"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "sampling.grid_sample.grid_sampler",
-        "CUDA": "sampling.grid_sample.grid_sampler",
-    },
+    kernel_names="sampling.grid_sample.grid_sampler",
     meta=sampling_shapes.grid_sampler,
     differentiable=("input", "grid"),
     record=nodes.recording_grid_sampler,
 )
 
 _grid_sampler_input_backward = Dispatch(
-    "_grid_sampler_input_backward",
     "_grid_sampler_input_backward(Tensor grad_output, SymInt[] sizes, Tensor grid, int "
     "interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
     {"grad_output": "tensor", "grid": "tensor"},
@@ -3736,19 +3039,14 @@ _grid_sampler_input_backward = Dispatch(
         "align_corners": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "grid"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "sampling.grid_sample.input_backward",
-        "CUDA": "sampling.grid_sample.input_backward",
-    },
+    kernel_names="sampling.grid_sample.input_backward",
     meta=sampling_shapes.input_backward,
     differentiable=("grad_output", "grid"),
     record=nodes.recording__grid_sampler_input_backward,
 )
 
 _grid_sampler_grid_backward = Dispatch(
-    "_grid_sampler_grid_backward",
     "_grid_sampler_grid_backward(Tensor grad_output, Tensor input, Tensor grid, int "
     "interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
     {"grad_output": "tensor", "input": "tensor", "grid": "tensor"},
@@ -3761,19 +3059,14 @@ _grid_sampler_grid_backward = Dispatch(
         "align_corners": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "input", "grid"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "sampling.grid_sample.grid_backward",
-        "CUDA": "sampling.grid_sample.grid_backward",
-    },
+    kernel_names="sampling.grid_sample.grid_backward",
     meta=sampling_shapes.grid_backward,
     differentiable=("grad_output", "input", "grid"),
     record=nodes.recording__grid_sampler_grid_backward,
 )
 
 _attention = Dispatch(
-    "_attention",
     "_attention(Tensor query, Tensor key, Tensor value, Tensor? mask, float scale, bool "
     "causal) -> (Tensor output, Tensor logsumexp)",
     {"query": "tensor", "key": "tensor", "value": "tensor", "mask": "tensor?"},
@@ -3786,9 +3079,8 @@ _attention = Dispatch(
         "causal": "raw",
     },
     promotion="same",
-    promoted=("query", "key", "value", "mask"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "attention.attention.attention", "CUDA": "attention.attention.attention"},
+    kernel_names="attention.attention.attention",
     meta=attention_shapes.attention,
     outputs=2,
     wrap=return_types._attention,
@@ -3797,7 +3089,6 @@ _attention = Dispatch(
 )
 
 _attention_backward = Dispatch(
-    "_attention_backward",
     "_attention_backward(Tensor grad_output, Tensor query, Tensor key, Tensor value, Tensor? "
     "mask, Tensor logsumexp, float scale, bool causal) -> (Tensor query, Tensor key, Tensor "
     "value)",
@@ -3820,12 +3111,8 @@ _attention_backward = Dispatch(
         "causal": "raw",
     },
     promotion="none",
-    promoted=("grad_output", "query", "key", "value", "mask", "logsumexp"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "attention.attention.attention_backward",
-        "CUDA": "attention.attention.attention_backward",
-    },
+    kernel_names="attention.attention.attention_backward",
     meta=attention_shapes.attention_backward,
     outputs=3,
     wrap=return_types._attention_backward,
@@ -3834,7 +3121,6 @@ _attention_backward = Dispatch(
 )
 
 _lstm_layer = Dispatch(
-    "_lstm_layer",
     "_lstm_layer(Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell, bool "
     "reverse=False) -> (Tensor output, Tensor last_cell, Tensor cells, Tensor activations)",
     {"gates": "tensor", "weight_hh": "tensor", "hidden": "tensor", "cell": "tensor"},
@@ -3846,9 +3132,8 @@ _lstm_layer = Dispatch(
         "reverse": "raw",
     },
     promotion="same",
-    promoted=("gates", "weight_hh", "hidden", "cell"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "rnn.rnn.lstm_layer", "CUDA": "rnn.rnn.lstm_layer"},
+    kernel_names="rnn.rnn.lstm_layer",
     meta=rnn_shapes.lstm_layer,
     outputs=4,
     wrap=return_types._lstm_layer,
@@ -3857,7 +3142,6 @@ _lstm_layer = Dispatch(
 )
 
 _lstm_layer_backward = Dispatch(
-    "_lstm_layer_backward",
     "_lstm_layer_backward(Tensor grad_output, Tensor grad_last_cell, Tensor activations, "
     "Tensor cells, Tensor output, Tensor weight_hh, Tensor hidden, Tensor cell, bool reverse)"
     " -> (Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell)",
@@ -3883,18 +3167,8 @@ _lstm_layer_backward = Dispatch(
         "reverse": "raw",
     },
     promotion="same",
-    promoted=(
-        "grad_output",
-        "grad_last_cell",
-        "activations",
-        "cells",
-        "output",
-        "weight_hh",
-        "hidden",
-        "cell",
-    ),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "rnn.rnn.lstm_layer_backward", "CUDA": "rnn.rnn.lstm_layer_backward"},
+    kernel_names="rnn.rnn.lstm_layer_backward",
     meta=rnn_shapes.lstm_layer_backward,
     outputs=4,
     wrap=return_types._lstm_layer_backward,
@@ -3912,7 +3186,6 @@ _lstm_layer_backward = Dispatch(
 )
 
 _gru_layer = Dispatch(
-    "_gru_layer",
     "_gru_layer(Tensor gates, Tensor weight_hh, Tensor? bias_hh, Tensor hidden, bool "
     "reverse=False) -> (Tensor output, Tensor activations)",
     {"gates": "tensor", "weight_hh": "tensor", "bias_hh": "tensor?", "hidden": "tensor"},
@@ -3924,9 +3197,8 @@ _gru_layer = Dispatch(
         "reverse": "raw",
     },
     promotion="same",
-    promoted=("gates", "weight_hh", "bias_hh", "hidden"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "rnn.rnn.gru_layer", "CUDA": "rnn.rnn.gru_layer"},
+    kernel_names="rnn.rnn.gru_layer",
     meta=rnn_shapes.gru_layer,
     outputs=2,
     wrap=return_types._gru_layer,
@@ -3935,7 +3207,6 @@ _gru_layer = Dispatch(
 )
 
 _gru_layer_backward = Dispatch(
-    "_gru_layer_backward",
     "_gru_layer_backward(Tensor grad_output, Tensor activations, Tensor output, Tensor "
     "weight_hh, Tensor hidden, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor "
     "bias_hh, Tensor hidden)",
@@ -3955,9 +3226,8 @@ _gru_layer_backward = Dispatch(
         "reverse": "raw",
     },
     promotion="same",
-    promoted=("grad_output", "activations", "output", "weight_hh", "hidden"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "rnn.rnn.gru_layer_backward", "CUDA": "rnn.rnn.gru_layer_backward"},
+    kernel_names="rnn.rnn.gru_layer_backward",
     meta=rnn_shapes.gru_layer_backward,
     outputs=4,
     wrap=return_types._gru_layer_backward,
@@ -3966,7 +3236,6 @@ _gru_layer_backward = Dispatch(
 )
 
 _rnn_layer = Dispatch(
-    "_rnn_layer",
     "_rnn_layer(Tensor gates, Tensor weight_hh, Tensor hidden, bool relu, bool reverse=False)"
     " -> Tensor",
     {"gates": "tensor", "weight_hh": "tensor", "hidden": "tensor"},
@@ -3978,16 +3247,14 @@ _rnn_layer = Dispatch(
         "reverse": "raw",
     },
     promotion="same",
-    promoted=("gates", "weight_hh", "hidden"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "rnn.rnn.rnn_layer", "CUDA": "rnn.rnn.rnn_layer"},
+    kernel_names="rnn.rnn.rnn_layer",
     meta=rnn_shapes.rnn_layer,
     differentiable=("gates", "weight_hh", "hidden"),
     record=nodes.recording__rnn_layer,
 )
 
 _rnn_layer_backward = Dispatch(
-    "_rnn_layer_backward",
     "_rnn_layer_backward(Tensor grad_output, Tensor output, Tensor weight_hh, Tensor hidden, "
     "bool relu, bool reverse) -> (Tensor gates, Tensor weight_hh, Tensor hidden)",
     {"grad_output": "tensor", "output": "tensor", "weight_hh": "tensor", "hidden": "tensor"},
@@ -4000,9 +3267,8 @@ _rnn_layer_backward = Dispatch(
         "reverse": "raw",
     },
     promotion="same",
-    promoted=("grad_output", "output", "weight_hh", "hidden"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={"CPU": "rnn.rnn.rnn_layer_backward", "CUDA": "rnn.rnn.rnn_layer_backward"},
+    kernel_names="rnn.rnn.rnn_layer_backward",
     meta=rnn_shapes.rnn_layer_backward,
     outputs=3,
     wrap=return_types._rnn_layer_backward,
@@ -4011,12 +3277,10 @@ _rnn_layer_backward = Dispatch(
 )
 
 _c10d_all_reduce = Dispatch(
-    "_c10d_all_reduce",
     "_c10d_all_reduce(Tensor input, str reduce_op, str group_name) -> Tensor",
     {"input": "tensor"},
     arguments={"input": "operand", "reduce_op": "raw", "group_name": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.all_reduce"},
     meta=collective_shapes.all_reduce,
@@ -4025,12 +3289,10 @@ _c10d_all_reduce = Dispatch(
 )
 
 _c10d_reduce = Dispatch(
-    "_c10d_reduce",
     "_c10d_reduce(Tensor input, str reduce_op, int dst, str group_name) -> Tensor",
     {"input": "tensor"},
     arguments={"input": "operand", "reduce_op": "raw", "dst": "raw", "group_name": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.reduce"},
     meta=collective_shapes.reduce,
@@ -4039,12 +3301,10 @@ _c10d_reduce = Dispatch(
 )
 
 _c10d_broadcast = Dispatch(
-    "_c10d_broadcast",
     "_c10d_broadcast(Tensor input, int src, str group_name) -> Tensor",
     {"input": "tensor"},
     arguments={"input": "operand", "src": "raw", "group_name": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.broadcast"},
     meta=collective_shapes.broadcast,
@@ -4053,12 +3313,10 @@ _c10d_broadcast = Dispatch(
 )
 
 _c10d_all_gather_into_tensor = Dispatch(
-    "_c10d_all_gather_into_tensor",
     "_c10d_all_gather_into_tensor(Tensor input, int group_size, str group_name) -> Tensor",
     {"input": "tensor"},
     arguments={"input": "operand", "group_size": "raw", "group_name": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.all_gather_into_tensor"},
     meta=collective_shapes.all_gather_into_tensor,
@@ -4067,13 +3325,11 @@ _c10d_all_gather_into_tensor = Dispatch(
 )
 
 _c10d_reduce_scatter_tensor = Dispatch(
-    "_c10d_reduce_scatter_tensor",
     "_c10d_reduce_scatter_tensor(Tensor input, str reduce_op, int group_size, str group_name)"
     " -> Tensor",
     {"input": "tensor"},
     arguments={"input": "operand", "reduce_op": "raw", "group_size": "raw", "group_name": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.reduce_scatter_tensor"},
     meta=collective_shapes.reduce_scatter_tensor,
@@ -4082,12 +3338,10 @@ _c10d_reduce_scatter_tensor = Dispatch(
 )
 
 _c10d_gather = Dispatch(
-    "_c10d_gather",
     "_c10d_gather(Tensor input, int dst, int group_size, str group_name) -> Tensor",
     {"input": "tensor"},
     arguments={"input": "operand", "dst": "raw", "group_size": "raw", "group_name": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.gather"},
     meta=collective_shapes.gather,
@@ -4096,12 +3350,10 @@ _c10d_gather = Dispatch(
 )
 
 _c10d_scatter = Dispatch(
-    "_c10d_scatter",
     "_c10d_scatter(Tensor input, int src, int group_size, str group_name) -> Tensor",
     {"input": "tensor"},
     arguments={"input": "operand", "src": "raw", "group_size": "raw", "group_name": "raw"},
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.scatter"},
     meta=collective_shapes.scatter,
@@ -4110,7 +3362,6 @@ _c10d_scatter = Dispatch(
 )
 
 _c10d_all_to_all_single = Dispatch(
-    "_c10d_all_to_all_single",
     "_c10d_all_to_all_single(Tensor input, int[] output_split_sizes, int[] input_split_sizes,"
     " str group_name) -> Tensor",
     {"input": "tensor"},
@@ -4121,7 +3372,6 @@ _c10d_all_to_all_single = Dispatch(
         "group_name": "raw",
     },
     promotion="none",
-    promoted=("input",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CompositeExplicitAutograd": "collective.all_to_all_single"},
     meta=collective_shapes.all_to_all_single,
@@ -4130,18 +3380,13 @@ _c10d_all_to_all_single = Dispatch(
 )
 
 _cdist_one_backward = Dispatch(
-    "_cdist_one_backward",
     "_cdist_one_backward(Tensor grad_output, Tensor x1, Tensor x2, bool[2] output_mask) -> "
     "(Tensor, Tensor)",
     {"grad_output": "tensor", "x1": "tensor", "x2": "tensor"},
     arguments={"grad_output": "operand", "x1": "operand", "x2": "operand", "output_mask": "raw"},
     promotion="same",
-    promoted=("grad_output", "x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_one_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_one_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_one_backward:program",
     meta="torchgen_out.kernels.index._cdist_one_backward:program.shapes",
     outputs=2,
     differentiable=("grad_output", "x1", "x2"),
@@ -4149,7 +3394,6 @@ _cdist_one_backward = Dispatch(
 )
 
 _cdist_one_backward_backward = Dispatch(
-    "_cdist_one_backward_backward",
     "_cdist_one_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor x1, "
     "Tensor x2, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     {"grad_output_x1": "tensor", "grad_output_x2": "tensor", "x1": "tensor", "x2": "tensor"},
@@ -4161,12 +3405,8 @@ _cdist_one_backward_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="same",
-    promoted=("grad_output_x1", "grad_output_x2", "x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_one_backward_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_one_backward_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_one_backward_backward:program",
     meta="torchgen_out.kernels.index._cdist_one_backward_backward:program.shapes",
     outputs=3,
     differentiable=("grad_output_x1", "grad_output_x2", "x1", "x2"),
@@ -4174,18 +3414,13 @@ _cdist_one_backward_backward = Dispatch(
 )
 
 _cdist_two_backward = Dispatch(
-    "_cdist_two_backward",
     "_cdist_two_backward(Tensor grad_output, Tensor x1, Tensor x2, bool[2] output_mask) -> "
     "(Tensor, Tensor)",
     {"grad_output": "tensor", "x1": "tensor", "x2": "tensor"},
     arguments={"grad_output": "operand", "x1": "operand", "x2": "operand", "output_mask": "raw"},
     promotion="same",
-    promoted=("grad_output", "x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_two_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_two_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_two_backward:program",
     meta="torchgen_out.kernels.index._cdist_two_backward:program.shapes",
     outputs=2,
     differentiable=("grad_output", "x1", "x2"),
@@ -4193,7 +3428,6 @@ _cdist_two_backward = Dispatch(
 )
 
 _cdist_two_backward_backward = Dispatch(
-    "_cdist_two_backward_backward",
     "_cdist_two_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor "
     "grad_output, Tensor x1, Tensor x2, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     {
@@ -4212,12 +3446,8 @@ _cdist_two_backward_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="same",
-    promoted=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_two_backward_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_two_backward_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_two_backward_backward:program",
     meta="torchgen_out.kernels.index._cdist_two_backward_backward:program.shapes",
     outputs=3,
     differentiable=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
@@ -4225,7 +3455,6 @@ _cdist_two_backward_backward = Dispatch(
 )
 
 _cdist_power_backward = Dispatch(
-    "_cdist_power_backward",
     "_cdist_power_backward(Tensor grad_output, Tensor x1, Tensor x2, float p, bool[2] "
     "output_mask) -> (Tensor, Tensor)",
     {"grad_output": "tensor", "x1": "tensor", "x2": "tensor"},
@@ -4237,12 +3466,8 @@ _cdist_power_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="same",
-    promoted=("grad_output", "x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_power_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_power_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_power_backward:program",
     meta="torchgen_out.kernels.index._cdist_power_backward:program.shapes",
     outputs=2,
     differentiable=("grad_output", "x1", "x2"),
@@ -4250,7 +3475,6 @@ _cdist_power_backward = Dispatch(
 )
 
 _cdist_power_backward_backward = Dispatch(
-    "_cdist_power_backward_backward",
     "_cdist_power_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor "
     "grad_output, Tensor x1, Tensor x2, float p, bool[3] output_mask) -> (Tensor, Tensor, "
     "Tensor)",
@@ -4271,12 +3495,8 @@ _cdist_power_backward_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="same",
-    promoted=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_power_backward_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_power_backward_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_power_backward_backward:program",
     meta="torchgen_out.kernels.index._cdist_power_backward_backward:program.shapes",
     outputs=3,
     differentiable=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2"),
@@ -4284,7 +3504,6 @@ _cdist_power_backward_backward = Dispatch(
 )
 
 _cdist_inf_backward = Dispatch(
-    "_cdist_inf_backward",
     "_cdist_inf_backward(Tensor grad_output, Tensor x1, Tensor x2, Tensor output, bool[2] "
     "output_mask) -> (Tensor, Tensor)",
     {"grad_output": "tensor", "x1": "tensor", "x2": "tensor", "output": "tensor"},
@@ -4296,12 +3515,8 @@ _cdist_inf_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="same",
-    promoted=("grad_output", "x1", "x2", "output"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_inf_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_inf_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_inf_backward:program",
     meta="torchgen_out.kernels.index._cdist_inf_backward:program.shapes",
     outputs=2,
     differentiable=("grad_output", "x1", "x2", "output"),
@@ -4309,7 +3524,6 @@ _cdist_inf_backward = Dispatch(
 )
 
 _cdist_inf_backward_backward = Dispatch(
-    "_cdist_inf_backward_backward",
     "_cdist_inf_backward_backward(Tensor grad_output_x1, Tensor grad_output_x2, Tensor x1, "
     "Tensor x2, Tensor output, bool[4] output_mask) -> (Tensor, Tensor, Tensor, Tensor)",
     {
@@ -4328,12 +3542,8 @@ _cdist_inf_backward_backward = Dispatch(
         "output_mask": "raw",
     },
     promotion="same",
-    promoted=("grad_output_x1", "grad_output_x2", "x1", "x2", "output"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "torchgen_out.kernels.index._cdist_inf_backward_backward:program",
-        "CUDA": "torchgen_out.kernels.index._cdist_inf_backward_backward:program",
-    },
+    kernel_names="torchgen_out.kernels.index._cdist_inf_backward_backward:program",
     meta="torchgen_out.kernels.index._cdist_inf_backward_backward:program.shapes",
     outputs=4,
     differentiable=("grad_output_x1", "grad_output_x2", "x1", "x2", "output"),

@@ -10,12 +10,8 @@ from torchgen_out.kernels import pointwise as kernels
 from torchgen_out.nodes import pointwise as nodes
 
 _polar_real = Pointwise(
-    "_polar_real",
     "_polar_real(Tensor abs, Tensor angle) -> Tensor",
     {"abs": "tensor", "angle": "tensor"},
-    arguments={"abs": "operand", "angle": "operand"},
-    promotion="default",
-    promoted=("abs", "angle"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._polar_real},
     vanishes_with=(("abs",),),
@@ -25,12 +21,8 @@ _polar_real = Pointwise(
 )
 
 _polar_imag = Pointwise(
-    "_polar_imag",
     "_polar_imag(Tensor abs, Tensor angle) -> Tensor",
     {"abs": "tensor", "angle": "tensor"},
-    arguments={"abs": "operand", "angle": "operand"},
-    promotion="default",
-    promoted=("abs", "angle"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._polar_imag},
     vanishes_with=(("abs",), ("angle",)),
@@ -40,12 +32,9 @@ _polar_imag = Pointwise(
 )
 
 add_Tensor = Pointwise(
-    "add.Tensor",
     "add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "other": "number"},
     arguments={"self": "operand", "other": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     number_first=True,
     number_each=True,
@@ -59,12 +48,9 @@ add_Tensor = Pointwise(
 )
 
 addcdiv = Pointwise(
-    "addcdiv",
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     {"self": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
     arguments={"self": "operand", "tensor1": "operand", "tensor2": "operand", "value": "scalar"},
-    promotion="default",
-    promoted=("self", "tensor1", "tensor2"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.addcdiv},
     defaults={"value": 1},
@@ -74,12 +60,9 @@ addcdiv = Pointwise(
 )
 
 addcmul = Pointwise(
-    "addcmul",
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
     {"self": "tensor", "tensor1": "tensor", "tensor2": "tensor"},
     arguments={"self": "operand", "tensor1": "operand", "tensor2": "operand", "value": "scalar"},
-    promotion="default",
-    promoted=("self", "tensor1", "tensor2"),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.addcmul},
     defaults={"value": 1},
@@ -90,12 +73,9 @@ addcmul = Pointwise(
 )
 
 div_Tensor = Pointwise(
-    "div.Tensor",
     "div.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.div_Tensor},
     differentiable=("self", "other"),
@@ -104,12 +84,9 @@ div_Tensor = Pointwise(
 )
 
 div_Scalar_Tensor = Pointwise(
-    "div.Scalar_Tensor",
     "div.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.div_Scalar_Tensor},
     differentiable=("other",),
@@ -117,12 +94,8 @@ div_Scalar_Tensor = Pointwise(
 )
 
 _div_floor = Pointwise(
-    "_div_floor",
     "_div_floor(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     {"self": "number", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels._div_floor},
     differentiable=("self", "other"),
@@ -131,12 +104,8 @@ _div_floor = Pointwise(
 )
 
 _div_trunc = Pointwise(
-    "_div_trunc",
     "_div_trunc(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     {"self": "number", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._div_trunc},
     differentiable=("self", "other"),
@@ -145,12 +114,8 @@ _div_trunc = Pointwise(
 )
 
 _div_trunc_integral = Pointwise(
-    "_div_trunc_integral",
     "_div_trunc_integral(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     {"self": "number", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels._div_trunc_integral},
     layouts={
@@ -160,12 +125,8 @@ _div_trunc_integral = Pointwise(
 )
 
 floor_divide = Pointwise(
-    "floor_divide",
     "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_divide_},
     differentiable=("self", "other"),
@@ -174,12 +135,8 @@ floor_divide = Pointwise(
 )
 
 floor_divide_Scalar_Tensor = Pointwise(
-    "floor_divide.Scalar_Tensor",
     "floor_divide.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_divide_Scalar_Tensor},
     differentiable=("other",),
@@ -187,12 +144,8 @@ floor_divide_Scalar_Tensor = Pointwise(
 )
 
 fmod_Tensor = Pointwise(
-    "fmod.Tensor",
     "fmod.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.fmod_Tensor},
     differentiable=("self", "other"),
@@ -200,34 +153,22 @@ fmod_Tensor = Pointwise(
 )
 
 gcd = Pointwise(
-    "gcd",
     "gcd(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels.gcd_},
 )
 
 lcm = Pointwise(
-    "lcm",
     "lcm(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels.lcm_},
 )
 
 mul_Tensor = Pointwise(
-    "mul.Tensor",
     "mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     number_first=True,
     number_each=True,
@@ -239,13 +180,9 @@ mul_Tensor = Pointwise(
 )
 
 neg = Pointwise(
-    "neg",
     "neg(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.neg_},
     vanishes_with=(("self",),),
@@ -255,12 +192,9 @@ neg = Pointwise(
 )
 
 reciprocal = Pointwise(
-    "reciprocal",
     "reciprocal(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.reciprocal_},
     differentiable=("self",),
@@ -268,12 +202,8 @@ reciprocal = Pointwise(
 )
 
 remainder_Tensor = Pointwise(
-    "remainder.Tensor",
     "remainder.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.remainder_Tensor},
     differentiable=("self", "other"),
@@ -281,12 +211,8 @@ remainder_Tensor = Pointwise(
 )
 
 remainder_Scalar_Tensor = Pointwise(
-    "remainder.Scalar_Tensor",
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.remainder_Scalar_Tensor},
     differentiable=("other",),
@@ -294,12 +220,9 @@ remainder_Scalar_Tensor = Pointwise(
 )
 
 rsub_Tensor = Pointwise(
-    "rsub.Tensor",
     "rsub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "other": "number"},
     arguments={"self": "operand", "other": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.rsub_Tensor},
     defaults={"alpha": 1},
@@ -311,12 +234,9 @@ rsub_Tensor = Pointwise(
 )
 
 sub_Tensor = Pointwise(
-    "sub.Tensor",
     "sub.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "other": "number"},
     arguments={"self": "operand", "other": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.NUMERIC,
     number_first=True,
     number_each=True,
@@ -330,221 +250,156 @@ sub_Tensor = Pointwise(
 )
 
 eq_Tensor = Pointwise(
-    "eq.Tensor",
     "eq.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.eq_Tensor},
 )
 
 ge_Tensor = Pointwise(
-    "ge.Tensor",
     "ge.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.ge_Tensor},
 )
 
 gt_Tensor = Pointwise(
-    "gt.Tensor",
     "gt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.gt_Tensor},
     vanishes_with=(("self", "other"),),
 )
 
 le_Tensor = Pointwise(
-    "le.Tensor",
     "le.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.le_Tensor},
 )
 
 lt_Tensor = Pointwise(
-    "lt.Tensor",
     "lt.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.lt_Tensor},
     vanishes_with=(("self", "other"),),
 )
 
 ne_Tensor = Pointwise(
-    "ne.Tensor",
     "ne.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.ne_Tensor},
     vanishes_with=(("self", "other"),),
 )
 
 bitwise_and_Tensor = Pointwise(
-    "bitwise_and.Tensor",
     "bitwise_and.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
     number_first=True,
     formulas={(): kernels.bitwise_and_Tensor},
 )
 
 bitwise_left_shift_Tensor = Pointwise(
-    "bitwise_left_shift.Tensor",
     "bitwise_left_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels.bitwise_left_shift_Tensor},
 )
 
 bitwise_left_shift_Scalar_Tensor = Pointwise(
-    "bitwise_left_shift.Scalar_Tensor",
     "bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels.bitwise_left_shift_Scalar_Tensor},
 )
 
 bitwise_not = Pointwise(
-    "bitwise_not",
     "bitwise_not(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
     formulas={(): kernels.bitwise_not_},
 )
 
 bitwise_or_Tensor = Pointwise(
-    "bitwise_or.Tensor",
     "bitwise_or.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
     number_first=True,
     formulas={(): kernels.bitwise_or_Tensor},
 )
 
 bitwise_right_shift_Tensor = Pointwise(
-    "bitwise_right_shift.Tensor",
     "bitwise_right_shift.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels.bitwise_right_shift_Tensor},
 )
 
 bitwise_right_shift_Scalar_Tensor = Pointwise(
-    "bitwise_right_shift.Scalar_Tensor",
     "bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL,
     formulas={(): kernels.bitwise_right_shift_Scalar_Tensor},
 )
 
 bitwise_xor_Tensor = Pointwise(
-    "bitwise_xor.Tensor",
     "bitwise_xor.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.INTEGRAL_AND_BOOL,
     number_first=True,
     formulas={(): kernels.bitwise_xor_Tensor},
 )
 
 logical_and = Pointwise(
-    "logical_and",
     "logical_and(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.logical_and_},
     vanishes_with=(("self",), ("other",)),
 )
 
 logical_not = Pointwise(
-    "logical_not",
     "logical_not(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="always_bool",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.logical_not_},
 )
 
 logical_or = Pointwise(
-    "logical_or",
     "logical_or(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.logical_or_},
     vanishes_with=(("self", "other"),),
 )
 
 logical_xor = Pointwise(
-    "logical_xor",
     "logical_xor(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="always_bool",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.logical_xor},
     vanishes_with=(("self", "other"),),
 )
 
 abs = Pointwise(
-    "abs",
     "abs(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="complex_to_float",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.abs_},
     vanishes_with=(("self",),),
@@ -553,12 +408,9 @@ abs = Pointwise(
 )
 
 _angle_complex = Pointwise(
-    "_angle_complex",
     "_angle_complex(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="complex_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.COMPLEX,
     formulas={(): kernels._angle_complex},
     vanishes_with=(("self",),),
@@ -567,12 +419,9 @@ _angle_complex = Pointwise(
 )
 
 _angle_real = Pointwise(
-    "_angle_real",
     "_angle_real(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._angle_real},
     vanishes_with=(("self",),),
@@ -581,13 +430,9 @@ _angle_real = Pointwise(
 )
 
 ceil = Pointwise(
-    "ceil",
     "ceil(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.ceil_},
     vanishes_with=(("self",),),
@@ -596,12 +441,8 @@ ceil = Pointwise(
 )
 
 _conj_physical = Pointwise(
-    "_conj_physical",
     "_conj_physical(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.COMPLEX,
     formulas={(): kernels._conj_physical},
     vanishes_with=(("self",),),
@@ -611,12 +452,9 @@ _conj_physical = Pointwise(
 )
 
 copysign_Tensor = Pointwise(
-    "copysign.Tensor",
     "copysign.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.copysign_Tensor},
     differentiable=("self", "other"),
@@ -624,13 +462,9 @@ copysign_Tensor = Pointwise(
 )
 
 floor = Pointwise(
-    "floor",
     "floor(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.floor_},
     vanishes_with=(("self",),),
@@ -639,13 +473,9 @@ floor = Pointwise(
 )
 
 frac = Pointwise(
-    "frac",
     "frac(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.frac},
     vanishes_with=(("self",),),
@@ -654,12 +484,8 @@ frac = Pointwise(
 )
 
 nextafter = Pointwise(
-    "nextafter",
     "nextafter(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.nextafter_},
     differentiable=("self", "other"),
@@ -667,13 +493,9 @@ nextafter = Pointwise(
 )
 
 round = Pointwise(
-    "round",
     "round(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.round_},
     vanishes_with=(("self",),),
@@ -682,12 +504,9 @@ round = Pointwise(
 )
 
 _round_scaled = Pointwise(
-    "_round_scaled",
     "_round_scaled(Tensor self, Scalar scale) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "scale": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._round_scaled},
     differentiable=("self",),
@@ -695,12 +514,9 @@ _round_scaled = Pointwise(
 )
 
 _round_coarse = Pointwise(
-    "_round_coarse",
     "_round_coarse(Tensor self, Scalar scale) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "scale": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._round_coarse},
     differentiable=("self",),
@@ -708,12 +524,9 @@ _round_coarse = Pointwise(
 )
 
 _ldexp = Pointwise(
-    "_ldexp",
     "_ldexp(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._ldexp},
     vanishes_with=(("self",),),
@@ -723,12 +536,8 @@ _ldexp = Pointwise(
 )
 
 _gated = Pointwise(
-    "_gated",
     "_gated(Tensor self, Tensor gate) -> Tensor",
     {"self": "tensor", "gate": "tensor"},
-    arguments={"self": "operand", "gate": "operand"},
-    promotion="default",
-    promoted=("self", "gate"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gated},
     vanishes_with=(("self",),),
@@ -738,7 +547,6 @@ _gated = Pointwise(
 )
 
 _cosine_terms = Pointwise(
-    "_cosine_terms",
     "_cosine_terms(Tensor x1, Tensor x2, Tensor norm1, Tensor norm2, Scalar eps) -> Tensor",
     {"x1": "tensor", "x2": "tensor", "norm1": "tensor", "norm2": "tensor"},
     arguments={
@@ -748,8 +556,6 @@ _cosine_terms = Pointwise(
         "norm2": "operand",
         "eps": "scalar",
     },
-    promotion="default",
-    promoted=("x1", "x2", "norm1", "norm2"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._cosine_terms},
     differentiable=("x1", "x2", "norm1", "norm2"),
@@ -757,12 +563,9 @@ _cosine_terms = Pointwise(
 )
 
 _margin_distance = Pointwise(
-    "_margin_distance",
     "_margin_distance(Tensor self, Tensor other, Scalar margin) -> Tensor",
     {"self": "tensor", "other": "tensor"},
     arguments={"self": "operand", "other": "operand", "margin": "scalar"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._margin_distance},
     differentiable=("self", "other"),
@@ -770,13 +573,9 @@ _margin_distance = Pointwise(
 )
 
 sgn = Pointwise(
-    "sgn",
     "sgn(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.sgn},
     vanishes_with=(("self",),),
@@ -785,13 +584,9 @@ sgn = Pointwise(
 )
 
 sign = Pointwise(
-    "sign",
     "sign(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.sign_},
     vanishes_with=(("self",),),
@@ -800,26 +595,19 @@ sign = Pointwise(
 )
 
 signbit = Pointwise(
-    "signbit",
     "signbit(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="always_bool",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.signbit_},
     vanishes_with=(("self",),),
 )
 
 trunc = Pointwise(
-    "trunc",
     "trunc(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.trunc_},
     vanishes_with=(("self",),),
@@ -828,73 +616,55 @@ trunc = Pointwise(
 )
 
 isfinite = Pointwise(
-    "isfinite",
     "isfinite(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="always_bool",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.isfinite_},
 )
 
 isinf = Pointwise(
-    "isinf",
     "isinf(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="always_bool",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.isinf_},
     vanishes_with=(("self",),),
 )
 
 isnan = Pointwise(
-    "isnan",
     "isnan(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="always_bool",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.isnan_},
     vanishes_with=(("self",),),
 )
 
 isneginf = Pointwise(
-    "isneginf",
     "isneginf(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="always_bool",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.isneginf},
     vanishes_with=(("self",),),
 )
 
 isposinf = Pointwise(
-    "isposinf",
     "isposinf(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="always_bool",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.isposinf},
     vanishes_with=(("self",),),
 )
 
 _nan_to_num = Pointwise(
-    "_nan_to_num",
     "_nan_to_num(Tensor self, Scalar nan, Scalar posinf, Scalar neginf) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "nan": "scalar", "posinf": "scalar", "neginf": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels._nan_to_num},
     vanishes_with=(("self",),),
@@ -903,12 +673,9 @@ _nan_to_num = Pointwise(
 )
 
 exp = Pointwise(
-    "exp",
     "exp(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.exp_},
     differentiable=("self",),
@@ -916,12 +683,9 @@ exp = Pointwise(
 )
 
 exp2 = Pointwise(
-    "exp2",
     "exp2(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.exp2_},
     differentiable=("self",),
@@ -929,12 +693,9 @@ exp2 = Pointwise(
 )
 
 expm1 = Pointwise(
-    "expm1",
     "expm1(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.expm1_},
     vanishes_with=(("self",),),
@@ -943,12 +704,9 @@ expm1 = Pointwise(
 )
 
 log = Pointwise(
-    "log",
     "log(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log_},
     differentiable=("self",),
@@ -956,12 +714,9 @@ log = Pointwise(
 )
 
 log10 = Pointwise(
-    "log10",
     "log10(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log10_},
     differentiable=("self",),
@@ -969,12 +724,9 @@ log10 = Pointwise(
 )
 
 log1p = Pointwise(
-    "log1p",
     "log1p(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log1p_},
     vanishes_with=(("self",),),
@@ -983,12 +735,9 @@ log1p = Pointwise(
 )
 
 log2 = Pointwise(
-    "log2",
     "log2(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.log2_},
     differentiable=("self",),
@@ -996,12 +745,8 @@ log2 = Pointwise(
 )
 
 logaddexp = Pointwise(
-    "logaddexp",
     "logaddexp(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.logaddexp},
     differentiable=("self", "other"),
@@ -1009,12 +754,8 @@ logaddexp = Pointwise(
 )
 
 logaddexp2 = Pointwise(
-    "logaddexp2",
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logaddexp2},
     differentiable=("self", "other"),
@@ -1022,12 +763,9 @@ logaddexp2 = Pointwise(
 )
 
 xlogy_Tensor = Pointwise(
-    "xlogy.Tensor",
     "xlogy.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.xlogy_Tensor},
     vanishes_with=(("self",),),
@@ -1036,12 +774,9 @@ xlogy_Tensor = Pointwise(
 )
 
 xlogy_Scalar_Self = Pointwise(
-    "xlogy.Scalar_Self",
     "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.xlogy_Scalar_Self},
     differentiable=("other",),
@@ -1049,13 +784,10 @@ xlogy_Scalar_Self = Pointwise(
 )
 
 float_power_Tensor_Tensor = Pointwise(
-    "float_power.Tensor_Tensor",
     "float_power.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
     {"self": "tensor", "exponent": "number"},
-    arguments={"self": "operand", "exponent": "operand"},
     promotion="always_double",
     out_rule="exact",
-    promoted=("self", "exponent"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.float_power_Tensor_Tensor},
     differentiable=("self", "exponent"),
@@ -1067,12 +799,9 @@ float_power_Tensor_Tensor = Pointwise(
 )
 
 float_power_Scalar = Pointwise(
-    "float_power.Scalar",
     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
     {"self": "scalar", "exponent": "tensor"},
-    arguments={"self": "operand", "exponent": "operand"},
     promotion="always_double",
-    promoted=("self", "exponent"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.float_power_Scalar},
     differentiable=("exponent",),
@@ -1080,12 +809,8 @@ float_power_Scalar = Pointwise(
 )
 
 pow_Tensor_Tensor = Pointwise(
-    "pow.Tensor_Tensor",
     "pow.Tensor_Tensor(Tensor self, Tensor|Scalar exponent) -> Tensor",
     {"self": "tensor", "exponent": "number"},
-    arguments={"self": "operand", "exponent": "operand"},
-    promotion="default",
-    promoted=("self", "exponent"),
     dtypes=dtype_sets.NUMERIC,
     nonnegative={"exponent": "Integers to negative integer powers are not allowed."},
     formulas={(): kernels.pow_Tensor_Tensor},
@@ -1095,12 +820,8 @@ pow_Tensor_Tensor = Pointwise(
 )
 
 pow_Scalar = Pointwise(
-    "pow.Scalar",
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     {"self": "scalar", "exponent": "tensor"},
-    arguments={"self": "operand", "exponent": "operand"},
-    promotion="default",
-    promoted=("self", "exponent"),
     dtypes=dtype_sets.NUMERIC,
     formulas={(): kernels.pow_Scalar},
     differentiable=("exponent",),
@@ -1108,12 +829,9 @@ pow_Scalar = Pointwise(
 )
 
 rsqrt = Pointwise(
-    "rsqrt",
     "rsqrt(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.rsqrt_},
     differentiable=("self",),
@@ -1121,12 +839,9 @@ rsqrt = Pointwise(
 )
 
 sqrt = Pointwise(
-    "sqrt",
     "sqrt(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sqrt_},
     vanishes_with=(("self",),),
@@ -1135,12 +850,9 @@ sqrt = Pointwise(
 )
 
 square = Pointwise(
-    "square",
     "square(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="bool_to_long",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.square_},
     vanishes_with=(("self",),),
@@ -1149,12 +861,9 @@ square = Pointwise(
 )
 
 acos = Pointwise(
-    "acos",
     "acos(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.acos_},
     differentiable=("self",),
@@ -1162,12 +871,9 @@ acos = Pointwise(
 )
 
 asin = Pointwise(
-    "asin",
     "asin(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asin_},
     vanishes_with=(("self",),),
@@ -1176,12 +882,9 @@ asin = Pointwise(
 )
 
 atan = Pointwise(
-    "atan",
     "atan(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atan_},
     vanishes_with=(("self",),),
@@ -1190,12 +893,9 @@ atan = Pointwise(
 )
 
 atan2 = Pointwise(
-    "atan2",
     "atan2(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.atan2_},
     vanishes_with=(("self", "other"),),
@@ -1204,12 +904,9 @@ atan2 = Pointwise(
 )
 
 cos = Pointwise(
-    "cos",
     "cos(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.cos_},
     differentiable=("self",),
@@ -1217,12 +914,9 @@ cos = Pointwise(
 )
 
 deg2rad = Pointwise(
-    "deg2rad",
     "deg2rad(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.deg2rad},
     vanishes_with=(("self",),),
@@ -1232,12 +926,8 @@ deg2rad = Pointwise(
 )
 
 hypot = Pointwise(
-    "hypot",
     "hypot(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hypot},
     vanishes_with=(("self", "other"),),
@@ -1246,12 +936,9 @@ hypot = Pointwise(
 )
 
 rad2deg = Pointwise(
-    "rad2deg",
     "rad2deg(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.rad2deg},
     vanishes_with=(("self",),),
@@ -1261,12 +948,9 @@ rad2deg = Pointwise(
 )
 
 sin = Pointwise(
-    "sin",
     "sin(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sin_},
     vanishes_with=(("self",),),
@@ -1275,12 +959,9 @@ sin = Pointwise(
 )
 
 sinc = Pointwise(
-    "sinc",
     "sinc(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sinc},
     differentiable=("self",),
@@ -1288,12 +969,9 @@ sinc = Pointwise(
 )
 
 tan = Pointwise(
-    "tan",
     "tan(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tan_},
     vanishes_with=(("self",),),
@@ -1302,12 +980,9 @@ tan = Pointwise(
 )
 
 acosh = Pointwise(
-    "acosh",
     "acosh(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.acosh_},
     differentiable=("self",),
@@ -1315,12 +990,9 @@ acosh = Pointwise(
 )
 
 asinh = Pointwise(
-    "asinh",
     "asinh(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.asinh_},
     vanishes_with=(("self",),),
@@ -1329,12 +1001,9 @@ asinh = Pointwise(
 )
 
 atanh = Pointwise(
-    "atanh",
     "atanh(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.atanh_},
     vanishes_with=(("self",),),
@@ -1343,12 +1012,9 @@ atanh = Pointwise(
 )
 
 cosh = Pointwise(
-    "cosh",
     "cosh(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.cosh_},
     differentiable=("self",),
@@ -1356,12 +1022,9 @@ cosh = Pointwise(
 )
 
 sinh = Pointwise(
-    "sinh",
     "sinh(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sinh_},
     vanishes_with=(("self",),),
@@ -1370,12 +1033,9 @@ sinh = Pointwise(
 )
 
 tanh = Pointwise(
-    "tanh",
     "tanh(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanh_},
     vanishes_with=(("self",),),
@@ -1384,12 +1044,9 @@ tanh = Pointwise(
 )
 
 digamma = Pointwise(
-    "digamma",
     "digamma(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.digamma_},
     differentiable=("self",),
@@ -1397,12 +1054,9 @@ digamma = Pointwise(
 )
 
 erf = Pointwise(
-    "erf",
     "erf(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erf_},
     vanishes_with=(("self",),),
@@ -1411,12 +1065,9 @@ erf = Pointwise(
 )
 
 erfc = Pointwise(
-    "erfc",
     "erfc(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erfc_},
     differentiable=("self",),
@@ -1424,12 +1075,9 @@ erfc = Pointwise(
 )
 
 erfinv = Pointwise(
-    "erfinv",
     "erfinv(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.erfinv_},
     vanishes_with=(("self",),),
@@ -1438,12 +1086,9 @@ erfinv = Pointwise(
 )
 
 i0 = Pointwise(
-    "i0",
     "i0(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.i0_},
     differentiable=("self",),
@@ -1451,12 +1096,8 @@ i0 = Pointwise(
 )
 
 igamma = Pointwise(
-    "igamma",
     "igamma(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.igamma_},
     differentiable=("self", "other"),
@@ -1464,12 +1105,8 @@ igamma = Pointwise(
 )
 
 igammac = Pointwise(
-    "igammac",
     "igammac(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.igammac_},
     differentiable=("self", "other"),
@@ -1477,12 +1114,9 @@ igammac = Pointwise(
 )
 
 lgamma = Pointwise(
-    "lgamma",
     "lgamma(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.lgamma_},
     differentiable=("self",),
@@ -1490,12 +1124,9 @@ lgamma = Pointwise(
 )
 
 _logit = Pointwise(
-    "_logit",
     "_logit(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._logit},
     differentiable=("self",),
@@ -1503,12 +1134,10 @@ _logit = Pointwise(
 )
 
 _polygamma = Pointwise(
-    "_polygamma",
     "_polygamma(int n, Tensor self) -> Tensor",
     {"self": "tensor"},
     arguments={"n": "raw", "self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._polygamma},
     differentiable=("self",),
@@ -1516,12 +1145,9 @@ _polygamma = Pointwise(
 )
 
 _trigamma = Pointwise(
-    "_trigamma",
     "_trigamma(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._trigamma},
     differentiable=("self",),
@@ -1529,12 +1155,9 @@ _trigamma = Pointwise(
 )
 
 sigmoid = Pointwise(
-    "sigmoid",
     "sigmoid(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.sigmoid_},
     differentiable=("self",),
@@ -1542,12 +1165,9 @@ sigmoid = Pointwise(
 )
 
 special_bessel_j0 = Pointwise(
-    "special_bessel_j0",
     "special_bessel_j0(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_bessel_j0},
     differentiable=("self",),
@@ -1555,12 +1175,9 @@ special_bessel_j0 = Pointwise(
 )
 
 special_bessel_j1 = Pointwise(
-    "special_bessel_j1",
     "special_bessel_j1(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_bessel_j1},
     differentiable=("self",),
@@ -1568,12 +1185,9 @@ special_bessel_j1 = Pointwise(
 )
 
 special_bessel_y0 = Pointwise(
-    "special_bessel_y0",
     "special_bessel_y0(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_bessel_y0},
     differentiable=("self",),
@@ -1581,12 +1195,9 @@ special_bessel_y0 = Pointwise(
 )
 
 special_bessel_y1 = Pointwise(
-    "special_bessel_y1",
     "special_bessel_y1(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_bessel_y1},
     differentiable=("self",),
@@ -1594,23 +1205,17 @@ special_bessel_y1 = Pointwise(
 )
 
 special_airy_ai = Pointwise(
-    "special_airy_ai",
     "special_airy_ai(Tensor x) -> Tensor",
     {"x": "tensor"},
-    arguments={"x": "operand"},
     promotion="int_to_float",
-    promoted=("x",),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_airy_ai},
 )
 
 special_modified_bessel_k0 = Pointwise(
-    "special_modified_bessel_k0",
     "special_modified_bessel_k0(Tensor x) -> Tensor",
     {"x": "tensor"},
-    arguments={"x": "operand"},
     promotion="int_to_float",
-    promoted=("x",),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_modified_bessel_k0},
     differentiable=("x",),
@@ -1618,12 +1223,9 @@ special_modified_bessel_k0 = Pointwise(
 )
 
 special_modified_bessel_k1 = Pointwise(
-    "special_modified_bessel_k1",
     "special_modified_bessel_k1(Tensor x) -> Tensor",
     {"x": "tensor"},
-    arguments={"x": "operand"},
     promotion="int_to_float",
-    promoted=("x",),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_modified_bessel_k1},
     differentiable=("x",),
@@ -1631,12 +1233,9 @@ special_modified_bessel_k1 = Pointwise(
 )
 
 special_scaled_modified_bessel_k0 = Pointwise(
-    "special_scaled_modified_bessel_k0",
     "special_scaled_modified_bessel_k0(Tensor x) -> Tensor",
     {"x": "tensor"},
-    arguments={"x": "operand"},
     promotion="int_to_float",
-    promoted=("x",),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_scaled_modified_bessel_k0},
     differentiable=("x",),
@@ -1644,12 +1243,9 @@ special_scaled_modified_bessel_k0 = Pointwise(
 )
 
 special_scaled_modified_bessel_k1 = Pointwise(
-    "special_scaled_modified_bessel_k1",
     "special_scaled_modified_bessel_k1(Tensor x) -> Tensor",
     {"x": "tensor"},
-    arguments={"x": "operand"},
     promotion="int_to_float",
-    promoted=("x",),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_scaled_modified_bessel_k1},
     differentiable=("x",),
@@ -1657,12 +1253,9 @@ special_scaled_modified_bessel_k1 = Pointwise(
 )
 
 special_spherical_bessel_j0 = Pointwise(
-    "special_spherical_bessel_j0",
     "special_spherical_bessel_j0(Tensor x) -> Tensor",
     {"x": "tensor"},
-    arguments={"x": "operand"},
     promotion="int_to_float",
-    promoted=("x",),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_spherical_bessel_j0},
     differentiable=("x",),
@@ -1670,7 +1263,6 @@ special_spherical_bessel_j0 = Pointwise(
 )
 
 _three_term_recurrence = Pointwise(
-    "_three_term_recurrence",
     "_three_term_recurrence(Tensor|Scalar x, Tensor|Scalar n, float f0, float f1, float a0, "
     "float a1, float a2, float a3, float b0, float b1, float d0, float d1) -> Tensor",
     {"x": "number", "n": "number"},
@@ -1689,150 +1281,110 @@ _three_term_recurrence = Pointwise(
         "d1": "scalar",
     },
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels._three_term_recurrence},
 )
 
 special_chebyshev_polynomial_t = Pointwise(
-    "special_chebyshev_polynomial_t",
     "special_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_chebyshev_polynomial_t},
 )
 
 special_chebyshev_polynomial_u = Pointwise(
-    "special_chebyshev_polynomial_u",
     "special_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_chebyshev_polynomial_u},
 )
 
 special_chebyshev_polynomial_v = Pointwise(
-    "special_chebyshev_polynomial_v",
     "special_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_chebyshev_polynomial_v},
 )
 
 special_chebyshev_polynomial_w = Pointwise(
-    "special_chebyshev_polynomial_w",
     "special_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_chebyshev_polynomial_w},
 )
 
 special_hermite_polynomial_h = Pointwise(
-    "special_hermite_polynomial_h",
     "special_hermite_polynomial_h(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_hermite_polynomial_h},
 )
 
 special_hermite_polynomial_he = Pointwise(
-    "special_hermite_polynomial_he",
     "special_hermite_polynomial_he(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_hermite_polynomial_he},
 )
 
 special_laguerre_polynomial_l = Pointwise(
-    "special_laguerre_polynomial_l",
     "special_laguerre_polynomial_l(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_laguerre_polynomial_l},
 )
 
 special_legendre_polynomial_p = Pointwise(
-    "special_legendre_polynomial_p",
     "special_legendre_polynomial_p(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_legendre_polynomial_p},
 )
 
 special_shifted_chebyshev_polynomial_t = Pointwise(
-    "special_shifted_chebyshev_polynomial_t",
     "special_shifted_chebyshev_polynomial_t(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_shifted_chebyshev_polynomial_t},
 )
 
 special_shifted_chebyshev_polynomial_u = Pointwise(
-    "special_shifted_chebyshev_polynomial_u",
     "special_shifted_chebyshev_polynomial_u(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_shifted_chebyshev_polynomial_u},
 )
 
 special_shifted_chebyshev_polynomial_v = Pointwise(
-    "special_shifted_chebyshev_polynomial_v",
     "special_shifted_chebyshev_polynomial_v(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_shifted_chebyshev_polynomial_v},
 )
 
 special_shifted_chebyshev_polynomial_w = Pointwise(
-    "special_shifted_chebyshev_polynomial_w",
     "special_shifted_chebyshev_polynomial_w(Tensor|Scalar x, Tensor|Scalar n) -> Tensor",
     {"x": "number", "n": "number"},
-    arguments={"x": "operand", "n": "operand"},
     promotion="int_to_float",
-    promoted=("x", "n"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels.special_shifted_chebyshev_polynomial_w},
 )
 
 special_entr = Pointwise(
-    "special_entr",
     "special_entr(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_entr},
     vanishes_with=(("self",),),
@@ -1841,12 +1393,9 @@ special_entr = Pointwise(
 )
 
 special_erfcx = Pointwise(
-    "special_erfcx",
     "special_erfcx(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_erfcx},
     differentiable=("self",),
@@ -1854,12 +1403,9 @@ special_erfcx = Pointwise(
 )
 
 special_i0e = Pointwise(
-    "special_i0e",
     "special_i0e(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_i0e},
     differentiable=("self",),
@@ -1867,12 +1413,9 @@ special_i0e = Pointwise(
 )
 
 special_i1 = Pointwise(
-    "special_i1",
     "special_i1(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_i1},
     differentiable=("self",),
@@ -1880,12 +1423,9 @@ special_i1 = Pointwise(
 )
 
 special_i1e = Pointwise(
-    "special_i1e",
     "special_i1e(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_i1e},
     differentiable=("self",),
@@ -1893,12 +1433,9 @@ special_i1e = Pointwise(
 )
 
 special_log_ndtr = Pointwise(
-    "special_log_ndtr",
     "special_log_ndtr(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_log_ndtr},
     differentiable=("self",),
@@ -1906,12 +1443,9 @@ special_log_ndtr = Pointwise(
 )
 
 special_ndtr = Pointwise(
-    "special_ndtr",
     "special_ndtr(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_ndtr},
     differentiable=("self",),
@@ -1919,12 +1453,9 @@ special_ndtr = Pointwise(
 )
 
 special_ndtri = Pointwise(
-    "special_ndtri",
     "special_ndtri(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_ndtri},
     differentiable=("self",),
@@ -1932,12 +1463,9 @@ special_ndtri = Pointwise(
 )
 
 special_xlog1py = Pointwise(
-    "special_xlog1py",
     "special_xlog1py(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_xlog1py},
     vanishes_with=(("self",), ("other",)),
@@ -1946,12 +1474,9 @@ special_xlog1py = Pointwise(
 )
 
 special_xlog1py_self_scalar = Pointwise(
-    "special_xlog1py.self_scalar",
     "special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_xlog1py_self_scalar},
     vanishes_with=(("other",),),
@@ -1960,12 +1485,9 @@ special_xlog1py_self_scalar = Pointwise(
 )
 
 special_zeta = Pointwise(
-    "special_zeta",
     "special_zeta(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_zeta},
     differentiable=("self", "other"),
@@ -1973,12 +1495,9 @@ special_zeta = Pointwise(
 )
 
 special_zeta_self_scalar = Pointwise(
-    "special_zeta.self_scalar",
     "special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
     {"self": "scalar", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.special_zeta_self_scalar},
     differentiable=("other",),
@@ -1986,12 +1505,8 @@ special_zeta_self_scalar = Pointwise(
 )
 
 clamp = Pointwise(
-    "clamp",
     "clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
     {"self": "tensor", "min": "number?", "max": "number?"},
-    arguments={"self": "operand", "min": "operand", "max": "operand"},
-    promotion="default",
-    promoted=("self", "min", "max"),
     dtypes=dtype_sets.REAL,
     range_checked=("min", "max"),
     formulas={
@@ -2004,12 +1519,8 @@ clamp = Pointwise(
 )
 
 clamp_max = Pointwise(
-    "clamp_max",
     "clamp_max(Tensor self, Tensor|Scalar max) -> Tensor",
     {"self": "tensor", "max": "number"},
-    arguments={"self": "operand", "max": "operand"},
-    promotion="default",
-    promoted=("self", "max"),
     dtypes=dtype_sets.REAL,
     range_checked=("max",),
     formulas={(): kernels.clamp_max},
@@ -2019,12 +1530,8 @@ clamp_max = Pointwise(
 )
 
 clamp_min = Pointwise(
-    "clamp_min",
     "clamp_min(Tensor self, Tensor|Scalar min) -> Tensor",
     {"self": "tensor", "min": "number"},
-    arguments={"self": "operand", "min": "operand"},
-    promotion="default",
-    promoted=("self", "min"),
     dtypes=dtype_sets.REAL,
     range_checked=("min",),
     formulas={(): kernels.clamp_min},
@@ -2034,12 +1541,8 @@ clamp_min = Pointwise(
 )
 
 fmax = Pointwise(
-    "fmax",
     "fmax(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmax_},
     vanishes_with=(("self", "other"),),
@@ -2048,12 +1551,8 @@ fmax = Pointwise(
 )
 
 fmin = Pointwise(
-    "fmin",
     "fmin(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.fmin_},
     vanishes_with=(("self", "other"),),
@@ -2062,13 +1561,9 @@ fmin = Pointwise(
 )
 
 heaviside = Pointwise(
-    "heaviside",
     "heaviside(Tensor self, Tensor values) -> Tensor",
     {"self": "tensor", "values": "tensor"},
-    arguments={"self": "operand", "values": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self", "values"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.heaviside},
     vanishes_with=(("self", "values"),),
@@ -2077,12 +1572,8 @@ heaviside = Pointwise(
 )
 
 lerp_Tensor = Pointwise(
-    "lerp.Tensor",
     "lerp.Tensor(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
     {"self": "tensor", "end": "tensor", "weight": "number"},
-    arguments={"self": "operand", "end": "operand", "weight": "operand"},
-    promotion="default",
-    promoted=("self", "end", "weight"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.lerp_Tensor},
     vanishes_with=(("self", "end"),),
@@ -2091,12 +1582,8 @@ lerp_Tensor = Pointwise(
 )
 
 maximum = Pointwise(
-    "maximum",
     "maximum(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.maximum},
     vanishes_with=(("self", "other"),),
@@ -2105,12 +1592,8 @@ maximum = Pointwise(
 )
 
 minimum = Pointwise(
-    "minimum",
     "minimum(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.REAL,
     formulas={(): kernels.minimum},
     vanishes_with=(("self", "other"),),
@@ -2119,11 +1602,8 @@ minimum = Pointwise(
 )
 
 where_self = Pointwise(
-    "where.self",
     "where.self(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     {"condition": "tensor", "self": "number", "other": "number"},
-    arguments={"condition": "operand", "self": "operand", "other": "operand"},
-    promotion="default",
     out_rule="exact",
     promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
@@ -2135,12 +1615,9 @@ where_self = Pointwise(
 )
 
 celu = Pointwise(
-    "celu",
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.celu},
     defaults={"alpha": 1.0},
@@ -2150,12 +1627,9 @@ celu = Pointwise(
 )
 
 elu = Pointwise(
-    "elu",
     "elu(Tensor self, Scalar alpha=1.0) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.elu},
     defaults={"alpha": 1.0},
@@ -2166,12 +1640,8 @@ elu = Pointwise(
 )
 
 _gelu_erf = Pointwise(
-    "_gelu_erf",
     "_gelu_erf(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_erf},
     vanishes_with=(("self",),),
@@ -2180,12 +1650,8 @@ _gelu_erf = Pointwise(
 )
 
 _gelu_tanh = Pointwise(
-    "_gelu_tanh",
     "_gelu_tanh(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gelu_tanh},
     vanishes_with=(("self",),),
@@ -2194,13 +1660,10 @@ _gelu_tanh = Pointwise(
 )
 
 hardshrink = Pointwise(
-    "hardshrink",
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "lambd": "scalar"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardshrink},
     vanishes_with=(("self",),),
@@ -2209,12 +1672,8 @@ hardshrink = Pointwise(
 )
 
 hardsigmoid = Pointwise(
-    "hardsigmoid",
     "hardsigmoid(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardsigmoid},
     differentiable=("self",),
@@ -2222,12 +1681,8 @@ hardsigmoid = Pointwise(
 )
 
 hardswish = Pointwise(
-    "hardswish",
     "hardswish(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.hardswish},
     vanishes_with=(("self",),),
@@ -2236,12 +1691,9 @@ hardswish = Pointwise(
 )
 
 hardtanh = Pointwise(
-    "hardtanh",
     "hardtanh(Tensor self, Scalar min_val=-1.0, Scalar max_val=1.0) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "min_val": "scalar", "max_val": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     check=activation_shapes.hardtanh,
     formulas={(): kernels.hardtanh},
@@ -2250,12 +1702,9 @@ hardtanh = Pointwise(
 )
 
 leaky_relu = Pointwise(
-    "leaky_relu",
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "negative_slope": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.leaky_relu},
     vanishes_with=(("self",),),
@@ -2264,13 +1713,9 @@ leaky_relu = Pointwise(
 )
 
 logsigmoid = Pointwise(
-    "logsigmoid",
     "logsigmoid(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.logsigmoid},
     differentiable=("self",),
@@ -2278,12 +1723,8 @@ logsigmoid = Pointwise(
 )
 
 mish = Pointwise(
-    "mish",
     "mish(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.mish},
     vanishes_with=(("self",),),
@@ -2292,12 +1733,8 @@ mish = Pointwise(
 )
 
 _prelu_kernel = Pointwise(
-    "_prelu_kernel",
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
     {"self": "tensor", "weight": "tensor"},
-    arguments={"self": "operand", "weight": "operand"},
-    promotion="default",
-    promoted=("self", "weight"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._prelu_kernel},
     vanishes_with=(("self",),),
@@ -2306,12 +1743,8 @@ _prelu_kernel = Pointwise(
 )
 
 relu = Pointwise(
-    "relu",
     "relu(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu},
     vanishes_with=(("self",),),
@@ -2320,12 +1753,8 @@ relu = Pointwise(
 )
 
 relu6 = Pointwise(
-    "relu6",
     "relu6(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu6},
     vanishes_with=(("self",),),
@@ -2334,12 +1763,8 @@ relu6 = Pointwise(
 )
 
 selu = Pointwise(
-    "selu",
     "selu(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.selu},
     vanishes_with=(("self",),),
@@ -2348,12 +1773,8 @@ selu = Pointwise(
 )
 
 silu = Pointwise(
-    "silu",
     "silu(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.silu},
     vanishes_with=(("self",),),
@@ -2362,13 +1783,10 @@ silu = Pointwise(
 )
 
 softplus = Pointwise(
-    "softplus",
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "beta": "scalar", "threshold": "scalar"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.softplus},
     defaults={"beta": 1, "threshold": 20},
@@ -2378,13 +1796,10 @@ softplus = Pointwise(
 )
 
 softshrink = Pointwise(
-    "softshrink",
     "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "lambd": "scalar"},
-    promotion="default",
     out_rule="exact",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     check=activation_shapes.softshrink,
     formulas={(): kernels.softshrink},
@@ -2393,12 +1808,9 @@ softshrink = Pointwise(
 )
 
 softsign = Pointwise(
-    "softsign",
     "softsign(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.softsign},
     vanishes_with=(("self",),),
@@ -2407,12 +1819,9 @@ softsign = Pointwise(
 )
 
 tanhshrink = Pointwise(
-    "tanhshrink",
     "tanhshrink(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.tanhshrink},
     vanishes_with=(("self",),),
@@ -2421,12 +1830,9 @@ tanhshrink = Pointwise(
 )
 
 threshold = Pointwise(
-    "threshold",
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "threshold": "scalar", "value": "scalar"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.threshold},
     differentiable=("self",),
@@ -2434,12 +1840,9 @@ threshold = Pointwise(
 )
 
 _place_or_last = Pointwise(
-    "_place_or_last",
     "_place_or_last(Tensor|Scalar q, Tensor greatest, Scalar last) -> Tensor",
     {"q": "number", "greatest": "tensor"},
     arguments={"q": "operand", "greatest": "operand", "last": "scalar"},
-    promotion="default",
-    promoted=("q", "greatest"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels._place_or_last},
     vanishes_with=(("q", "greatest"),),
@@ -2448,12 +1851,8 @@ _place_or_last = Pointwise(
 )
 
 _place_of_quantile = Pointwise(
-    "_place_of_quantile",
     "_place_of_quantile(Tensor|Scalar q, Tensor count) -> Tensor",
     {"q": "number", "count": "tensor"},
-    arguments={"q": "operand", "count": "operand"},
-    promotion="default",
-    promoted=("q", "count"),
     dtypes=dtype_sets.LAPACK_REAL,
     formulas={(): kernels._place_of_quantile},
     vanishes_with=(("q",), ("count",)),
@@ -2462,12 +1861,8 @@ _place_of_quantile = Pointwise(
 )
 
 _fraction = Pointwise(
-    "_fraction",
     "_fraction(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._fraction},
     vanishes_with=(("self",),),
@@ -2476,11 +1871,9 @@ _fraction = Pointwise(
 )
 
 native_dropout_backward = Pointwise(
-    "native_dropout_backward",
     "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
     {"grad_output": "tensor", "mask": "tensor"},
     arguments={"grad_output": "operand", "mask": "operand", "scale": "scalar"},
-    promotion="default",
     promoted=("grad_output",),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels.native_dropout_backward},
@@ -2490,12 +1883,9 @@ native_dropout_backward = Pointwise(
 )
 
 _slope = Pointwise(
-    "_slope",
     "_slope(Tensor self, Tensor other, Tensor|Scalar step) -> Tensor",
     {"self": "tensor", "other": "tensor", "step": "number"},
-    arguments={"self": "operand", "other": "operand", "step": "operand"},
     promotion="int_to_float",
-    promoted=("self", "other", "step"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._slope},
     differentiable=("self", "other", "step"),
@@ -2503,18 +1893,9 @@ _slope = Pointwise(
 )
 
 _parabola_slope = Pointwise(
-    "_parabola_slope",
     "_parabola_slope(Tensor a, Tensor b, Tensor c, Tensor before, Tensor after) -> Tensor",
     {"a": "tensor", "b": "tensor", "c": "tensor", "before": "tensor", "after": "tensor"},
-    arguments={
-        "a": "operand",
-        "b": "operand",
-        "c": "operand",
-        "before": "operand",
-        "after": "operand",
-    },
     promotion="int_to_float",
-    promoted=("a", "b", "c", "before", "after"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._parabola_slope},
     differentiable=("a", "b", "c", "before", "after"),
@@ -2522,12 +1903,9 @@ _parabola_slope = Pointwise(
 )
 
 _renorm_scale = Pointwise(
-    "_renorm_scale",
     "_renorm_scale(Tensor norm, Scalar maxnorm) -> Tensor",
     {"norm": "tensor"},
     arguments={"norm": "operand", "maxnorm": "scalar"},
-    promotion="default",
-    promoted=("norm",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._renorm_scale},
     differentiable=("norm",),
@@ -2535,12 +1913,8 @@ _renorm_scale = Pointwise(
 )
 
 _squared_difference = Pointwise(
-    "_squared_difference",
     "_squared_difference(Tensor self, Tensor other) -> Tensor",
     {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._squared_difference},
     vanishes_with=(("self", "other"),),
@@ -2549,12 +1923,9 @@ _squared_difference = Pointwise(
 )
 
 _smooth_l1 = Pointwise(
-    "_smooth_l1",
     "_smooth_l1(Tensor self, Tensor target, float beta) -> Tensor",
     {"self": "tensor", "target": "tensor"},
     arguments={"self": "operand", "target": "operand", "beta": "scalar"},
-    promotion="default",
-    promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._smooth_l1},
     differentiable=("self", "target"),
@@ -2562,12 +1933,9 @@ _smooth_l1 = Pointwise(
 )
 
 _huber = Pointwise(
-    "_huber",
     "_huber(Tensor self, Tensor target, float delta) -> Tensor",
     {"self": "tensor", "target": "tensor"},
     arguments={"self": "operand", "target": "operand", "delta": "scalar"},
-    promotion="default",
-    promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._huber},
     differentiable=("self", "target"),
@@ -2575,12 +1943,8 @@ _huber = Pointwise(
 )
 
 _binary_cross_entropy = Pointwise(
-    "_binary_cross_entropy",
     "_binary_cross_entropy(Tensor self, Tensor target) -> Tensor",
     {"self": "tensor", "target": "tensor"},
-    arguments={"self": "operand", "target": "operand"},
-    promotion="default",
-    promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._binary_cross_entropy},
     vanishes_with=(("self", "target"),),
@@ -2589,12 +1953,8 @@ _binary_cross_entropy = Pointwise(
 )
 
 _logistic_loss = Pointwise(
-    "_logistic_loss",
     "_logistic_loss(Tensor self, Tensor target) -> Tensor",
     {"self": "tensor", "target": "tensor"},
-    arguments={"self": "operand", "target": "operand"},
-    promotion="default",
-    promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._logistic_loss},
     differentiable=("self", "target"),
@@ -2602,12 +1962,8 @@ _logistic_loss = Pointwise(
 )
 
 _weighted_logistic_loss = Pointwise(
-    "_weighted_logistic_loss",
     "_weighted_logistic_loss(Tensor self, Tensor target, Tensor pos_weight) -> Tensor",
     {"self": "tensor", "target": "tensor", "pos_weight": "tensor"},
-    arguments={"self": "operand", "target": "operand", "pos_weight": "operand"},
-    promotion="default",
-    promoted=("self", "target", "pos_weight"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._weighted_logistic_loss},
     differentiable=("self", "target", "pos_weight"),
@@ -2615,12 +1971,8 @@ _weighted_logistic_loss = Pointwise(
 )
 
 _kl_div = Pointwise(
-    "_kl_div",
     "_kl_div(Tensor self, Tensor target) -> Tensor",
     {"self": "tensor", "target": "tensor"},
-    arguments={"self": "operand", "target": "operand"},
-    promotion="default",
-    promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div},
     vanishes_with=(("target",),),
@@ -2629,12 +1981,8 @@ _kl_div = Pointwise(
 )
 
 _kl_div_log_target = Pointwise(
-    "_kl_div_log_target",
     "_kl_div_log_target(Tensor self, Tensor target) -> Tensor",
     {"self": "tensor", "target": "tensor"},
-    arguments={"self": "operand", "target": "operand"},
-    promotion="default",
-    promoted=("self", "target"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._kl_div_log_target},
     vanishes_with=(("self", "target"),),
@@ -2643,12 +1991,8 @@ _kl_div_log_target = Pointwise(
 )
 
 _euclidean = Pointwise(
-    "_euclidean",
     "_euclidean(Tensor products, Tensor first, Tensor second) -> Tensor",
     {"products": "tensor", "first": "tensor", "second": "tensor"},
-    arguments={"products": "operand", "first": "operand", "second": "operand"},
-    promotion="default",
-    promoted=("products", "first", "second"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._euclidean},
     vanishes_with=(("products", "first", "second"),),
@@ -2657,12 +2001,9 @@ _euclidean = Pointwise(
 )
 
 _decayed_add = Pointwise(
-    "_decayed_add",
     "_decayed_add(Tensor self, Tensor other, Scalar decay, Scalar weight) -> Tensor",
     {"self": "tensor", "other": "tensor"},
     arguments={"self": "operand", "other": "operand", "decay": "scalar", "weight": "scalar"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     formulas={(): kernels._decayed_add},
     vanishes_with=(("self", "other"),),
@@ -2671,12 +2012,9 @@ _decayed_add = Pointwise(
 )
 
 _decayed_square = Pointwise(
-    "_decayed_square",
     "_decayed_square(Tensor self, Tensor other, Scalar decay, Scalar weight) -> Tensor",
     {"self": "tensor", "other": "tensor"},
     arguments={"self": "operand", "other": "operand", "decay": "scalar", "weight": "scalar"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._decayed_square},
     vanishes_with=(("self", "other"),),
@@ -2685,7 +2023,6 @@ _decayed_square = Pointwise(
 )
 
 _scaled_step = Pointwise(
-    "_scaled_step",
     "_scaled_step(Tensor self, Tensor direction, Tensor square, Scalar step, Scalar "
     "correction, Scalar eps) -> Tensor",
     {"self": "tensor", "direction": "tensor", "square": "tensor"},
@@ -2697,8 +2034,6 @@ _scaled_step = Pointwise(
         "correction": "scalar",
         "eps": "scalar",
     },
-    promotion="default",
-    promoted=("self", "direction", "square"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._scaled_step},
     differentiable=("self", "direction", "square"),
@@ -2706,12 +2041,8 @@ _scaled_step = Pointwise(
 )
 
 _gru_candidate = Pointwise(
-    "_gru_candidate",
     "_gru_candidate(Tensor input, Tensor hidden, Tensor reset_gate) -> Tensor",
     {"input": "tensor", "hidden": "tensor", "reset_gate": "tensor"},
-    arguments={"input": "operand", "hidden": "operand", "reset_gate": "operand"},
-    promotion="default",
-    promoted=("input", "hidden", "reset_gate"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gru_candidate},
     vanishes_with=(("input", "hidden"),),
@@ -2720,12 +2051,8 @@ _gru_candidate = Pointwise(
 )
 
 _gru_hidden = Pointwise(
-    "_gru_hidden",
     "_gru_hidden(Tensor candidate, Tensor update_gate, Tensor hidden) -> Tensor",
     {"candidate": "tensor", "update_gate": "tensor", "hidden": "tensor"},
-    arguments={"candidate": "operand", "update_gate": "operand", "hidden": "operand"},
-    promotion="default",
-    promoted=("candidate", "update_gate", "hidden"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._gru_hidden},
     vanishes_with=(("candidate", "hidden"),),
@@ -2734,17 +2061,8 @@ _gru_hidden = Pointwise(
 )
 
 _lstm_cell = Pointwise(
-    "_lstm_cell",
     "_lstm_cell(Tensor in_gate, Tensor forget_gate, Tensor cell_gate, Tensor cell) -> Tensor",
     {"in_gate": "tensor", "forget_gate": "tensor", "cell_gate": "tensor", "cell": "tensor"},
-    arguments={
-        "in_gate": "operand",
-        "forget_gate": "operand",
-        "cell_gate": "operand",
-        "cell": "operand",
-    },
-    promotion="default",
-    promoted=("in_gate", "forget_gate", "cell_gate", "cell"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._lstm_cell},
     vanishes_with=(("cell_gate", "cell"),),
@@ -2753,12 +2071,8 @@ _lstm_cell = Pointwise(
 )
 
 _lstm_hidden = Pointwise(
-    "_lstm_hidden",
     "_lstm_hidden(Tensor out_gate, Tensor cell) -> Tensor",
     {"out_gate": "tensor", "cell": "tensor"},
-    arguments={"out_gate": "operand", "cell": "operand"},
-    promotion="default",
-    promoted=("out_gate", "cell"),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels._lstm_hidden},
     vanishes_with=(("cell",),),

@@ -9,7 +9,6 @@ from torchgen_out.kernels import reduction as kernels
 from torchgen_out.nodes import reduction as nodes
 
 _outside_unit = Reduction(
-    "_outside_unit",
     "_outside_unit(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
@@ -19,7 +18,6 @@ _outside_unit = Reduction(
 )
 
 all_dims = Reduction(
-    "all.dims",
     "all.dims(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
@@ -31,7 +29,6 @@ all_dims = Reduction(
 )
 
 amax = Reduction(
-    "amax",
     "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
@@ -44,7 +41,6 @@ amax = Reduction(
 )
 
 amin = Reduction(
-    "amin",
     "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
@@ -57,7 +53,6 @@ amin = Reduction(
 )
 
 any_dims = Reduction(
-    "any.dims",
     "any.dims(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
@@ -70,7 +65,6 @@ any_dims = Reduction(
 )
 
 _xor_sum = Reduction(
-    "_xor_sum",
     "_xor_sum(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
@@ -80,7 +74,6 @@ _xor_sum = Reduction(
 )
 
 max = Reduction(
-    "max",
     "max(Tensor self) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand"},
@@ -92,7 +85,6 @@ max = Reduction(
 )
 
 mean_dim = Reduction(
-    "mean.dim",
     "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
     "-> Tensor",
     {"self": "tensor"},
@@ -106,7 +98,6 @@ mean_dim = Reduction(
 )
 
 min = Reduction(
-    "min",
     "min(Tensor self) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand"},
@@ -118,7 +109,6 @@ min = Reduction(
 )
 
 _nansum = Reduction(
-    "_nansum",
     "_nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) ->"
     " Tensor",
     {"self": "tensor"},
@@ -132,7 +122,6 @@ _nansum = Reduction(
 )
 
 prod_dim_int = Reduction(
-    "prod.dim_int",
     "prod.dim_int(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
     "-> Tensor",
     {"self": "tensor"},
@@ -146,7 +135,6 @@ prod_dim_int = Reduction(
 )
 
 sum_dim_IntList = Reduction(
-    "sum.dim_IntList",
     "sum.dim_IntList(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
     "dtype=None) -> Tensor",
     {"self": "tensor"},
@@ -161,7 +149,6 @@ sum_dim_IntList = Reduction(
 )
 
 _count_nonzero = Reduction(
-    "_count_nonzero",
     "_count_nonzero(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},

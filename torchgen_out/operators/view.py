@@ -8,7 +8,6 @@ from torchgen_out._runtime.ops import views
 from torchgen_out.nodes import view as nodes
 
 alias = View(
-    "alias",
     "alias(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.alias,
@@ -19,7 +18,6 @@ alias = View(
 )
 
 as_strided = View(
-    "as_strided",
     "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) "
     "-> Tensor(a)",
     {"self": "tensor"},
@@ -29,7 +27,6 @@ as_strided = View(
 )
 
 detach = View(
-    "detach",
     "detach(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.alias,
@@ -38,7 +35,6 @@ detach = View(
 )
 
 view = View(
-    "view",
     "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
     {"self": "tensor"},
     function=views.view,
@@ -49,14 +45,12 @@ view = View(
 )
 
 view_dtype = View(
-    "view.dtype",
     "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
     {"self": "tensor"},
     function=views.view_dtype,
 )
 
 view_as = View(
-    "view_as",
     "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     {"self": "tensor", "other": "tensor"},
     function=views.view,
@@ -66,7 +60,6 @@ view_as = View(
 )
 
 view_as_real = View(
-    "view_as_real",
     "view_as_real(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.view_as_real,
@@ -76,7 +69,6 @@ view_as_real = View(
 )
 
 view_as_complex = View(
-    "view_as_complex",
     "view_as_complex(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.view_as_complex,
@@ -85,7 +77,6 @@ view_as_complex = View(
 )
 
 unflatten_int = View(
-    "unflatten.int",
     "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
     {"self": "tensor"},
     function=views.unflatten,
@@ -95,7 +86,6 @@ unflatten_int = View(
 )
 
 transpose_int = View(
-    "transpose.int",
     "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     {"self": "tensor"},
     function=views.transpose,
@@ -105,7 +95,6 @@ transpose_int = View(
 )
 
 swapaxes = View(
-    "swapaxes",
     "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
     {"self": "tensor"},
     function=views.transpose,
@@ -115,7 +104,6 @@ swapaxes = View(
 )
 
 t = View(
-    "t",
     "t(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.t,
@@ -125,7 +113,6 @@ t = View(
 )
 
 T = View(
-    "T",
     "T(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.reverse_dims,
@@ -135,7 +122,6 @@ T = View(
 )
 
 mT = View(
-    "mT",
     "mT(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.matrix_transpose,
@@ -148,7 +134,6 @@ mT = View(
 )
 
 permute = View(
-    "permute",
     "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
     {"self": "tensor"},
     function=views.permute,
@@ -158,7 +143,6 @@ permute = View(
 )
 
 movedim_int = View(
-    "movedim.int",
     "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
     {"self": "tensor"},
     function=views.movedim,
@@ -168,7 +152,6 @@ movedim_int = View(
 )
 
 movedim_intlist = View(
-    "movedim.intlist",
     "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
     {"self": "tensor"},
     function=views.movedim,
@@ -178,7 +161,6 @@ movedim_intlist = View(
 )
 
 expand = View(
-    "expand",
     "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
     {"self": "tensor"},
     function=views.expand,
@@ -188,7 +170,6 @@ expand = View(
 )
 
 broadcast_to = View(
-    "broadcast_to",
     "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
     {"self": "tensor"},
     function=views.expand,
@@ -198,7 +179,6 @@ broadcast_to = View(
 )
 
 expand_as = View(
-    "expand_as",
     "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     {"self": "tensor", "other": "tensor"},
     function=views.expand,
@@ -207,7 +187,6 @@ expand_as = View(
 )
 
 squeeze = View(
-    "squeeze",
     "squeeze(Tensor(a) self) -> Tensor(a)",
     {"self": "tensor"},
     function=views.squeeze,
@@ -218,7 +197,6 @@ squeeze = View(
 )
 
 squeeze_dim = View(
-    "squeeze.dim",
     "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
     {"self": "tensor"},
     function=views.squeeze_dim,
@@ -229,7 +207,6 @@ squeeze_dim = View(
 )
 
 squeeze_dims = View(
-    "squeeze.dims",
     "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
     {"self": "tensor"},
     function=views.squeeze_dims,
@@ -240,7 +217,6 @@ squeeze_dims = View(
 )
 
 unsqueeze = View(
-    "unsqueeze",
     "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
     {"self": "tensor"},
     function=views.unsqueeze,
@@ -251,7 +227,6 @@ unsqueeze = View(
 )
 
 select_int = View(
-    "select.int",
     "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
     {"self": "tensor"},
     function=views.select,
@@ -261,7 +236,6 @@ select_int = View(
 )
 
 slice_Tensor = View(
-    "slice.Tensor",
     "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
     "step=1) -> Tensor(a)",
     {"self": "tensor"},
@@ -272,7 +246,6 @@ slice_Tensor = View(
 )
 
 narrow = View(
-    "narrow",
     "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
     {"self": "tensor"},
     function=views.narrow,
@@ -282,7 +255,6 @@ narrow = View(
 )
 
 unfold = View(
-    "unfold",
     "unfold(Tensor(a) self, int dimension, SymInt size, SymInt step) -> Tensor(a)",
     {"self": "tensor"},
     function=views.unfold,
@@ -291,7 +263,6 @@ unfold = View(
 )
 
 diagonal = View(
-    "diagonal",
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
     {"self": "tensor"},
     function=views.diagonal,
@@ -300,7 +271,6 @@ diagonal = View(
 )
 
 split_Tensor = View(
-    "split.Tensor",
     "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.split,
@@ -310,7 +280,6 @@ split_Tensor = View(
 )
 
 split_sizes = View(
-    "split.sizes",
     "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.split_with_sizes,
@@ -320,7 +289,6 @@ split_sizes = View(
 )
 
 split_with_sizes = View(
-    "split_with_sizes",
     "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.split_with_sizes,
@@ -330,7 +298,6 @@ split_with_sizes = View(
 )
 
 chunk = View(
-    "chunk",
     "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.chunk,
@@ -340,7 +307,6 @@ chunk = View(
 )
 
 tensor_split_sections = View(
-    "tensor_split.sections",
     "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.tensor_split_sections,
@@ -350,7 +316,6 @@ tensor_split_sections = View(
 )
 
 tensor_split_indices = View(
-    "tensor_split.indices",
     "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.tensor_split_indices,
@@ -360,7 +325,6 @@ tensor_split_indices = View(
 )
 
 unbind_int = View(
-    "unbind.int",
     "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.unbind,

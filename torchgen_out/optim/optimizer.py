@@ -24,19 +24,9 @@ from torchgen_out._runtime.library.optim.third_party import (
 )
 
 __all__ = [
-    "Optimizer",
-    "ParamsT",
-    "_RequiredParameter",
-    "_default_to_fused_or_foreach",
-    "_disable_dynamo_if_unsupported",
-    "_get_capturable_supported_devices",
-    "_get_scalar_dtype",
-    "_get_value",
-    "_params_t",
-    "_stack_if_compiling",
-    "_use_grad_for_differentiable",
-    "_view_as_real",
-    "register_optimizer_step_post_hook",
-    "register_optimizer_step_pre_hook",
+    "Optimizer", "ParamsT", "_RequiredParameter", "_default_to_fused_or_foreach",
+    "_disable_dynamo_if_unsupported", "_get_capturable_supported_devices", "_get_scalar_dtype",
+    "_get_value", "_params_t", "_stack_if_compiling", "_use_grad_for_differentiable",
+    "_view_as_real", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
     "required",
-]
+]  # fmt: skip

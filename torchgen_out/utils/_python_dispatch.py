@@ -31,13 +31,8 @@ is_traceable_wrapper_subclass_type = absent.answer(
 )
 
 __all__ = [
-    "BaseTorchDispatchMode",
-    "TorchDispatchMode",
-    "_disable_current_modes",
-    "_get_current_dispatch_mode",
-    "_get_current_dispatch_mode_stack",
-    "is_traceable_wrapper_subclass",
-    "is_traceable_wrapper_subclass_type",
-    "return_and_correct_aliasing",
-    "transform_subclass",
-]
+    "BaseTorchDispatchMode", "TorchDispatchMode", "_disable_current_modes",
+    "_get_current_dispatch_mode", "_get_current_dispatch_mode_stack",
+    "is_traceable_wrapper_subclass", "is_traceable_wrapper_subclass_type",
+    "return_and_correct_aliasing", "transform_subclass",
+]  # fmt: skip

@@ -20,14 +20,6 @@ CUDNN_HOME = None
 ROCM_HOME = None
 
 __all__ = [
-    "CUDA_HOME",
-    "CUDNN_HOME",
-    "ROCM_HOME",
-    "BuildExtension",
-    "CUDAExtension",
-    "CppExtension",
-    "include_paths",
-    "library_paths",
-    "load",
-    "load_inline",
-]
+    "CUDA_HOME", "CUDNN_HOME", "ROCM_HOME", "BuildExtension", "CUDAExtension", "CppExtension",
+    "include_paths", "library_paths", "load", "load_inline",
+]  # fmt: skip

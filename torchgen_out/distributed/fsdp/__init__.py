@@ -27,17 +27,7 @@ from torchgen_out.distributed.fsdp import (  # noqa: F401
 )
 
 __all__ = [
-    "BackwardPrefetch",
-    "CPUOffload",
-    "CPUOffloadPolicy",
-    "FSDPModule",
-    "FullStateDictConfig",
-    "FullyShardedDataParallel",
-    "MixedPrecision",
-    "MixedPrecisionPolicy",
-    "OffloadPolicy",
-    "OptimStateKeyType",
-    "ShardingStrategy",
-    "StateDictType",
-    "fully_shard",
-]
+    "BackwardPrefetch", "CPUOffload", "CPUOffloadPolicy", "FSDPModule", "FullStateDictConfig",
+    "FullyShardedDataParallel", "MixedPrecision", "MixedPrecisionPolicy", "OffloadPolicy",
+    "OptimStateKeyType", "ShardingStrategy", "StateDictType", "fully_shard",
+]  # fmt: skip

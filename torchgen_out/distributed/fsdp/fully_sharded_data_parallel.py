@@ -28,11 +28,6 @@ StateDictType = absent.kind(
 )
 
 __all__ = [
-    "BackwardPrefetch",
-    "CPUOffload",
-    "FullStateDictConfig",
-    "FullyShardedDataParallel",
-    "MixedPrecision",
-    "ShardingStrategy",
-    "StateDictType",
-]
+    "BackwardPrefetch", "CPUOffload", "FullStateDictConfig", "FullyShardedDataParallel",
+    "MixedPrecision", "ShardingStrategy", "StateDictType",
+]  # fmt: skip

@@ -18,9 +18,6 @@ transformer_auto_wrap_policy = absent.function(
 wrap = absent.function("torch.distributed.fsdp.wrap.wrap", _REMEDY)
 
 __all__ = [
-    "ModuleWrapPolicy",
-    "enable_wrap",
-    "size_based_auto_wrap_policy",
-    "transformer_auto_wrap_policy",
-    "wrap",
-]
+    "ModuleWrapPolicy", "enable_wrap", "size_based_auto_wrap_policy",
+    "transformer_auto_wrap_policy", "wrap",
+]  # fmt: skip

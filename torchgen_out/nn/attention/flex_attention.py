@@ -16,10 +16,6 @@ flex_attention = absent.function("torch.nn.attention.flex_attention.flex_attenti
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
 
 __all__ = [
-    "_DEFAULT_SPARSE_BLOCK_SIZE",
-    "AuxRequest",
-    "BlockMask",
-    "create_block_mask",
-    "create_mask",
+    "_DEFAULT_SPARSE_BLOCK_SIZE", "AuxRequest", "BlockMask", "create_block_mask", "create_mask",
     "flex_attention",
-]
+]  # fmt: skip

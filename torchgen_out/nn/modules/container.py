@@ -18,11 +18,6 @@ from torchgen_out._runtime.library.nn.parameter_containers import (
 )
 
 __all__ = [
-    "Container",
-    "ModuleDict",
-    "ModuleList",
-    "ParameterDict",
-    "ParameterList",
-    "Sequential",
+    "Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential",
     "_addindent",
-]
+]  # fmt: skip

@@ -14,11 +14,6 @@ from torchgen_out._runtime.library.nn.dropout import (
 )
 
 __all__ = [
-    "AlphaDropout",
-    "Dropout",
-    "Dropout1d",
-    "Dropout2d",
-    "Dropout3d",
-    "FeatureAlphaDropout",
+    "AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout",
     "_DropoutNd",
-]
+]  # fmt: skip

@@ -16,11 +16,6 @@ from torchgen_out._runtime.library.nn.normalization import (
 )
 
 __all__ = [
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-    "_InstanceNorm",
-]
+    "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d", "LazyInstanceNorm3d", "_InstanceNorm",
+]  # fmt: skip

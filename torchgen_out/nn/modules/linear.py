@@ -16,9 +16,5 @@ from torchgen_out._runtime.library.nn.linear import (
 )
 
 __all__ = [
-    "Bilinear",
-    "Identity",
-    "LazyLinear",
-    "Linear",
-    "NonDynamicallyQuantizableLinear",
-]
+    "Bilinear", "Identity", "LazyLinear", "Linear", "NonDynamicallyQuantizableLinear",
+]  # fmt: skip

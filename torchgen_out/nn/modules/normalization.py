@@ -14,9 +14,5 @@ from torchgen_out._runtime.library.nn.normalization import (
 )
 
 __all__ = [
-    "CrossMapLRN2d",
-    "GroupNorm",
-    "LayerNorm",
-    "LocalResponseNorm",
-    "RMSNorm",
-]
+    "CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm",
+]  # fmt: skip

@@ -14,11 +14,6 @@ from torchgen_out._runtime.library.nn.transformer import (
 )
 
 __all__ = [
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
-    "_get_activation_fn",
-    "_get_clones",
-]
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "TransformerEncoderLayer", "_get_activation_fn", "_get_clones",
+]  # fmt: skip

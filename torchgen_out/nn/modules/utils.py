@@ -15,12 +15,6 @@ from torchgen_out._runtime.library.nn.per_dim import (
 )
 
 __all__ = [
-    "_list_with_default",
-    "_ntuple",
-    "_pair",
-    "_quadruple",
-    "_reverse_repeat_tuple",
-    "_single",
-    "_triple",
-    "consume_prefix_in_state_dict_if_present",
-]
+    "_list_with_default", "_ntuple", "_pair", "_quadruple", "_reverse_repeat_tuple", "_single",
+    "_triple", "consume_prefix_in_state_dict_if_present",
+]  # fmt: skip

@@ -31,8 +31,7 @@ def max__other(input: Tensor, other: Tensor) -> Tensor:
     Return the larger of two, element by element.
     """
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
-        _answer = overridden(max__other, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(max__other, locals())) is not NotImplemented:
             return _answer
         check_tensors("max", ("self", 0, "tensor", input), ("other", 1, "tensor", other))
     return ops.clamp(input, other)
@@ -44,8 +43,7 @@ def mT(self: Tensor) -> Tensor:
     The transposed matrices.
     """
     if self.__class__ not in TENSORS:
-        _answer = overridden(mT, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(mT, locals())) is not NotImplemented:
             return _answer
         check_tensors("mT", ("self", 0, "tensor", self))
     return self.transpose(-2, -1)
@@ -57,8 +55,7 @@ def mse_loss(input: Tensor, target: Tensor) -> Tensor:
     Average the squared differences.
     """
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
-        _answer = overridden(mse_loss, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(mse_loss, locals())) is not NotImplemented:
             return _answer
         check_tensors("mse_loss", ("self", 0, "tensor", input), ("target", 1, "tensor", target))
     return (input - target).mul(input - target).mean()
@@ -70,8 +67,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     Multiply matrices in the cheapest order.
     """
     if holds_others(tensors):
-        _answer = overridden(linalg_multi_dot, locals())
-        if _answer is not NotImplemented:
+        if (_answer := overridden(linalg_multi_dot, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
     return linalg_bodies.multi_dot(tensors)

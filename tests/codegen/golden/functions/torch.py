@@ -6,22 +6,9 @@
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 __all__ = [
-    "add",
-    "add_",
-    "clamp",
-    "clamp_",
-    "max",
-    "mean",
-    "mm",
-    "mul",
-    "mul_",
-    "multiply",
-    "multiply_",
-    "swapaxes",
-    "transpose",
-    "unbind",
-    "zeros",
-]
+    "add", "add_", "clamp", "clamp_", "max", "mean", "mm", "mul", "mul_", "multiply", "multiply_",
+    "swapaxes", "transpose", "unbind", "zeros",
+]  # fmt: skip
 
 mm = dispatch.mm
 mul = pointwise.mul

@@ -20,10 +20,5 @@ is_tracing = absent.answer("torch.fx.is_tracing", False)
 LIMIT = 3
 
 __all__ = [
-    "LIMIT",
-    "Graph",
-    "Tracer",
-    "is_tracing",
-    "symbolic_trace",
-    "wrap",
-]
+    "LIMIT", "Graph", "Tracer", "is_tracing", "symbolic_trace", "wrap",
+]  # fmt: skip

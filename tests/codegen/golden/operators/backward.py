@@ -8,121 +8,87 @@ from torchgen_out._runtime.autograd.fused import BackwardKernel
 from torchgen_out.kernels import pointwise as kernels
 
 mul_Tensor_backward_self_other = BackwardKernel(
-    kernels.mul_Tensor_backward_self_other,
-    gradients.mul_Tensor_backward_self_other,
-    {"grad": "tensor", "self": "tensor", "other": "number"},
-    ("self", "other"),
-)
+    kernels.mul_Tensor_backward_self_other, gradients.mul_Tensor_backward_self_other,
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("self", "other"),
+)  # fmt: skip
 
 mul_Tensor_backward_self = BackwardKernel(
-    kernels.mul_Tensor_backward_self,
-    gradients.mul_Tensor_backward_self,
-    {"grad": "tensor", "other": "number"},
-    ("self",),
-)
+    kernels.mul_Tensor_backward_self, gradients.mul_Tensor_backward_self,
+    {"grad": "tensor", "other": "number"}, ("self",),
+)  # fmt: skip
 
 mul_Tensor_backward_other = BackwardKernel(
-    kernels.mul_Tensor_backward_other,
-    gradients.mul_Tensor_backward_other,
-    {"grad": "tensor", "self": "tensor"},
-    ("other",),
-)
+    kernels.mul_Tensor_backward_other, gradients.mul_Tensor_backward_other,
+    {"grad": "tensor", "self": "tensor"}, ("other",),
+)  # fmt: skip
 
 softplus_backward_self = BackwardKernel(
-    kernels.softplus_backward_self,
-    gradients.softplus_backward_self,
-    {"grad": "tensor", "self": "tensor"},
-    ("self",),
+    kernels.softplus_backward_self, gradients.softplus_backward_self,
+    {"grad": "tensor", "self": "tensor"}, ("self",),
     values={"beta": "scalar", "threshold": "scalar"},
-)
+)  # fmt: skip
 
 clamp_backward_self_min_max = BackwardKernel(
-    kernels.clamp_backward_self_min_max,
-    gradients.clamp_backward_self_min_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self", "min", "max"),
-)
+    kernels.clamp_backward_self_min_max, gradients.clamp_backward_self_min_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self", "min", "max"),
+)  # fmt: skip
 
 clamp_backward_self_min = BackwardKernel(
-    kernels.clamp_backward_self_min,
-    gradients.clamp_backward_self_min,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self", "min"),
-)
+    kernels.clamp_backward_self_min, gradients.clamp_backward_self_min,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self", "min"),
+)  # fmt: skip
 
 clamp_backward_self_max = BackwardKernel(
-    kernels.clamp_backward_self_max,
-    gradients.clamp_backward_self_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self", "max"),
-)
+    kernels.clamp_backward_self_max, gradients.clamp_backward_self_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self", "max"),
+)  # fmt: skip
 
 clamp_backward_min_max = BackwardKernel(
-    kernels.clamp_backward_min_max,
-    gradients.clamp_backward_min_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("min", "max"),
-)
+    kernels.clamp_backward_min_max, gradients.clamp_backward_min_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("min", "max"),
+)  # fmt: skip
 
 clamp_backward_self = BackwardKernel(
-    kernels.clamp_backward_self,
-    gradients.clamp_backward_self,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("self",),
-)
+    kernels.clamp_backward_self, gradients.clamp_backward_self,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_backward_min = BackwardKernel(
-    kernels.clamp_backward_min,
-    gradients.clamp_backward_min,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("min",),
-)
+    kernels.clamp_backward_min, gradients.clamp_backward_min,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("min",),
+)  # fmt: skip
 
 clamp_backward_max = BackwardKernel(
-    kernels.clamp_backward_max,
-    gradients.clamp_backward_max,
-    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"},
-    ("max",),
-)
+    kernels.clamp_backward_max, gradients.clamp_backward_max,
+    {"grad": "tensor", "self": "tensor", "min": "number", "max": "number"}, ("max",),
+)  # fmt: skip
 
 clamp_backward_self_max_without_min = BackwardKernel(
-    kernels.clamp_backward_self_max_without_min,
-    gradients.clamp_backward_self_max_without_min,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("self", "max"),
-)
+    kernels.clamp_backward_self_max_without_min, gradients.clamp_backward_self_max_without_min,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("self", "max"),
+)  # fmt: skip
 
 clamp_backward_self_without_min = BackwardKernel(
-    kernels.clamp_backward_self_without_min,
-    gradients.clamp_backward_self_without_min,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("self",),
-)
+    kernels.clamp_backward_self_without_min, gradients.clamp_backward_self_without_min,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_backward_max_without_min = BackwardKernel(
-    kernels.clamp_backward_max_without_min,
-    gradients.clamp_backward_max_without_min,
-    {"grad": "tensor", "self": "tensor", "max": "number"},
-    ("max",),
-)
+    kernels.clamp_backward_max_without_min, gradients.clamp_backward_max_without_min,
+    {"grad": "tensor", "self": "tensor", "max": "number"}, ("max",),
+)  # fmt: skip
 
 clamp_backward_self_min_without_max = BackwardKernel(
-    kernels.clamp_backward_self_min_without_max,
-    gradients.clamp_backward_self_min_without_max,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("self", "min"),
-)
+    kernels.clamp_backward_self_min_without_max, gradients.clamp_backward_self_min_without_max,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("self", "min"),
+)  # fmt: skip
 
 clamp_backward_self_without_max = BackwardKernel(
-    kernels.clamp_backward_self_without_max,
-    gradients.clamp_backward_self_without_max,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("self",),
-)
+    kernels.clamp_backward_self_without_max, gradients.clamp_backward_self_without_max,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("self",),
+)  # fmt: skip
 
 clamp_backward_min_without_max = BackwardKernel(
-    kernels.clamp_backward_min_without_max,
-    gradients.clamp_backward_min_without_max,
-    {"grad": "tensor", "self": "tensor", "min": "number"},
-    ("min",),
-)
+    kernels.clamp_backward_min_without_max, gradients.clamp_backward_min_without_max,
+    {"grad": "tensor", "self": "tensor", "min": "number"}, ("min",),
+)  # fmt: skip

@@ -11,14 +11,11 @@ from torchgen_out._runtime.ops.shapes import reduction as reduction_shapes
 from torchgen_out.nodes import dispatch as nodes
 
 mm = Dispatch(
-    "mm",
     "mm(Tensor self, Tensor mat2) -> Tensor",
     {"self": "tensor", "mat2": "tensor"},
-    arguments={"self": "operand", "mat2": "operand"},
     promotion="same",
-    promoted=("self", "mat2"),
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
-    kernel_names={"CPU": "linalg.mm", "CUDA": "linalg.mm"},
+    kernel_names="linalg.mm",
     meta=matmul_shapes.mm,
     half_as_stored=True,
     differentiable=("self", "mat2"),
@@ -26,12 +23,10 @@ mm = Dispatch(
 )
 
 max_dim = Dispatch(
-    "max.dim",
     "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.REAL,
     kernel_names={"CPU": "reduction.selection.max_dim"},
     meta=reduction_shapes.max_dim,
@@ -42,12 +37,9 @@ max_dim = Dispatch(
 )
 
 zero_ = Dispatch(
-    "zero_",
     "zero_(Tensor(a!) self) -> Tensor(a!)",
     {"self": "tensor"},
-    arguments={"self": "operand"},
     promotion="none",
-    promoted=("self",),
     dtypes=dtype_sets.ALL,
     kernel_names={"CPU": "copy.copy.zero_"},
     meta=copy_shapes.zero_,

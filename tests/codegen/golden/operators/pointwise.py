@@ -9,12 +9,8 @@ from torchgen_out.kernels import pointwise as kernels
 from torchgen_out.nodes import pointwise as nodes
 
 mul_Tensor = Pointwise(
-    "mul.Tensor",
     "mul.Tensor(Tensor self, Tensor|Scalar other) -> Tensor",
     {"self": "tensor", "other": "number"},
-    arguments={"self": "operand", "other": "operand"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     formulas={(): kernels.mul_Tensor},
     vanishes_with=(("self",), ("other",)),
@@ -24,12 +20,8 @@ mul_Tensor = Pointwise(
 )
 
 relu = Pointwise(
-    "relu",
     "relu(Tensor self) -> Tensor",
     {"self": "tensor"},
-    arguments={"self": "operand"},
-    promotion="default",
-    promoted=("self",),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels.relu},
     vanishes_with=(("self",),),
@@ -38,12 +30,10 @@ relu = Pointwise(
 )
 
 softplus = Pointwise(
-    "softplus",
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand", "beta": "scalar", "threshold": "scalar"},
     promotion="int_to_float",
-    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.softplus},
     defaults={"beta": 1, "threshold": 20},
@@ -53,12 +43,8 @@ softplus = Pointwise(
 )
 
 clamp = Pointwise(
-    "clamp",
     "clamp(Tensor self, Tensor|Scalar? min=None, Tensor|Scalar? max=None) -> Tensor",
     {"self": "tensor", "min": "number?", "max": "number?"},
-    arguments={"self": "operand", "min": "operand", "max": "operand"},
-    promotion="default",
-    promoted=("self", "min", "max"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={
         (): kernels.clamp,
@@ -70,12 +56,8 @@ clamp = Pointwise(
 )
 
 _threshold_backward = Pointwise(
-    "_threshold_backward",
     "_threshold_backward(Tensor grad_output, Tensor self) -> Tensor",
     {"grad_output": "tensor", "self": "tensor"},
-    arguments={"grad_output": "operand", "self": "operand"},
-    promotion="default",
-    promoted=("grad_output", "self"),
     dtypes=dtype_sets.REAL_NUMERIC,
     formulas={(): kernels._threshold_backward},
     vanishes_with=(("grad_output",), ("self",)),
@@ -84,12 +66,9 @@ _threshold_backward = Pointwise(
 )
 
 add_Tensor = Pointwise(
-    "add.Tensor",
     "add.Tensor(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
     {"self": "tensor", "other": "number"},
     arguments={"self": "operand", "other": "operand", "alpha": "scalar"},
-    promotion="default",
-    promoted=("self", "other"),
     dtypes=dtype_sets.ALL,
     number_first=True,
     formulas={(): kernels.add_Tensor},

@@ -9,7 +9,6 @@ from torchgen_out.kernels import reduction as kernels
 from torchgen_out.nodes import reduction as nodes
 
 mean_dim = Reduction(
-    "mean.dim",
     "mean.dim(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
     "-> Tensor",
     {"self": "tensor"},
@@ -22,7 +21,6 @@ mean_dim = Reduction(
 )
 
 max = Reduction(
-    "max",
     "max(Tensor self) -> Tensor",
     {"self": "tensor"},
     arguments={"self": "operand"},

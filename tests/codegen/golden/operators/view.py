@@ -8,7 +8,6 @@ from torchgen_out._runtime.ops import views
 from torchgen_out.nodes import view as nodes
 
 transpose_int = View(
-    "transpose.int",
     "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     {"self": "tensor"},
     function=views.transpose,
@@ -17,7 +16,6 @@ transpose_int = View(
 )
 
 unbind_int = View(
-    "unbind.int",
     "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},
     function=views.unbind,
