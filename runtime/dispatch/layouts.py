@@ -18,6 +18,9 @@ from torchgen_out._runtime.dispatch import signature as signatures
 if TYPE_CHECKING:
     from torchgen_out._runtime.dispatch.operator import Call, CallTable, Operator
 
+OUT = "out"
+"""The variant whose signatures begin with the results."""
+
 KEYS = ("", "Sparse", *["SparseCsr"] * 4)
 """The dispatch key of each layout, by its index."""
 
@@ -42,7 +45,8 @@ def make_call(table: CallTable, signature: tuple[Any, ...], layout: layouts.layo
     operator = table.operator
     signatures.device_index(signature, operator.across_devices, operator.host_lists)
     rules: Any = importlib.import_module(_RULES)
-    function = _named(operator, layout) or rules.of_kind(operator, layout, signature)
+    operands = signature[1:] if table.variant == OUT else signature
+    function = _named(operator, layout) or rules.of_kind(operator, layout, operands)
     if function is None:
         raise errors.no_rule_for_layout(table.called, layout)
     call: Call = rules.variant_of(table, function)

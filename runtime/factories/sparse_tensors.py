@@ -156,7 +156,7 @@ def _checked_sizes(indices: Tensor, values: Tensor, size: Any, checks: bool) -> 
     dims, count = indices._sizes
     if values._sizes[0] != count:
         raise errors.entries_count(count, values._sizes[0])
-    bounds = _bounds(indices) if size is None or checks else []
+    bounds = _bounds(indices) if size is None or (checks and not _fits(indices, size)) else []
     for dim, (least, _) in enumerate(bounds):
         if least < 0:
             raise errors.negative_index(least, dim)
@@ -171,6 +171,14 @@ def _checked_sizes(indices: Tensor, values: Tensor, size: Any, checks: bool) -> 
         if most >= sizes[dim]:
             raise errors.index_beyond_size(dim, sizes[dim], most)
     return sizes
+
+
+def _fits(indices: Tensor, size: Any) -> bool:
+    """Whether no index is outside, told in one pass: a negative one is the largest without sign."""
+    if not indices.numel() or len(size) < indices._sizes[0]:
+        return False
+    most = ops.view(indices, dtypes.uint64).amax(1).tolist()
+    return all(index < size[dim] for dim, index in enumerate(most))
 
 
 def _bounds(indices: Tensor) -> list[tuple[int, int]]:

@@ -75,6 +75,9 @@ ALIKE = calls_of(
     t.masked.sum(s,1,mask=m.bool())  t.masked.amax(s,0,mask=m.bool())
     t.masked.prod(s,0,mask=s.bool())
     t.svd_lowrank(s.double(),2)[1]  t.pca_lowrank(s.double(),2,niter=3)[1][:1]  s.nan_to_num()
+    d.clone().mul_(s)  t.sin(s,out=t.sparse_coo_tensor(size=(2,3)))  t.sin(s,out=d)  t.sin(d,out=s)
+    t.mul(s,u,out=t.sparse_coo_tensor(size=(2,3)))  t.neg(s,out=t.sparse_coo_tensor(size=(1,3)))
+    s[0].indices()  u[0].indices()  u[1].is_coalesced()
     t.lobpcg((s.t()@s+t.eye(3).to_sparse()).double(),k=1,niter=99)[0]
     """
 )
@@ -94,8 +97,9 @@ MORE = [each for line in MORE for each in [line.strip()] if each]
 
 COMPRESSED = calls_of(
     """
-    c+c  c*2  c*c  c*q  q*c  c.sin()  c.neg()  c.floor()  c+q  q+c  c@q  q@c  c@c  c@q[0]  c.t()
-    k.t()  b.t()  c.sum()  c.sum(1,keepdim=True)  c.clone()  c.double()  c.bool()  c.to_dense()
+    c*c.to_sparse()  c+c  c*2  c*c  c*q  q*c  c.sin()  c.neg()  c.floor()  c+q  q+c  c@q  q@c
+    c@c  c@q[0]  c.t()  k.t()
+    b.t()  c.sum()  c.sum(1,keepdim=True)  c.clone()  c.double()  c.bool()  c.to_dense()
     c.to_sparse()  c.to_sparse_csc()  k.to_sparse_csr()  c.to_sparse_bsr((2,2))
     c.to_sparse_bsr(1)  q.to_sparse_bsc(1)  c.clone().normal_(2.,0.)
     c.to_sparse_bsc((1,2))  b.to_dense()  a.to_dense()  c.values()  c.crow_indices()

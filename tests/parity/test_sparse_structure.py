@@ -164,6 +164,9 @@ def test_entries_are_merged_and_turned_beside_guard_pages(count: int) -> None:
         by_columns = np.argsort(others, kind="stable")
         given = [guarded_copy(each[by_columns], at_end) for each in (lines, others)]
         _check_merged(*given, size, across, at_end)
+        transposed = np.divmod(np.unique(others * size + lines), size)
+        given = [guarded_copy(each, at_end) for each in transposed[::-1]]
+        _check_merged(*given, size, across, at_end)
         order = np.argsort(lines, kind="stable")
         offsets = np.searchsorted(lines[order], np.arange(size + 1))
         shapes = (across + 1, count, count)

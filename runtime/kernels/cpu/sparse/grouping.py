@@ -86,12 +86,15 @@ def turn_over(begins, rows, turned, offsets, others, carried):
         before = offsets[i]
     if offsets[0] != 0 or before != others.size:
         return False
-    for i in range(others.size):
-        is_outside |= (others[i] < 0) | (others[i] >= count)
-    if is_outside:
-        return False
     places = np.zeros(count, np.uint32)
-    count_lines(begins, places, others)
+    for first in range(0, others.size, CHUNK):
+        last = min(first + CHUNK, others.size)
+        for i in range(first, last):
+            is_outside |= (others[i] < 0) | (others[i] >= count)
+        if is_outside:
+            return False
+        count_each(places, others[first:last])
+    begin_lines(begins, places)
     for row in range(offsets.size - 1):
         for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
             column = np.uint64(others[i])
@@ -106,11 +109,21 @@ def turn_over(begins, rows, turned, offsets, others, carried):
     return True
 
 
+CHUNK = 1 << 11
+"""Entries that are looked at, then counted from the first cache."""
+
+
 @kernel
-def count_lines(begins, places, lines):
-    """Where the entries of each line begin; places: zeros, then the same without the end."""
+def count_each(places, lines):
+    """Add the entries of each line to `places`."""
     for i in range(lines.size):
         places[np.uint64(lines[i])] += np.uint32(1)
+
+
+@kernel
+def begin_lines(begins, places):
+    """Where the entries of each line begin; places: how many each has, then where without the
+    end."""
     begins[0] = 0
     for k in range(places.size):
         begins[k + 1] = begins[k] + np.int64(places[k])
@@ -145,18 +158,12 @@ def merge(
 @kernel
 def merge_entries(indices, one_of_each, sources, kept, lines, others, count, across):
     """False, and nothing written, if an index is outside."""
-    is_outside, is_sorted, apart = False, True, 0
-    for i in range(lines.size):
-        is_outside |= (lines[i] < 0) | (lines[i] >= count) | (others[i] < 0) | (others[i] >= across)
-        is_sorted &= others[i] >= others[max(i - 1, 0)]
-    if is_outside:
+    is_inside, is_sorted, may_repeat = look_at(lines, others, count, across)
+    if not is_inside:
         return False
-    for i in range(ROW, lines.size):
-        apart += abs(lines[i] - lines[i - ROW])
-    is_near = lines.size <= FEW or apart // lines.size <= count // NEAR
     words, results = np.empty(lines.size, np.int64), (indices, one_of_each)
-    if is_sorted and is_near and lines.size >= ROW:
-        last = merge_by_lines(words, *results, lines, others, count)
+    if is_sorted and lines.size >= ROW and are_near(lines, count):
+        last = merge_by_lines(words, *results, lines, others, count, may_repeat)
     else:
         sizes = count, across, is_sorted
         last = merge_in_buckets(words, sources, *results, lines, others, *sizes)
@@ -169,29 +176,66 @@ def merge_entries(indices, one_of_each, sources, kept, lines, others, count, acr
     return True
 
 
+@kernel
+def look_at(lines, others, count, across):
+    """Whether all indices are inside, the others ascend, and two entries may lie in one place.
+
+    They may not where entries ascend by others, then by lines: a matrix in order, transposed.
+    """
+    size, is_outside, falls, repeats = lines.size, False, False, False
+    for i in range(min(size, 1)):
+        is_outside |= (lines[i] < 0) | (lines[i] >= count) | (others[i] < 0) | (others[i] >= across)
+    for i in range(1, size):
+        line, other, before = lines[i], others[i], others[i - 1]
+        is_outside |= (line < 0) | (line >= count) | (other < 0) | (other >= across)
+        falls |= other < before
+        repeats |= (other == before) & (line <= lines[i - 1])
+    return not is_outside, not falls, falls | repeats
+
+
+@kernel
+def are_near(lines, count):
+    """Whether entries that follow each other are written near each other, or all in the cache."""
+    if lines.size <= FEW:
+        return True
+    apart, sampled = 0, 0
+    for i in range(ROW, lines.size, SAMPLED):
+        apart += abs(lines[i] - lines[i - ROW])
+        sampled += 1
+    return apart // sampled <= count // NEAR
+
+
 FEW = 1 << 16
 """Entries up to which all that they are written to is in the cache."""
 NEAR = 64
 """Lines of a matrix for each by which entries, `ROW` of them apart, lie from each other where they
 are written near each other."""
+SAMPLED = 61
+"""Of so many entries one is looked at for it."""
 ROW = 8
 """Entries of a line that get its number by one store; more of them take a loop."""
 
 
 @kernel
-def merge_by_lines(words, indices, one_of_each, lines, others, count):
+def merge_by_lines(words, indices, one_of_each, lines, others, count, may_repeat):
     """The number of the last new entry, of entries that are in the order of columns.
 
-    words: in their place which entry joins which new one.
+    words: in their place which entry joins which new one, if two may lie in one place.
     """
     begins, places = np.empty(count + 1, np.int64), np.zeros(count, np.uint32)
-    count_lines(begins, places, lines)
+    count_each(places, lines)
+    begin_lines(begins, places)
     for i in range(lines.size):
         line = np.uint64(lines[i])
         place = places[line]
         words[np.uint64(place)] = np.uint64(others[i]) << np.uint64(32) | np.uint64(i)
         places[line] = place + np.uint32(1)
     spread_lines(indices.reshape(2 * lines.size), begins)  # the second row is written afterwards
+    if not may_repeat:
+        for i in range(lines.size):
+            word = np.uint64(words[i])
+            indices[1, i], one_of_each[i] = word >> np.uint64(32), word & np.uint64(0xFFFFFFFF)
+        return np.int64(lines.size - 1)
     line_before, before, new, first = np.int64(-1), np.uint64(0), ~np.uint64(0), np.uint64(0)
     for i in range(lines.size):
         word, line = np.uint64(words[i]), indices[0, i]
@@ -245,6 +289,12 @@ def merge_in_buckets(words, room, indices, one_of_each, lines, others, count, ac
 @kernel
 def throw_words(words, ends, lines, others, shift, entry, place):
     """Words of line, place and entry into buckets of lines; ends: zeros, then where each ends."""
+    if ends.size == 1:
+        for i in range(lines.size):
+            word = np.uint64(lines[i]) << place | np.uint64(others[i])
+            words[i] = word << entry | np.uint64(i)
+        ends[0] = lines.size
+        return
     for i in range(lines.size):
         ends[np.uint64(lines[i]) >> shift] += 1
     begin = 0

@@ -143,7 +143,7 @@ def _where_both(operator: Pointwise, places: list[int], *args: Any) -> Tensor:
     first, second = _pair(operator, places, args)
     given = list(args)
     if structure.pattern_of(second) is structure.pattern_of(first):
-        return _on_values(operator, places, given, first, second)
+        return compressed.like(_on_values(operator, places, given, first, second), args[places[0]])
     pattern = structure.coo_pattern(first)
     if not entries.count_of(structure.coo_pattern(second)):
         return compressed.like(_on_values(operator, places, given, second, second), args[places[0]])
@@ -161,7 +161,7 @@ def _where_either(operator: Pointwise, places: list[int], *args: Any) -> Tensor:
     first, second = _pair(operator, places, args)
     given = list(args)
     if structure.pattern_of(first) is structure.pattern_of(second):
-        return _on_values(operator, places, given, first, second)
+        return compressed.like(_on_values(operator, places, given, first, second), args[places[0]])
     patterns = [structure.coo_pattern(each) for each in (first, second)]
     listed = ops.cat([each.indices for each in patterns], 1)
     either = entries.merge(Pattern(listed, False), first._sizes).pattern
@@ -204,6 +204,8 @@ def _in_place(operator: Operator, function: Call, *args: Any) -> Tensor:
     if sparse.is_sparse(self):
         graph.check_inplace(self)
     result: Tensor = function(*args)
+    if not sparse.is_sparse(self) and sparse.is_sparse(result):
+        result = conversion.to_dense(result)
     return self if result is self else hold(operator.base_name + "_", self, result)
 
 

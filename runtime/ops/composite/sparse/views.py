@@ -45,9 +45,15 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     if rest != sorted(rest):
         given = given.permute([0, *[each - count + 1 for each in rest]])
     if not is_same:
-        indices = ops.stack([pattern.indices.select(0, each) for each in lead])
-        pattern = Pattern(indices, entries.count_of(pattern) < 2)
+        pattern = Pattern(_reordered(pattern.indices, lead), entries.count_of(pattern) < 2)
     return structure.with_pattern([self._sizes[each] for each in order], pattern, given)
+
+
+def _reordered(indices: Tensor, dims: Sequence[int]) -> Tensor:
+    """The indices of dims in another order: of a matrix by one call, small ones take as long."""
+    if len(dims) == 2:
+        return indices.flip(0)
+    return ops.stack([indices.select(0, each) for each in dims])
 
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -151,7 +157,12 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
         return given.sum(0).to(given.dtype)
     kept = [each for each in range(count) if each != dim]
     rows = [pattern.indices.select(0, each).index_select(0, chosen) for each in kept]
-    return structure.with_pattern(sizes, Pattern(ops.stack(rows), pattern.is_coalesced), given)
+    return structure.with_pattern(sizes, _ordered(ops.stack(rows), pattern.is_coalesced), given)
+
+
+def _ordered(indices: Tensor, is_ordered: bool) -> Pattern:
+    """A pattern of indices that are in order by where they come from, or fewer than two."""
+    return Pattern(indices, is_ordered or indices._sizes[1] < 2)
 
 
 def slice(
@@ -182,7 +193,7 @@ def slice(
     rows = [pattern.indices.select(0, each) for each in range(count)]
     rows[dim] = own if step == 1 else ops.div(own, step, rounding_mode="floor")
     indices = ops.stack(rows).index_select(1, chosen)
-    kept = Pattern(indices, pattern.is_coalesced)
+    kept = _ordered(indices, pattern.is_coalesced)
     return structure.with_pattern(sizes, kept, given.index_select(0, chosen))
 
 
@@ -230,8 +241,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
         places if each == dim else pattern.indices.select(0, each).index_select(0, which)
         for each in range(count)
     ]
-    is_ordered = pattern.is_coalesced and (dim == 0 or entries.count_of(pattern) < 2)
-    made = Pattern(ops.stack(rows), is_ordered)
+    made = _ordered(ops.stack(rows), pattern.is_coalesced and dim == 0)
     return structure.with_pattern(sizes, made, given.index_select(0, which))
 
 
@@ -290,7 +300,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         rows.append(pattern.indices + shift)
         before += each._sizes[dim]
     is_ordered = dim == 0 and all(pattern.is_coalesced for pattern in patterns)
-    return structure.with_pattern(sizes, Pattern(ops.cat(rows, 1), is_ordered), ops.cat(given))
+    return structure.with_pattern(sizes, _ordered(ops.cat(rows, 1), is_ordered), ops.cat(given))
 
 
 def _side_by_side(
