@@ -74,6 +74,11 @@ FLOAT32: dict[str, tuple[float, Function]] = {
 }
 
 NEAR: dict[str, tuple[float, Function]] = {
+    "exp_near": (1.0, np.exp),
+    "exp2_near": (1.0, np.exp2),
+    "log_near": (0.9, np.log),
+    "log2_near": (1.0, np.log2),
+    "log10_near": (1.0, np.log10),
     "lgamma_near": (0.51, lgamma),
     "sin_near": (1.6, np.sin),
     "cos_near": (1.6, np.cos),
@@ -96,6 +101,13 @@ def test_float32(name: str) -> None:
     bound, reference = SINGLE[name]
     x = domain(name, float32_line(99991))
     check(run(name, "float32", x), reference(x.astype(np.float64)), bound)
+
+
+@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "log10"])
+def test_results_do_not_depend_on_their_neighbours(name: str) -> None:
+    x = domain(f"{name}_near", float32_line(9973))
+    near, anywhere = run(f"{name}_near", "float32", x), run(name, "float32", x)
+    assert len(x) and near.tobytes() == anywhere.tobytes()
 
 
 @pytest.mark.slow

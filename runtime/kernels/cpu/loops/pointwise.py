@@ -328,7 +328,10 @@ def _near_versions(spec: PointwiseSpec) -> str:
 
 
 def _near_source(spec: PointwiseSpec) -> str:
-    return near.versions(_source(spec), compose.definitions_for(spec.compute.name))
+    source, compute = _source(spec), spec.compute.name
+    found = near.versions(source, compose.definitions_for(compute))
+    whole, less = (compose.compose(text, compute) + text for text in (source, found))
+    return found if found and steps.saves(less, whole) else ""
 
 
 def _operand_names(spec: PointwiseSpec) -> tuple[list[str], list[str], list[str]]:

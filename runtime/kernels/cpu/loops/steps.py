@@ -13,5 +13,20 @@ _STEPS_PER_MOVE = 20
 
 def moves(text: str) -> int:
     """Return how many times an element could be moved while the arithmetic is done, at least 1."""
-    found = _STEP.findall(text)
-    return max(sum(_COSTS.get(step, 1) for step in found) // _STEPS_PER_MOVE, 1)
+    return max(count(text) // _STEPS_PER_MOVE, 1)
+
+
+def count(text: str) -> int:
+    """Return how many steps of arithmetic a text holds."""
+    return sum(_COSTS.get(step, 1) for step in _STEP.findall(text))
+
+
+def saves(text: str, other: str) -> bool:
+    """Whether a text does with so much less that it is worth to compile it beside the other.
+
+    With fewer steps by a seventh (`log` by a fifth takes 23 us for 64k elements and not 29), or
+    without arithmetic in double, of which a vector holds half as many.
+    """
+    if "np.float64(" in other and "np.float64(" not in text:
+        return True
+    return 7 * count(text) <= 6 * count(other)

@@ -8,39 +8,67 @@ T = np.float32
 
 
 def exp(x):
-    """x = n ln 2 + r, |r| <= ln(2)/2; 2 e^r by degree 6, and 2^(n-1), whose exponent the sum that
-    rounds n carries in its low bits. Where the result is subnormal, 2^(n+63) and 2^-64. Where it is
-    0, another x is computed with: a subnormal number on the way costs some processors 150 cycles.
-    Error 1.0 ulp."""
+    """Of x = n ln 2 + r, |r| <= ln(2)/2. Where the result is subnormal, 2^(n+63) and 2^-64. Where
+    it is 0, another x is computed with: a subnormal number on the way costs some processors 150
+    cycles. Error 1.0 ulp."""
     vanishes = x < T(-104)
     tiny = x < T(-86)
     y = T(0) if vanishes else (T(89) if x > T(89) else x)
-    start = T(12583102) if tiny else T(12583038)
-    k = y * T(1.4426950408889634) + start
+    p, power = exp_parts(y, T(12583102) if tiny else T(12583038))
+    result = T(0) if vanishes else p * power
+    return result * (T(5.421010862427522e-20) if tiny else T(1))
+
+
+def exp_parts(x, start):
+    """2 e^r by degree 6, and the power of 2 whose exponent the sum that rounds n, from `start` on,
+    carries in its low bits. Serves exp."""
+    k = x * T(1.4426950408889634) + start
     n = k - start
-    r = y - n * T(0.693145751953125) - n * T(1.4286068203094172e-06)
+    r = x - n * T(0.693145751953125) - n * T(1.4286068203094172e-06)
     p = T(0.0167375598102808) + r * T(0.0027628992684185505)
     p = T(0.3333303928375244) + r * (T(0.08333678543567657) + r * p)
     p = T(2) + r * (T(2) + r * (T(0.9999998807907104) + r * p))
-    power = np.int32(T(k).view(np.int32) << np.int32(23)).view(np.float32)
-    result = T(0) if vanishes else p * power
-    return result * (T(5.421010862427522e-20) if tiny else T(1))
+    return p, np.int32(T(k).view(np.int32) << np.int32(23)).view(np.float32)
+
+
+def exp_near(x):
+    """As exp, to the last bit. Error 1.0 ulp."""
+    p, power = exp_parts(x, T(12583038))
+    return p * power
+
+
+def exp_is_far(x):
+    return math.fabs(x) > T(86)
 
 
 def exp2(x):
-    """x = n + r, |r| <= 1/2, exact; 2^(r+1) by degree 6; the rest as in exp. Error 1.0 ulp."""
+    """Of x = n + r, |r| <= 1/2, exact; the rest as in exp. Error 1.0 ulp."""
     vanishes = x < T(-151)
     tiny = x < T(-125)
     y = T(0) if vanishes else (T(129) if x > T(129) else x)
-    start = T(12583102) if tiny else T(12583038)
-    k = y + start
-    r = y - (k - start)
+    p, power = exp2_parts(y, T(12583102) if tiny else T(12583038))
+    result = T(0) if vanishes else p * power
+    return result * (T(5.421010862427522e-20) if tiny else T(1))
+
+
+def exp2_parts(x, start):
+    """2^(r+1) by degree 6, and the power as in exp_parts. Serves exp2."""
+    k = x + start
+    r = x - (k - start)
     p = T(0.0026798006147146225) + r * T(0.00030706534744240344)
     p = T(0.11100663989782333) + r * (T(0.01923687756061554) + r * p)
     p = T(2) + r * (T(1.3862943649291992) + r * (T(0.4804529547691345) + r * p))
-    power = np.int32(T(k).view(np.int32) << np.int32(23)).view(np.float32)
-    result = T(0) if vanishes else p * power
-    return result * (T(5.421010862427522e-20) if tiny else T(1))
+    return p, np.int32(T(k).view(np.int32) << np.int32(23)).view(np.float32)
+
+
+def exp2_near(x):
+    """As exp2, to the last bit. Error 1.0 ulp."""
+    p, power = exp2_parts(x, T(12583038))
+    return p * power
+
+
+def exp2_is_far(x):
+    return math.fabs(x) > T(125)
 
 
 def expm1(x):

@@ -14,11 +14,15 @@ def exponent(x):
     """e and f of x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), for positive x, subnormal or not.
     Serves the logarithms."""
     tiny = x < T(1.1754943508222875e-38)
-    y = x * T(8388608) if tiny else x
-    shifted = np.int32(T(y).view(np.int32) - np.int32(0x3F3504F3))
-    e = T(shifted >> np.int32(23)) - (T(23) if tiny else T(0))
+    e, f = exponent_near(x * T(8388608) if tiny else x)
+    return e - (T(23) if tiny else T(0)), f
+
+
+def exponent_near(x):
+    """As exponent, for normal numbers."""
+    shifted = np.int32(T(x).view(np.int32) - np.int32(0x3F3504F3))
     m = np.int32(np.int32(shifted & np.int32(0x7FFFFF)) + np.int32(0x3F3504F3)).view(np.float32)
-    return e, m - T(1)
+    return T(shifted >> np.int32(23)), m - T(1)
 
 
 def special_log(x, result):
@@ -28,8 +32,13 @@ def special_log(x, result):
 
 
 def log(x):
-    """log(1 + f) = f - f^2/2 + f^3 P(f), P of degree 8; and e ln 2 in two parts. Error 0.9 ulp."""
+    """As log_near. Error 0.9 ulp."""
     e, f = exponent(x)
+    return special_log(x, log_sum(e, f))
+
+
+def log_sum(e, f):
+    """log(1 + f) = f - f^2/2 + f^3 P(f), P of degree 8; and e ln 2 in two parts. Serves log."""
     z = f * f
     p = T(0.11888186633586884) + z * T(0.06746909767389297)
     p = T(0.2000211924314499) + z * (T(0.1421954184770584) + z * p)
@@ -38,13 +47,27 @@ def log(x):
     odd = T(-0.25000008940696716) + z * (T(-0.1666799932718277) + z * odd)
     p = p + f * odd
     low = f * z * p + e * T(1.4286068203094172e-06) - T(0.5) * z
-    return special_log(x, f + low + e * T(0.693145751953125))
+    return f + low + e * T(0.693145751953125)
+
+
+def log_near(x):
+    """Of positive normal numbers, by their parts. Error 0.9 ulp."""
+    e, f = exponent_near(x)
+    return log_sum(e, f)
+
+
+def log_is_far(x):
+    return (x < T(1.1754943508222875e-38)) | (not x < T(inf))
 
 
 def log2(x):
-    """As log, its terms times 1 / ln 2, which for the first is in two parts. Error 1.0 ulp; exact
-    for powers of 2."""
+    """As log2_near. Error 1.0 ulp; exact for powers of 2."""
     e, f = exponent(x)
+    return special_log(x, log2_sum(e, f))
+
+
+def log2_sum(e, f):
+    """As log, its terms times 1 / ln 2, which for the first is in two parts. Serves log2."""
     z = f * f
     p = T(0.17151027917861938) + z * T(0.09733733534812927)
     p = T(0.2885695695877075) + z * (T(0.20514462888240814) + z * p)
@@ -53,12 +76,27 @@ def log2(x):
     odd = T(-0.3606739044189453) + z * (T(-0.24046839773654938) + z * odd)
     p = p + f * odd
     low = f * z * p + (z * T(-0.7213475108146667) + f * T(1.925963033500011e-08))
-    return special_log(x, e + (f * T(1.4426950216293335) + low))
+    return e + (f * T(1.4426950216293335) + low)
+
+
+def log2_near(x):
+    """As log_near. Error 1.0 ulp; exact for powers of 2."""
+    e, f = exponent_near(x)
+    return log2_sum(e, f)
+
+
+def log2_is_far(x):
+    return log_is_far(x)
 
 
 def log10(x):
-    """As log, its terms times 1 / ln 10, and log10(2), in two parts. Error 1.0 ulp."""
+    """As log10_near. Error 1.0 ulp."""
     e, f = exponent(x)
+    return special_log(x, log10_sum(e, f))
+
+
+def log10_sum(e, f):
+    """As log, its terms times 1 / ln 10, and log10(2), in two parts. Serves log10."""
     z = f * f
     p = T(0.05162974074482918) + z * T(0.029301458969712257)
     p = T(0.08686809986829758) + z * (T(0.06175468489527702) + z * p)
@@ -68,7 +106,17 @@ def log10(x):
     p = p + f * odd
     low = f * T(-1.0103049952192578e-08) + e * T(-3.024355464731343e-06)
     low = f * z * p + (z * T(-0.21714724600315094) + low)
-    return special_log(x, e * T(0.30103302001953125) + (f * T(0.4342944920063019) + low))
+    return e * T(0.30103302001953125) + (f * T(0.4342944920063019) + low)
+
+
+def log10_near(x):
+    """As log_near. Error 1.0 ulp."""
+    e, f = exponent_near(x)
+    return log10_sum(e, f)
+
+
+def log10_is_far(x):
+    return log_is_far(x)
 
 
 def log1p(x):
