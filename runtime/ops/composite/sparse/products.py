@@ -258,10 +258,13 @@ def _known_product(self: Tensor, mat2: Tensor) -> Tensor | None:
         return None
     storage, wide = storage_of(self), mat2._sizes
     found = storage.pattern.known.get("by rows")
-    if found is None or found[0] != self._sizes or len(wide) != 2 or found[0][1] != wide[0]:
+    if found is None or found[0] != self._sizes or len(wide) != 2:
         return None
-    side: Side = found[1]
-    made: Tensor = ops._spmm(side.offsets, side.others, storage.values, mat2, side.order)
+    (_, columns), (depth, _) = found[0], wide  # indexing a `Size` is a call
+    if columns != depth:
+        return None
+    offsets, others, order = found[1]
+    made: Tensor = ops._spmm(offsets, others, storage.values, mat2, order)
     return made
 
 
