@@ -144,12 +144,6 @@ def test_products_are_scipys_beside_guard_pages(width: int, index: Any) -> None:
             e = chosen[r, c] if places is None else np.argsort(order)[chosen[r, c]]
             np.add.at(expected, (held.indices[e], c), held.data[e] * grad[r, c])
             np.testing.assert_allclose(back, expected, 1e-5, 1e-5)
-        inner = guarded((held.nnz,), np.float32, at_end)
-        left = guarded_copy(rng.normal(size=(23, width)).astype(np.float32), at_end)
-        where = guarded_copy(lines.astype(index), at_end)
-        products.sampled_products(inner, where, given[1], left, given[3])
-        expected = (left[lines] * dense[held.indices]).sum(1)
-        np.testing.assert_allclose(inner, expected, 1e-5, 1e-5)
 
 
 @pytest.mark.parametrize("count", [0, 1, 300, 70_000])

@@ -494,8 +494,8 @@ _sampled_products = Dispatch(
     promotion="same",
     promoted=("left", "right"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names="sparse.products.sampled_products",
-    meta=sparse_shapes.sampled_products,
+    kernel_names="torchgen_out.kernels.index._sampled_products:program",
+    meta="torchgen_out.kernels.index._sampled_products:program.shapes",
     differentiable=("left", "right"),
     record=nodes.recording__sampled_products,
 )

@@ -123,15 +123,3 @@ def line_faults(compressed: Any, plain: Any, across: int) -> Answer:
     if compressed.dtype is not plain.dtype:
         raise RuntimeError("_line_faults: expected indices of one dtype")
     return (6,), dtypes.int64
-
-
-def sampled_products(rows: Any, columns: Any, left: Any, right: Any) -> Answer:
-    """Shape: (entries), (entries), (rows, width), (columns, width) -> (entries).
-
-    Raises: RuntimeError for other dims or widths.
-    """
-    if rows.ndim != 1 or rows.shape != columns.shape:
-        raise RuntimeError("_sampled_products: expected vectors of rows and columns of one length")
-    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1]:
-        raise RuntimeError("_sampled_products: expected matrices of one width")
-    return tuple(rows.shape), left.dtype

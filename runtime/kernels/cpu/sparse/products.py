@@ -12,13 +12,12 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
-from torchgen_out._runtime.kernels.cpu.planned import contiguous, planned
+from torchgen_out._runtime.kernels.cpu.planned import planned
 from torchgen_out._runtime.kernels.cpu.sparse import row_dots
 from torchgen_out._runtime.kernels.cpu.sparse.row_folds import RowFolds, lanes_of, row_at
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
-from torchgen_out._runtime.kernels.typed import typed, typed_sum
+from torchgen_out._runtime.kernels.typed import typed
 
-Array = Any
 PARTS = 64
 """Parts of about equally much work, which threads take: several for each."""
 ROW_DOTS = row_dots.RowDots()
@@ -218,22 +217,3 @@ def add_chosen(first, last, result, chosen, offsets, others, values, mat, order,
             value = values[np.uint64(e)]
             for i in range(width):
                 result[r, i] += value * mat[p, i] if chosen[p, i] == e else T(0)
-
-
-def sampled_products(out: Array, rows: Array, columns: Array, left: Array, right: Array) -> None:
-    """out[e] = the sum of left[rows[e], i] * right[columns[e], i] over i."""
-    arrays = map(contiguous, (rows, columns, left, right))
-    loop = inner_products.of(out.dtype)
-    threads.run_ranges(loop, out.size, out.size * (left.shape[1] + 4), out, *arrays)
-
-
-@typed_sum
-def inner_products(first, last, out, rows, columns, left, right):
-    """Entries one by one; a product's sum is reordered, so that it vectorises."""
-    width = np.uint64(left.shape[1])
-    for e in range(first, last):
-        r, c = np.uint64(rows[e]), np.uint64(columns[e])
-        total = T(0)
-        for i in range(width):
-            total += left[r, i] * right[c, i]
-        out[e] = total

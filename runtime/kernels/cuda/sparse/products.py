@@ -129,27 +129,3 @@ def add_chosen(out, values, mat, chosen, offsets, others, order, n, width):
                 total = T(total + load_X(values[order[k]]) * load_X(mat[at]))
         out[item] = store_X(total)
         item = I(item + cuda.gridsize(1))
-
-
-def sampled_products(
-    queue: Queue, out: Array, rows: Array, columns: Array, left: Array, right: Array
-) -> None:
-    """out[e] = the sum of left[rows[e], i] * right[columns[e], i] over i."""
-    if not out.numel:
-        return
-    arrays = [contiguous(queue, each) for each in (left, right, rows, columns)]
-    numbers = (out.numel, left.sizes[1])
-    run_elements(queue, inner_products, out.numel, out, *arrays, *numbers)
-
-
-@device_kernel("X* X* X* int64* int64*", "I I")
-def inner_products(out, left, right, rows, columns, n, width):
-    """A thread owns entries at the distance of the grid."""
-    item = I(cuda.grid(1))
-    while item < n:
-        r, c = I(I(rows[item]) * width), I(I(columns[item]) * width)
-        total = T(0)
-        for i in range(width):
-            total = T(total + load_X(left[I(r + i)]) * load_X(right[I(c + i)]))
-        out[item] = store_X(total)
-        item = I(item + cuda.gridsize(1))
