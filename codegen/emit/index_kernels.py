@@ -80,6 +80,7 @@ def program_text(
         *([("moves", "True")] if program.moves else []),
         *([("divides", "True")] if program.divides else []),
         *([("compares", "True")] if program.compares else []),
+        *([("gives_parts", "True")] if program.gives_parts else []),
         *([("is_wide", "True")] if is_wide else []),
         *([("costly", "True")] if is_costly and "single" in further else []),
         *([("begins", _begins(program))] if _begins(program) else []),

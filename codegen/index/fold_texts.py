@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..model import place as places
-from ..model.index import ALL, ANY, ARGMAX, ARGMIN, LAST, MAX, MIN, PROD, SUM, Statement
+from ..model.index import ALL, ANY, ARGMAX, ARGMIN, LAST, MAX, MIN, PROD, SUM, Statement, gives_part
 from ..model.loops import Loop
 from ..model.place import Atom, Index, Place, Size
 from .folds import is_argument
 from .loop_texts import LoopWriter
 from .writer import python_name
+
+JAMMED = 4
+"""Elements of a fold that are put to a block along the innermost index at a time."""
 
 
 class FoldWriter(LoopWriter):
@@ -289,7 +292,7 @@ class FoldWriter(LoopWriter):
         if function and self.reorders():
             self.put(f"{total} = {function}({total}, {item})")
         else:
-            self.put(f"{total} = {combined(kind, total, item)}")
+            self.put(f"{total} = {combined(statement, total, item)}")
 
     def vector_fold(self) -> None:
         """Accumulators are blocks along an index of the statement, which is innermost."""
@@ -313,9 +316,19 @@ class FoldWriter(LoopWriter):
         within = writer.depth
         if totals:
             self.put("kept = 0")
-        self.fold_loops()
-        if totals:
-            self.flush(name, {blocks[target]: total for target, total in totals.items()})
+        wide = {blocks[target]: total for target, total in totals.items()}
+        jammed = self.jammed(vector)
+        if jammed is None:
+            self.fold_loops()
+        else:
+            self.fold_loops(without_last=True)
+            within_last = writer.depth
+            self.several(jammed, vector, blocks, wide)
+            writer.depth = within_last
+            extent = writer.extent(jammed.index)
+            self.loop(jammed, f"{extent} // {JAMMED} * {JAMMED}", extent)
+        if totals and jammed is None:
+            self.flush(name, wide)
         self.stage(vector)
         self.loop(vector, "begin", "end")
         self.guarded()
@@ -334,6 +347,51 @@ class FoldWriter(LoopWriter):
         for each in made:
             self.store(each, results[each.target])
         writer.depth = start
+
+    # Several elements of the folds at once
+
+    def jammed(self, vector: Loop) -> Loop | None:
+        """The innermost loop of the folds, if blocks take several of its elements each time."""
+        nest = self.nest
+        loop = nest.inner[-1] if nest.inner else None
+        if loop is None or nest.guards or not self.goes_far(loop.index):
+            return None
+        if loop != Loop(loop.index) or vector != Loop(vector.index):
+            return None
+        is_plain = all(each.fold is not None and not is_argument(each) for each in nest.statements)
+        return loop if is_plain and not self.stages(vector.index) else None
+
+    def several(
+        self, loop: Loop, vector: Loop, blocks: dict[str, str], totals: dict[str, str]
+    ) -> None:
+        """Put some elements together before they are put to a block: that is read and written
+        once for all of them."""
+        writer, name = self.writer, python_name(vector.index)
+        first = writer.fresh(f"{loop.index}_first")
+        extent = writer.extent(loop.index)
+        self.indent(f"for {first} in range(0, {extent} - {JAMMED - 1}, {JAMMED}):")
+        if totals:
+            self.flush(name, totals, JAMMED)
+        self.loop(vector, "begin", "end")
+        self.put(f"at = U({name} - begin)")
+        here = {block: writer.fresh(f"{block}_here") for block in blocks.values()}
+        for block, value in here.items():
+            self.put(f"{value} = {block}[at]")
+        depth, known = writer.depth, dict(self.values)
+        self.loop(loop, first, f"{first} + {JAMMED}")
+        self.each_item(
+            lambda each, value: self.combine_here(here[blocks[each.target]], each, value)
+        )
+        writer.depth, self.values = depth, known
+        for block, value in here.items():
+            self.put(f"{block}[at] = {value}")
+
+    def combine_here(self, total: str, statement: Statement, value: str) -> None:
+        """Put a value to what has been taken from a block."""
+        assert statement.fold is not None
+        item = self.writer.fresh(f"{statement.target}_item")
+        self.put(f"{item} = {value}")
+        self.put(f"{total} = {combined(statement, total, item)}")
 
     def is_block(self, statement: Statement) -> bool:
         """Whether a fold's own row is a block along the innermost index."""
@@ -364,7 +422,7 @@ class FoldWriter(LoopWriter):
         self.put(f"at = U({python_name(vector.index)} - begin)")
         self.put(f"before = {block}[at]")
         if not is_argument(statement):
-            self.put(f"{block}[at] = {combined(statement.fold.kind, 'before', item)}")
+            self.put(f"{block}[at] = {combined(statement, 'before', item)}")
             return
         first = self.first_position(statement)
         is_first = "" if first == "0" else f" | ({block}_at[at] == {first})"
@@ -383,7 +441,7 @@ class FoldWriter(LoopWriter):
             self.make_block(total, "WIDE")
         return found
 
-    def flush(self, name: str, totals: dict[str, str]) -> None:
+    def flush(self, name: str, totals: dict[str, str], step: int = 1) -> None:
         """Add blocks that have taken a run of elements to their totals, and begin anew."""
         writer = self.writer
         depth = writer.depth
@@ -396,7 +454,7 @@ class FoldWriter(LoopWriter):
         writer.depth -= 1
         self.put("kept = 0")
         writer.depth = depth
-        self.put("kept = kept + 1")
+        self.put(f"kept = kept + {step}")
 
 
 def _is_sum(statement: Statement) -> bool:
@@ -418,7 +476,12 @@ def _signed(statement: Statement, value: str) -> str:
     return f"opposite({value})" if is_least else value
 
 
-def combined(kind: str, total: str, value: str) -> str:
+def combined(statement: Statement, total: str, value: str) -> str:
+    """What a fold has come to with another value; complex numbers compare by their real parts."""
+    assert statement.fold is not None
+    kind = statement.fold.kind
+    if kind in (MAX, MIN) and gives_part(statement):
+        return f"{'larger' if kind == MAX else 'smaller'}({total}, {value})"
     operators = {PROD: "*", ANY: "|", ALL: "&"}
     if kind in (MAX, MIN):
         symbol = ">" if kind == MAX else "<"

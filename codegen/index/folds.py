@@ -96,7 +96,7 @@ def _mean(each: Statement, program: IndexProgram, taken: set[str]) -> list[State
 
 
 def without_logsumexp(program: IndexProgram) -> IndexProgram:
-    """logsumexp as the largest element, and the logarithm of a sum without overflow."""
+    """logsumexp as the largest real part, and the logarithm of a sum without overflow."""
     statements: list[Statement] = []
     taken = set(program.tensors)
     for each in program.statements:
@@ -108,6 +108,8 @@ def _logsumexp(each: Statement, taken: set[str]) -> list[Statement]:
     assert each.fold is not None
     own = Access(each.target, each.has_batch, tuple(map(places.index, each.indices)))
     top = replace(each, target=fresh(f"{each.target}_max", taken), fold=as_kind(each.fold, MAX))
+    reads: dict[str, Source] = {read.name: read.source for read in each.reads}
+    top = with_formula(top, call("real", each.formula.outputs[0]), reads)
     finite = replace(each, target=fresh(f"{each.target}_top", taken), fold=None)
     largest = Argument("largest")
     is_infinite = call("eq", call("abs", largest), Named("inf"))

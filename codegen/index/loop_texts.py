@@ -183,6 +183,13 @@ class LoopWriter(Loads):
         size = "TILE" if self.writer.phase.tile else "BLOCK"
         self.writer.lines.insert(0, f"    {name} = np.empty({size}, {dtype})")
 
+    def stages(self, index: str) -> bool:
+        """Whether blocks along an index are made of what is not dense before they are read."""
+        sources = [read.source for each in self.nest.statements for read in each.reads]
+        moved = [each.place if isinstance(each, Test) else each for each in sources]
+        divided = [each for each in moved if isinstance(each, Place) and _divides(each, index)]
+        return bool(divided or self.irregular(index))
+
     def stage(self, loop: Loop) -> None:
         """Read what is not dense along an index into blocks that are."""
         writer = self.writer

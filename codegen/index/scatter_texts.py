@@ -108,7 +108,7 @@ class ScatterWriter(ArgumentWriter):
             return
         self.put(f"at = U({position})")
         self.put(f"before = {element}")
-        self.put(f"{element} = {combined(statement.fold.kind, 'before', item)}")
+        self.put(f"{element} = {combined(statement, 'before', item)}")
 
     # In blocks: what is costly is computed in vectors, before the values go to their places
 

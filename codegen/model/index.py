@@ -265,7 +265,10 @@ ORDERING = frozenset(("lt", "le", "gt", "ge", "max", "min", "floor", "ceil", "tr
 
 def _orders_reals(statement: Statement) -> bool:
     """Whether a statement makes sense for complex numbers: it compares parts of them at most."""
-    if statement.fold is not None and statement.fold.kind not in (SUM, PROD, MEAN):
+    kind = None if statement.fold is None else statement.fold.kind
+    if kind in (MAX, MIN) and not gives_part(statement):
+        return False
+    if kind not in (None, SUM, PROD, MEAN, LOGSUMEXP, MAX, MIN):
         return False
     ordering = (
         each
@@ -277,6 +280,12 @@ def _orders_reals(statement: Statement) -> bool:
         for node in ordering
         for each in node.operands
     )
+
+
+def gives_part(statement: Statement) -> bool:
+    """Whether its value is a part of a number, or the size of one."""
+    (value, *_) = statement.formula.outputs
+    return isinstance(value, Call) and value.primitive.name in REAL
 
 
 def _is_moved(node: Expression, elements: Collection[str], tests: Collection[str]) -> bool:
@@ -370,6 +379,11 @@ class IndexProgram:
     def serves_complex(self) -> bool:
         """Whether complex numbers may stand for its elements."""
         return not self.draws and all(map(_orders_reals, self.statements))
+
+    @property
+    def gives_parts(self) -> bool:
+        """Whether its first result is real, of complex numbers too: a part of one, or its size."""
+        return gives_part(self.statement(self.results[0]))
 
     @property
     def compares(self) -> bool:

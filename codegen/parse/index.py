@@ -80,6 +80,9 @@ class _Reader(Values):
         defined = [each.target.text for each in self.tree.equations]
         count = self.owner.result_count
         names = self.owner.results
+        numbered = tuple(f"result{number}" for number in range(count))
+        if not names and set(numbered) <= set(defined):
+            return numbered
         if not names or count == 1:
             named = [name for name in (*names, "out") if name in defined]
             names = tuple(defined[-count:] if count > 1 else (named or defined[-1:])[:1])

@@ -135,8 +135,8 @@ def _index(
     names = tuple(result.name for result in schema.returns if result.name)
     draws = any(argument.type.base == "Generator" for argument in schema.arguments)
     meta = entry.get("meta")
-    geometry, wholes = _geometry(entry, report)
-    arguments = (*formula_arguments(schema), *(ir.Argument(name, "int") for name in wholes))
+    geometry, numbers = _geometry(entry, report)
+    arguments = (*formula_arguments(schema), *numbers)
     has_meta = meta is not None
     owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta)
     try:
@@ -156,23 +156,28 @@ def _index(
     )
 
 
-def _geometry(entry: Mapping, report: Report) -> tuple[FunctionReference | None, tuple[str, ...]]:
-    """Read `family.function(number, number)`: the function, and the whole numbers that it adds."""
+def _geometry(
+    entry: Mapping, report: Report
+) -> tuple[FunctionReference | None, tuple[ir.Argument, ...]]:
+    """Read `family.function(number, float number)`: the function, and the numbers that it adds."""
     node = entry.get("geometry")
     scalar = text_of(node, "'geometry'", report)
     if scalar is None:
         return None, ()
     match = _GEOMETRY.fullmatch(scalar.text.strip())
     if match is None:
-        hint = "family.function, or family.function(number, number)"
+        hint = "family.function, or family.function(number, float number)"
         report.add("E310", scalar.where, f"'{scalar.text}' is no geometry", hint=hint)
         return None, ()
     if "meta" not in entry.keys:
         message = "the statements do not tell the results' shapes where a geometry is given"
         report.add("E112", scalar.where, message, hint="add meta: family.function")
     module, colon, name = match[1].rpartition(":") if ":" in match[1] else match[1].rpartition(".")
-    wholes = tuple(re.findall(r"\w+", match[2] or ""))
-    return FunctionReference(module, name, is_absolute=colon == ":"), wholes
+    numbers = tuple(
+        ir.Argument(number, "scalar" if is_float else "int")
+        for is_float, number in re.findall(r"(float )?(\w+)", match[2] or "")
+    )
+    return FunctionReference(module, name, is_absolute=colon == ":"), numbers
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -13,7 +13,6 @@ from torchgen_out._runtime.kernels.cpu.conv import convolution
 from torchgen_out._runtime.kernels.cpu.loss import nll_loss as losses
 from torchgen_out._runtime.kernels.cpu.normalization import batch_norm as batch_normalization
 from torchgen_out._runtime.kernels.cpu.normalization import layer_norm as normalization
-from torchgen_out._runtime.kernels.cpu.reduction import statistics
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -149,14 +148,3 @@ def test_nll_loss(reduction: int, name: str) -> None:
     result = np.empty_like(scores)
     losses.nll_loss_backward(result, grad, target, weight, total, scores.shape, reduction, 2)
     np.testing.assert_allclose(result, leaf.grad.numpy())
-
-
-@pytest.mark.parametrize("dim", [None, 0, 1, (0, 2)])
-@pytest.mark.parametrize("correction", [0, 1, 2])
-def test_var_mean(dim: Any, correction: int) -> None:
-    x = random(4, 5, 6)
-    expected = torch.var_mean(torch.tensor(x), dim=dim, correction=correction)
-    outs = [np.empty(tuple(each.shape)) for each in expected]
-    statistics.var_mean(*outs, x, dim, correction, False)
-    for out, each in zip(outs, expected, strict=True):
-        np.testing.assert_allclose(out, each.numpy(), atol=1e-14)

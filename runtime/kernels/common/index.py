@@ -58,6 +58,17 @@ class View(NamedTuple):
     offset: int = 0
 
 
+class Order(NamedTuple):
+    """An order of dims, outermost first, in which an operand must lie densely to be seen."""
+
+    dims: tuple[int, ...]
+
+    def strides_of(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """The strides of a tensor of these sizes that does."""
+        made = shapes.contiguous_strides(tuple([sizes[dim] for dim in self.dims]))
+        return tuple([made[self.dims.index(dim)] for dim in range(len(sizes))])
+
+
 class Refusal(NamedTuple):
     """What is said of an integer tensor of which an element is no place."""
 
@@ -210,10 +221,11 @@ class IndexProgram:
     CPU's; on_device, on_device_temporaries: those of devices. moves: whether nothing is computed,
     so that elements of any dtype are taken as words of their width. divides: whether whole numbers
     are divided, which are computed in 64 bits then. compares: whether elements are only picked by
-    their order, so that truth values are taken as bytes. is_wide: whether the CPU computes floats
-    in float64. costly: whether steps of scans are worth vectors across rows.
-    geometry: from what a kernel is called with to the views that the statements see, and whole
-    numbers, by name; None where operands must be contiguous for that. begins: from which argument
+    their order, so that truth values are taken as bytes. gives_parts: whether the first result is
+    real whatever the operands, a part of a complex number or its size. is_wide: whether the CPU
+    computes floats in float64. costly: whether steps of scans are worth vectors across rows.
+    geometry: from what a kernel is called with to the views that the statements see, and numbers,
+    by name; None where operands must be contiguous for that. begins: from which argument
     a result begins that a fold goes on from; of a result that the views show in part, the rest is
     the argument's. single: the program without
     its last index, for views whose last dim has one element.
@@ -234,9 +246,10 @@ class IndexProgram:
     moves: bool = False
     divides: bool = False
     compares: bool = False
+    gives_parts: bool = False
     is_wide: bool = False
     costly: bool = False
-    geometry: Callable[..., Mapping[str, View | Refusal | int] | None] | None = None
+    geometry: Callable[..., Mapping[str, View | Order | Refusal | float] | None] | None = None
     begins: Mapping[str, str] = field(default_factory=dict)
     single: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
@@ -262,7 +275,7 @@ class IndexProgram:
     def converted(self, results: Mapping[str, Any], operands: Mapping[str, Any]) -> dict[str, Any]:
         """The operands that are complex where the first result is real, and its dtype."""
         first = next((name for name, form in self.results.items() if form.kind == "number"), None)
-        if first is None or self.moves or results[first].dtype.kind != "f":
+        if first is None or self.moves or self.gives_parts or results[first].dtype.kind != "f":
             return {}
         return {
             name: results[first].dtype
@@ -298,16 +311,19 @@ class IndexProgram:
 
     def seen(
         self, results: dict[str, Any], given: dict[str, Any]
-    ) -> tuple[dict[str, View], dict[str, Any]] | None:
+    ) -> tuple[dict[str, View], dict[str, Any]] | dict[str, Order]:
         """The views in place of results and operands, and the arguments with further numbers.
 
-        None if there are none of these strides: of contiguous operands there are.
+        Of these strides there may be none: then in which order operands are to be copied before.
         """
         if self.geometry is None:
             return {}, given
         found = self.geometry(*results.values(), *given.values())
         if found is None:
-            return None
+            return {name: Order(tuple(range(len(given[name].sizes)))) for name in self.inputs}
+        orders = {name: each for name, each in found.items() if isinstance(each, Order)}
+        if orders:
+            return orders
         views = {name: each for name, each in found.items() if isinstance(each, View)}
         return views, {**given, **{n: each for n, each in found.items() if n not in views}}
 

@@ -27,6 +27,15 @@ def ends(type_name: str) -> tuple[str, str]:
     return "-np.inf", "np.inf"
 
 
+COMPLEX_ORDER = """\
+def larger(total, key):
+    return key if (key.real > total.real) | (key.real != key.real) else total
+
+
+def smaller(total, key):
+    return key if (key.real < total.real) | (key.real != key.real) else total
+"""
+"""`larger` and `smaller` of complex numbers that are real."""
 BLOCK = 512
 """Elements of a fold along an index of the result that are kept together, in the cache."""
 TILE = 2048
@@ -166,3 +175,8 @@ def falling(value):
 def larger(total, key):
     """The larger of two, or the one that is NaN."""
     return key if (key > total) | (key != key) else total
+
+
+def smaller(total, key):
+    """The smaller of two, or the one that is NaN."""
+    return key if (key < total) | (key != key) else total

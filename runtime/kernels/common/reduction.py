@@ -3,12 +3,14 @@ statements see what is folded along a dim."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.common.folded import merged_stride
-from torchgen_out._runtime.kernels.common.index import View
+from torchgen_out._runtime.kernels.common.index import Order, View
 from torchgen_out._runtime.kernels.common.indexing import around
 
 
@@ -66,3 +68,83 @@ def _with_dim(dim: int, ndim: int, array: Any) -> Any:
     return array._replace(
         sizes=(*sizes[:dim], 1, *sizes[dim:]), strides=(*strides[:dim], 1, *strides[dim:])
     )
+
+
+def logsumexp(out: Any, self: Any, dim: Any, keepdim: bool) -> dict[str, Any]:
+    """One result over a list of dims."""
+    return over_dims(self, dim, out=out)
+
+
+def moments(out: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> dict[str, Any]:
+    """One result over a list of dims, and the degrees of freedom."""
+    views = over_dims(self, dim, out=out)
+    return views | {"freedom": _degrees_of_freedom(self, views, correction)}
+
+
+def two_moments(
+    result0: Any, result1: Any, self: Any, dim: Any, correction: Any, keepdim: bool
+) -> dict[str, Any]:
+    """Two results over a list of dims, and the degrees of freedom."""
+    views = over_dims(self, dim, result0=result0, result1=result1)
+    return views | {"freedom": _degrees_of_freedom(self, views, correction)}
+
+
+def _degrees_of_freedom(self: Any, views: dict[str, Any], correction: Any) -> float:
+    """What the sum of squares is divided by; one is taken off where nothing else is said."""
+    view = views["self"]
+    count = view.sizes[-2] if isinstance(view, View) else 0
+    return float(max(count - (1 if correction is None else correction), 0))
+
+
+def over_dims(self: Any, dim: Any, **results: Any) -> dict[str, View | Order]:
+    """An operand as [..., j, i] where j goes over all dims of `dim`, and results as [..., i].
+
+    `dim`: a dim, a list of them, or all where there are none. Where neighbours of what stays lie
+    closer than those that are folded, i goes over these; else it has one element. Dims that no
+    one stride walks are copied to where it does.
+    """
+    ndim = len(self.sizes)
+    dims = (dim,) if isinstance(dim, int) else tuple(dim or range(ndim))
+    folded = sorted({each % ndim for each in dims}) if ndim else []
+    kept = [each for each in range(ndim) if each not in folded]
+    sizes, strides = _taken(self, folded)
+    step, count = _stride(sizes, strides), prod(sizes)
+    if step is None:
+        return {"self": Order((*kept, *folded))}
+    sides = {name: _taken(each, kept) for name, each in results.items()}
+    own = sides["self"] = _taken(self, kept)
+    first = _first_of_one_dim(own[0], [strides for _, strides in sides.values()])
+    width = prod(own[0][first:])
+    if width == 1 or (_stride(own[0][first:], own[1][first:]) or 0) > step:
+        first, width = len(kept), 1
+    views: dict[str, View | Order] = {}
+    for name, (sizes, strides) in sides.items():
+        behind = _stride(sizes[first:], strides[first:]) or 1
+        middle = ((count,), (step,)) if name == "self" else ((), ())
+        views[name] = View(
+            (*sizes[:first], *middle[0], width), (*strides[:first], *middle[1], behind)
+        )
+    return views
+
+
+def _taken(array: Any, dims: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Sizes and strides of some dims; of all, where no others are left."""
+    sizes, strides = list(array.sizes), list(array.strides)
+    if len(sizes) == len(dims):
+        return sizes, strides
+    return [sizes[each] for each in dims], [strides[each] for each in dims]
+
+
+def _first_of_one_dim(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> int:
+    """The first of the last dims that all tensors walk with one stride each."""
+    first = len(sizes)
+    while first and all(
+        _stride(sizes[first - 1 :], own[first - 1 :]) is not None for own in strides
+    ):
+        first -= 1
+    return first
+
+
+def _stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The stride that walks dims as one; what has no elements needs none."""
+    return 1 if 0 in sizes else merged_stride(sizes, strides)

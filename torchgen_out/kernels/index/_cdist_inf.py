@@ -54,7 +54,7 @@ def _cdist_inf_device_0(
         x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
         x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
         out_item = abs(x1_value - x2_value)
-        out_total = out_item if (out_item > out_total) | (out_item != out_item) else out_total
+        out_total = larger(out_total, out_item)
     out_total = joined_larger(out_total)
     out_here = out_total
     if lane == 0:
@@ -100,6 +100,7 @@ program = IndexProgram(
     integers=(),
     indices=("i", "k", "j"),
     measure=_cdist_inf_extents,
+    gives_parts=True,
     launches=(
         Launch(
             function=_cdist_inf_0, arrays=("x1", "x2", "out"), writes=("out",),

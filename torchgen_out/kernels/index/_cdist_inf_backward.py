@@ -61,29 +61,48 @@ def _cdist_inf_backward_0(
                     grad_x1_block[U(k - begin)] = T(0)
                     grad_x1_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for j in range(n_j):
+                for j_first in range(0, n_j - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
                             grad_x1_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        output_value2 = output[U(output_p + i * output_s0 + j * output_s1)]
-                        grad_output_value = grad_output[
+                        at = U(k - begin)
+                        grad_x1_block_here = grad_x1_block[at]
+                        for j in range(j_first, j_first + 4):
+                            x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            output_value2 = output[U(output_p + i * output_s0 + j * output_s1)]
+                            grad_output_value = grad_output[
+                                U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                            ]
+                            out_winners_value = out_winners[U(i * n_j + j)]
+                            t1 = x1_value2 - x2_value2
+                            t2 = grad_output_value / out_winners_value
+                            t3 = abs(t1) == output_value2
+                            t4 = t2 if t3 else T(0)
+                            grad_x1_item = t4 * sign(t1)
+                            grad_x1_block_here = grad_x1_block_here + grad_x1_item
+                        grad_x1_block[at] = grad_x1_block_here
+                for j in range(n_j // 4 * 4, n_j):
+                    for k in range(begin, end):
+                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        output_value3 = output[U(output_p + i * output_s0 + j * output_s1)]
+                        grad_output_value2 = grad_output[
                             U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
                         ]
-                        out_winners_value = out_winners[U(i * n_j + j)]
-                        t1 = x1_value2 - x2_value2
-                        t2 = grad_output_value / out_winners_value
-                        t3 = t2 if abs(t1) == output_value2 else T(0)
-                        grad_x1_item = t3 * sign(t1)
+                        out_winners_value2 = out_winners[U(i * n_j + j)]
+                        t5 = x1_value3 - x2_value3
+                        t6 = grad_output_value2 / out_winners_value2
+                        t7 = t6 if abs(t5) == output_value3 else T(0)
+                        grad_x1_item2 = t7 * sign(t5)
                         at = U(k - begin)
                         before = grad_x1_block[at]
-                        grad_x1_block[at] = before + grad_x1_item
+                        grad_x1_block[at] = before + grad_x1_item2
                 for k in range(begin, end):
                     if needs_grad_x1:
                         grad_x1[U(grad_x1_p + i * grad_x1_s0 + k * grad_x1_s1)] = T(
@@ -96,30 +115,50 @@ def _cdist_inf_backward_0(
                     grad_x2_block[U(k - begin)] = T(0)
                     grad_x2_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for i in range(n_i):
+                for i_first in range(0, n_i - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
                             grad_x2_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        output_value3 = output[U(output_p + i * output_s0 + j * output_s1)]
-                        grad_output_value2 = grad_output[
+                        at = U(k - begin)
+                        grad_x2_block_here = grad_x2_block[at]
+                        for i in range(i_first, i_first + 4):
+                            x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            output_value4 = output[U(output_p + i * output_s0 + j * output_s1)]
+                            grad_output_value3 = grad_output[
+                                U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                            ]
+                            out_winners_value3 = out_winners[U(i * n_j + j)]
+                            t8 = x1_value4 - x2_value4
+                            t9 = grad_output_value3 / out_winners_value3
+                            t10 = abs(t8) == output_value4
+                            t11 = t9 if t10 else T(0)
+                            t12 = t11 * sign(t8)
+                            grad_x2_item = -t12
+                            grad_x2_block_here = grad_x2_block_here + grad_x2_item
+                        grad_x2_block[at] = grad_x2_block_here
+                for i in range(n_i // 4 * 4, n_i):
+                    for k in range(begin, end):
+                        x1_value5 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value5 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        output_value5 = output[U(output_p + i * output_s0 + j * output_s1)]
+                        grad_output_value4 = grad_output[
                             U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
                         ]
-                        out_winners_value2 = out_winners[U(i * n_j + j)]
-                        t4 = x1_value3 - x2_value3
-                        t5 = grad_output_value2 / out_winners_value2
-                        t6 = t5 if abs(t4) == output_value3 else T(0)
-                        t7 = t6 * sign(t4)
-                        grad_x2_item = -t7
+                        out_winners_value4 = out_winners[U(i * n_j + j)]
+                        t13 = x1_value5 - x2_value5
+                        t14 = grad_output_value4 / out_winners_value4
+                        t15 = t14 if abs(t13) == output_value5 else T(0)
+                        t16 = t15 * sign(t13)
+                        grad_x2_item2 = -t16
                         at = U(k - begin)
                         before = grad_x2_block[at]
-                        grad_x2_block[at] = before + grad_x2_item
+                        grad_x2_block[at] = before + grad_x2_item2
                 for k in range(begin, end):
                     if needs_grad_x2:
                         grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(

@@ -102,6 +102,7 @@ program = IndexProgram(
     integers=(),
     indices=("i", "k", "j"),
     measure=_cdist_one_extents,
+    gives_parts=True,
     launches=(
         Launch(
             function=_cdist_one_0, arrays=("x1", "x2", "out"), writes=("out",),

@@ -36,24 +36,37 @@ def _cdist_one_backward_0(
             grad_x1_block[U(k - begin)] = T(0)
             grad_x1_totals[U(k - begin)] = WIDE(0)
         kept = 0
-        for j in range(n_j):
+        for j_first in range(0, n_j - 3, 4):
             if kept == RUN:
                 for k in range(begin, end):
                     at = U(k - begin)
                     grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
                     grad_x1_block[at] = T(0)
                 kept = 0
-            kept = kept + 1
+            kept = kept + 4
             for k in range(begin, end):
-                grad_output_value = grad_output[
+                at = U(k - begin)
+                grad_x1_block_here = grad_x1_block[at]
+                for j in range(j_first, j_first + 4):
+                    grad_output_value = grad_output[
+                        U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                    ]
+                    x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                    x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                    grad_x1_item = grad_output_value * sign(x1_value - x2_value)
+                    grad_x1_block_here = grad_x1_block_here + grad_x1_item
+                grad_x1_block[at] = grad_x1_block_here
+        for j in range(n_j // 4 * 4, n_j):
+            for k in range(begin, end):
+                grad_output_value2 = grad_output[
                     U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
                 ]
-                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                grad_x1_item = grad_output_value * sign(x1_value - x2_value)
+                x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                grad_x1_item2 = grad_output_value2 * sign(x1_value2 - x2_value2)
                 at = U(k - begin)
                 before = grad_x1_block[at]
-                grad_x1_block[at] = before + grad_x1_item
+                grad_x1_block[at] = before + grad_x1_item2
         for k in range(begin, end):
             if needs_grad_x1:
                 grad_x1[U(grad_x1_p + i * grad_x1_s0 + k * grad_x1_s1)] = T(
@@ -94,24 +107,39 @@ def _cdist_one_backward_1(
             grad_x2_block[U(k - begin)] = T(0)
             grad_x2_totals[U(k - begin)] = WIDE(0)
         kept = 0
-        for i in range(n_i):
+        for i_first in range(0, n_i - 3, 4):
             if kept == RUN:
                 for k in range(begin, end):
                     at = U(k - begin)
                     grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
                     grad_x2_block[at] = T(0)
                 kept = 0
-            kept = kept + 1
+            kept = kept + 4
             for k in range(begin, end):
-                grad_output_value = grad_output[
+                at = U(k - begin)
+                grad_x2_block_here = grad_x2_block[at]
+                for i in range(i_first, i_first + 4):
+                    grad_output_value = grad_output[
+                        U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
+                    ]
+                    x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                    x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                    t0 = grad_output_value * sign(x1_value - x2_value)
+                    grad_x2_item = -t0
+                    grad_x2_block_here = grad_x2_block_here + grad_x2_item
+                grad_x2_block[at] = grad_x2_block_here
+        for i in range(n_i // 4 * 4, n_i):
+            for k in range(begin, end):
+                grad_output_value2 = grad_output[
                     U(grad_output_p + i * grad_output_s0 + j * grad_output_s1)
                 ]
-                x1_value = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                x2_value = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                grad_x2_item = -(grad_output_value * sign(x1_value - x2_value))
+                x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                t1 = grad_output_value2 * sign(x1_value2 - x2_value2)
+                grad_x2_item2 = -t1
                 at = U(k - begin)
                 before = grad_x2_block[at]
-                grad_x2_block[at] = before + grad_x2_item
+                grad_x2_block[at] = before + grad_x2_item2
         for k in range(begin, end):
             if needs_grad_x2:
                 grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(

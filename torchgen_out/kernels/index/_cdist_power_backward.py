@@ -109,24 +109,37 @@ def _cdist_power_backward_0(
                     grad_x2_block[U(k - begin)] = T(0)
                     grad_x2_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for i in range(n_i):
+                for i_first in range(0, n_i - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
                             grad_x2_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        grad_d_part_value2 = grad_d_part[U((i * n_j + j) * n_k + k)]
-                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        t7 = sign(x1_value3 - x2_value3)
-                        t8 = grad_d_part_value2 * t7
-                        grad_x2_item = -t8
+                        at = U(k - begin)
+                        grad_x2_block_here = grad_x2_block[at]
+                        for i in range(i_first, i_first + 4):
+                            grad_d_part_value2 = grad_d_part[U((i * n_j + j) * n_k + k)]
+                            x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            t7 = sign(x1_value3 - x2_value3)
+                            t8 = grad_d_part_value2 * t7
+                            grad_x2_item = -t8
+                            grad_x2_block_here = grad_x2_block_here + grad_x2_item
+                        grad_x2_block[at] = grad_x2_block_here
+                for i in range(n_i // 4 * 4, n_i):
+                    for k in range(begin, end):
+                        grad_d_part_value3 = grad_d_part[U((i * n_j + j) * n_k + k)]
+                        x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t9 = sign(x1_value4 - x2_value4)
+                        t10 = grad_d_part_value3 * t9
+                        grad_x2_item2 = -t10
                         at = U(k - begin)
                         before = grad_x2_block[at]
-                        grad_x2_block[at] = before + grad_x2_item
+                        grad_x2_block[at] = before + grad_x2_item2
                 for k in range(begin, end):
                     if needs_grad_x2:
                         grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(

@@ -184,24 +184,37 @@ def _cdist_power_backward_backward_0(
                     grad_x22_block[U(k - begin)] = T(0)
                     grad_x22_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for i in range(n_i):
+                for i_first in range(0, n_i - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x22_totals[at] = grad_x22_totals[at] + WIDE(grad_x22_block[at])
                             grad_x22_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        grad_d_value2 = grad_d[U((i * n_j + j) * n_k + k)]
-                        x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        t23 = sign(x1_value4 - x2_value4)
-                        t24 = grad_d_value2 * t23
-                        grad_x22_item = -t24
+                        at = U(k - begin)
+                        grad_x22_block_here = grad_x22_block[at]
+                        for i in range(i_first, i_first + 4):
+                            grad_d_value2 = grad_d[U((i * n_j + j) * n_k + k)]
+                            x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            t23 = sign(x1_value4 - x2_value4)
+                            t24 = grad_d_value2 * t23
+                            grad_x22_item = -t24
+                            grad_x22_block_here = grad_x22_block_here + grad_x22_item
+                        grad_x22_block[at] = grad_x22_block_here
+                for i in range(n_i // 4 * 4, n_i):
+                    for k in range(begin, end):
+                        grad_d_value3 = grad_d[U((i * n_j + j) * n_k + k)]
+                        x1_value5 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value5 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t25 = sign(x1_value5 - x2_value5)
+                        t26 = grad_d_value3 * t25
+                        grad_x22_item2 = -t26
                         at = U(k - begin)
                         before = grad_x22_block[at]
-                        grad_x22_block[at] = before + grad_x22_item
+                        grad_x22_block[at] = before + grad_x22_item2
                 for k in range(begin, end):
                     if needs_grad_x22:
                         grad_x22[U(grad_x22_p + j * grad_x22_s0 + k * grad_x22_s1)] = T(
@@ -211,10 +224,10 @@ def _cdist_power_backward_backward_0(
             for j in range(n_j):
                 s_value3 = s[U(i * n_j + j)]
                 grad_grad_s_part_part_value2 = grad_grad_s_part_part[U(i * n_j + j)]
-                t25 = T(1) / p
-                t26 = pow(s_value3, t25 - T(1)) / p
-                t27 = t26 * grad_grad_s_part_part_value2
-                grad_grad_output_value = T(0) if s_value3 == T(0) or t25 == T(0) else t27
+                t27 = T(1) / p
+                t28 = pow(s_value3, t27 - T(1)) / p
+                t29 = t28 * grad_grad_s_part_part_value2
+                grad_grad_output_value = T(0) if s_value3 == T(0) or t27 == T(0) else t29
                 if needs_grad_grad_output:
                     grad_grad_output[
                         U(grad_grad_output_p + i * grad_grad_output_s0 + j * grad_grad_output_s1)

@@ -65,24 +65,37 @@ def _cdist_two_backward_0(
                     grad_x1_block[U(k - begin)] = T(0)
                     grad_x1_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for j in range(n_j):
+                for j_first in range(0, n_j - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
                             grad_x1_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
-                        x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        t2 = x1_value2 - x2_value2
-                        t3 = grad_s_part_value2 * t2
-                        grad_x1_item = T(2) * t3
+                        at = U(k - begin)
+                        grad_x1_block_here = grad_x1_block[at]
+                        for j in range(j_first, j_first + 4):
+                            grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
+                            x1_value2 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value2 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            t2 = x1_value2 - x2_value2
+                            t3 = grad_s_part_value2 * t2
+                            grad_x1_item = T(2) * t3
+                            grad_x1_block_here = grad_x1_block_here + grad_x1_item
+                        grad_x1_block[at] = grad_x1_block_here
+                for j in range(n_j // 4 * 4, n_j):
+                    for k in range(begin, end):
+                        grad_s_part_value3 = grad_s_part[U(i * n_j + j)]
+                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t4 = x1_value3 - x2_value3
+                        t5 = grad_s_part_value3 * t4
+                        grad_x1_item2 = T(2) * t5
                         at = U(k - begin)
                         before = grad_x1_block[at]
-                        grad_x1_block[at] = before + grad_x1_item
+                        grad_x1_block[at] = before + grad_x1_item2
                 for k in range(begin, end):
                     if needs_grad_x1:
                         grad_x1[U(grad_x1_p + i * grad_x1_s0 + k * grad_x1_s1)] = T(
@@ -95,24 +108,37 @@ def _cdist_two_backward_0(
                     grad_x2_block[U(k - begin)] = T(0)
                     grad_x2_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for i in range(n_i):
+                for i_first in range(0, n_i - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
                             grad_x2_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        grad_s_part_value3 = grad_s_part[U(i * n_j + j)]
-                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        t4 = x1_value3 - x2_value3
-                        t5 = grad_s_part_value3 * t4
-                        grad_x2_item = T(-2) * t5
+                        at = U(k - begin)
+                        grad_x2_block_here = grad_x2_block[at]
+                        for i in range(i_first, i_first + 4):
+                            grad_s_part_value4 = grad_s_part[U(i * n_j + j)]
+                            x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            t6 = x1_value4 - x2_value4
+                            t7 = grad_s_part_value4 * t6
+                            grad_x2_item = T(-2) * t7
+                            grad_x2_block_here = grad_x2_block_here + grad_x2_item
+                        grad_x2_block[at] = grad_x2_block_here
+                for i in range(n_i // 4 * 4, n_i):
+                    for k in range(begin, end):
+                        grad_s_part_value5 = grad_s_part[U(i * n_j + j)]
+                        x1_value5 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value5 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t8 = x1_value5 - x2_value5
+                        t9 = grad_s_part_value5 * t8
+                        grad_x2_item2 = T(-2) * t9
                         at = U(k - begin)
                         before = grad_x2_block[at]
-                        grad_x2_block[at] = before + grad_x2_item
+                        grad_x2_block[at] = before + grad_x2_item2
                 for k in range(begin, end):
                     if needs_grad_x2:
                         grad_x2[U(grad_x2_p + j * grad_x2_s0 + k * grad_x2_s1)] = T(

@@ -124,35 +124,59 @@ def _cdist_two_backward_backward_0(
                     grad_x12_block[U(k - begin)] = T(0)
                     grad_x12_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for j in range(n_j):
+                for j_first in range(0, n_j - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x12_totals[at] = grad_x12_totals[at] + WIDE(grad_x12_block[at])
                             grad_x12_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        grad_output_x2_value2 = grad_output_x2[
+                        at = U(k - begin)
+                        grad_x12_block_here = grad_x12_block[at]
+                        for j in range(j_first, j_first + 4):
+                            grad_output_x2_value2 = grad_output_x2[
+                                U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                            ]
+                            grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
+                            grad_output_x1_value2 = grad_output_x1[
+                                U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                            ]
+                            grad_s_part2_value2 = grad_s_part2[U(i * n_j + j)]
+                            x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            t8 = T(-2) * grad_output_x2_value2
+                            t9 = t8 + T(2) * grad_output_x1_value2
+                            t10 = grad_s_part_value2 * t9
+                            t11 = x1_value3 - x2_value3
+                            t12 = grad_s_part2_value2 * t11
+                            t13 = T(2) * t12
+                            grad_x12_item = t10 + t13
+                            grad_x12_block_here = grad_x12_block_here + grad_x12_item
+                        grad_x12_block[at] = grad_x12_block_here
+                for j in range(n_j // 4 * 4, n_j):
+                    for k in range(begin, end):
+                        grad_output_x2_value3 = grad_output_x2[
                             U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
                         ]
-                        grad_s_part_value2 = grad_s_part[U(i * n_j + j)]
-                        grad_output_x1_value2 = grad_output_x1[
+                        grad_s_part_value3 = grad_s_part[U(i * n_j + j)]
+                        grad_output_x1_value3 = grad_output_x1[
                             U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
                         ]
-                        grad_s_part2_value2 = grad_s_part2[U(i * n_j + j)]
-                        x1_value3 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value3 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        t8 = T(-2) * grad_output_x2_value2
-                        t9 = t8 + T(2) * grad_output_x1_value2
-                        t10 = grad_s_part_value2 * t9
-                        t11 = x1_value3 - x2_value3
-                        t12 = grad_s_part2_value2 * t11
-                        t13 = T(2) * t12
-                        grad_x12_item = t10 + t13
+                        grad_s_part2_value3 = grad_s_part2[U(i * n_j + j)]
+                        x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t14 = T(-2) * grad_output_x2_value3
+                        t15 = t14 + T(2) * grad_output_x1_value3
+                        t16 = grad_s_part_value3 * t15
+                        t17 = x1_value4 - x2_value4
+                        t18 = grad_s_part2_value3 * t17
+                        t19 = T(2) * t18
+                        grad_x12_item2 = t16 + t19
                         at = U(k - begin)
                         before = grad_x12_block[at]
-                        grad_x12_block[at] = before + grad_x12_item
+                        grad_x12_block[at] = before + grad_x12_item2
                 for k in range(begin, end):
                     if needs_grad_x12:
                         grad_x12[U(grad_x12_p + i * grad_x12_s0 + k * grad_x12_s1)] = T(
@@ -165,35 +189,59 @@ def _cdist_two_backward_backward_0(
                     grad_x22_block[U(k - begin)] = T(0)
                     grad_x22_totals[U(k - begin)] = WIDE(0)
                 kept = 0
-                for i in range(n_i):
+                for i_first in range(0, n_i - 3, 4):
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
                             grad_x22_totals[at] = grad_x22_totals[at] + WIDE(grad_x22_block[at])
                             grad_x22_block[at] = T(0)
                         kept = 0
-                    kept = kept + 1
+                    kept = kept + 4
                     for k in range(begin, end):
-                        grad_output_x2_value3 = grad_output_x2[
+                        at = U(k - begin)
+                        grad_x22_block_here = grad_x22_block[at]
+                        for i in range(i_first, i_first + 4):
+                            grad_output_x2_value4 = grad_output_x2[
+                                U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
+                            ]
+                            grad_s_part_value4 = grad_s_part[U(i * n_j + j)]
+                            grad_output_x1_value4 = grad_output_x1[
+                                U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
+                            ]
+                            grad_s_part2_value4 = grad_s_part2[U(i * n_j + j)]
+                            x1_value5 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                            x2_value5 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                            t20 = T(-2) * grad_output_x1_value4
+                            t21 = T(2) * grad_output_x2_value4 + t20
+                            t22 = grad_s_part_value4 * t21
+                            t23 = x1_value5 - x2_value5
+                            t24 = grad_s_part2_value4 * t23
+                            t25 = T(-2) * t24
+                            grad_x22_item = t22 + t25
+                            grad_x22_block_here = grad_x22_block_here + grad_x22_item
+                        grad_x22_block[at] = grad_x22_block_here
+                for i in range(n_i // 4 * 4, n_i):
+                    for k in range(begin, end):
+                        grad_output_x2_value5 = grad_output_x2[
                             U(grad_output_x2_p + j * grad_output_x2_s0 + k * grad_output_x2_s1)
                         ]
-                        grad_s_part_value3 = grad_s_part[U(i * n_j + j)]
-                        grad_output_x1_value3 = grad_output_x1[
+                        grad_s_part_value5 = grad_s_part[U(i * n_j + j)]
+                        grad_output_x1_value5 = grad_output_x1[
                             U(grad_output_x1_p + i * grad_output_x1_s0 + k * grad_output_x1_s1)
                         ]
-                        grad_s_part2_value3 = grad_s_part2[U(i * n_j + j)]
-                        x1_value4 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
-                        x2_value4 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
-                        t14 = T(-2) * grad_output_x1_value3
-                        t15 = T(2) * grad_output_x2_value3 + t14
-                        t16 = grad_s_part_value3 * t15
-                        t17 = x1_value4 - x2_value4
-                        t18 = grad_s_part2_value3 * t17
-                        t19 = T(-2) * t18
-                        grad_x22_item = t16 + t19
+                        grad_s_part2_value5 = grad_s_part2[U(i * n_j + j)]
+                        x1_value6 = x1[U(x1_p + i * x1_s0 + k * x1_s1)]
+                        x2_value6 = x2[U(x2_p + j * x2_s0 + k * x2_s1)]
+                        t26 = T(-2) * grad_output_x1_value5
+                        t27 = T(2) * grad_output_x2_value5 + t26
+                        t28 = grad_s_part_value5 * t27
+                        t29 = x1_value6 - x2_value6
+                        t30 = grad_s_part2_value5 * t29
+                        t31 = T(-2) * t30
+                        grad_x22_item2 = t28 + t31
                         at = U(k - begin)
                         before = grad_x22_block[at]
-                        grad_x22_block[at] = before + grad_x22_item
+                        grad_x22_block[at] = before + grad_x22_item2
                 for k in range(begin, end):
                     if needs_grad_x22:
                         grad_x22[U(grad_x22_p + j * grad_x22_s0 + k * grad_x22_s1)] = T(
@@ -203,9 +251,9 @@ def _cdist_two_backward_backward_0(
             for j in range(n_j):
                 s_value3 = s[U(i * n_j + j)]
                 grad_grad_s_part_part_value2 = grad_grad_s_part_part[U(i * n_j + j)]
-                t20 = grad_grad_s_part_part_value2 / sqrt(s_value3)
-                t21 = T(0.5) * t20
-                grad_grad_output_value = T(0) if s_value3 == T(0) else t21
+                t32 = grad_grad_s_part_part_value2 / sqrt(s_value3)
+                t33 = T(0.5) * t32
+                grad_grad_output_value = T(0) if s_value3 == T(0) else t33
                 if needs_grad_grad_output:
                     grad_grad_output[
                         U(grad_grad_output_p + i * grad_grad_output_s0 + j * grad_grad_output_s1)

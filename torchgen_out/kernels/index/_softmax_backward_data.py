@@ -98,34 +98,46 @@ def _softmax_backward_data_0(
             total[U(i - begin)] = T(0)
             total_totals[U(i - begin)] = WIDE(0)
         kept = 0
-        for j in range(n_j):
+        for j_first in range(0, n_j - 3, 4):
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
                     total_totals[at] = total_totals[at] + WIDE(total[at])
                     total[at] = T(0)
                 kept = 0
-            kept = kept + 1
+            kept = kept + 4
             for i in range(begin, end):
-                grad_output_value = grad_output[
+                at = U(i - begin)
+                total_here = total[at]
+                for j in range(j_first, j_first + 4):
+                    grad_output_value = grad_output[
+                        U(grad_output_p + j * grad_output_s0 + i * grad_output_s1)
+                    ]
+                    output_value = output[U(output_p + j * output_s0 + i * output_s1)]
+                    total_item = grad_output_value * output_value
+                    total_here = total_here + total_item
+                total[at] = total_here
+        for j in range(n_j // 4 * 4, n_j):
+            for i in range(begin, end):
+                grad_output_value2 = grad_output[
                     U(grad_output_p + j * grad_output_s0 + i * grad_output_s1)
                 ]
-                output_value = output[U(output_p + j * output_s0 + i * output_s1)]
-                total_item = grad_output_value * output_value
+                output_value2 = output[U(output_p + j * output_s0 + i * output_s1)]
+                total_item2 = grad_output_value2 * output_value2
                 at = U(i - begin)
                 before = total[at]
-                total[at] = before + total_item
+                total[at] = before + total_item2
         for i in range(begin, end):
             total[U(i - begin)] = T(total_totals[U(i - begin)] + WIDE(total[U(i - begin)]))
         for j in range(n_j):
             for i in range(begin, end):
-                output_value2 = output[U(output_p + j * output_s0 + i * output_s1)]
-                grad_output_value2 = grad_output[
+                output_value3 = output[U(output_p + j * output_s0 + i * output_s1)]
+                grad_output_value3 = grad_output[
                     U(grad_output_p + j * grad_output_s0 + i * grad_output_s1)
                 ]
                 total_value = total[U(i - begin)]
-                t0 = grad_output_value2 - total_value
-                out_value = output_value2 * t0
+                t0 = grad_output_value3 - total_value
+                out_value = output_value3 * t0
                 out[U(out_p + j * out_s0 + i * out_s1)] = out_value
         begin += TILE
         if begin >= n_i:

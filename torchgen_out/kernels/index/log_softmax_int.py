@@ -107,32 +107,53 @@ def log_softmax_int_0(
         out_p = out_at + row_start(batch, dims, out_row, rest)
         for i in range(begin, end):
             top[U(i - begin)] = T(-inf)
-        for j in range(n_j):
+        for j_first in range(0, n_j - 3, 4):
             for i in range(begin, end):
-                self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
-                top_item = self_value
+                at = U(i - begin)
+                top_here = top[at]
+                for j in range(j_first, j_first + 4):
+                    self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                    top_item = self_value
+                    top_here = (
+                        top_item if (top_item > top_here) | (top_item != top_item) else top_here
+                    )
+                top[at] = top_here
+        for j in range(n_j // 4 * 4, n_j):
+            for i in range(begin, end):
+                self_value2 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_item2 = self_value2
                 at = U(i - begin)
                 before = top[at]
-                top[at] = top_item if (top_item > before) | (top_item != top_item) else before
+                top[at] = top_item2 if (top_item2 > before) | (top_item2 != top_item2) else before
         for i in range(begin, end):
             logarithm_sum[U(i - begin)] = T(0)
             logarithm_sum_totals[U(i - begin)] = WIDE(0)
         kept = 0
-        for j in range(n_j):
+        for j_first2 in range(0, n_j - 3, 4):
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
                     logarithm_sum_totals[at] = logarithm_sum_totals[at] + WIDE(logarithm_sum[at])
                     logarithm_sum[at] = T(0)
                 kept = 0
-            kept = kept + 1
+            kept = kept + 4
             for i in range(begin, end):
-                self_value2 = T(self[U(self_p + j * self_s0 + i * self_s1)])
-                top_value = top[U(i - begin)]
-                logarithm_sum_item = exp(self_value2 - top_value)
+                at = U(i - begin)
+                logarithm_sum_here = logarithm_sum[at]
+                for j in range(j_first2, j_first2 + 4):
+                    self_value3 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                    top_value = top[U(i - begin)]
+                    logarithm_sum_item = exp(self_value3 - top_value)
+                    logarithm_sum_here = logarithm_sum_here + logarithm_sum_item
+                logarithm_sum[at] = logarithm_sum_here
+        for j in range(n_j // 4 * 4, n_j):
+            for i in range(begin, end):
+                self_value4 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_value2 = top[U(i - begin)]
+                logarithm_sum_item2 = exp(self_value4 - top_value2)
                 at = U(i - begin)
                 before = logarithm_sum[at]
-                logarithm_sum[at] = before + logarithm_sum_item
+                logarithm_sum[at] = before + logarithm_sum_item2
         for i in range(begin, end):
             logarithm_sum[U(i - begin)] = T(
                 logarithm_sum_totals[U(i - begin)] + WIDE(logarithm_sum[U(i - begin)])
@@ -143,10 +164,10 @@ def log_softmax_int_0(
             logarithm[U(i - begin)] = logarithm_value
         for j in range(n_j):
             for i in range(begin, end):
-                self_value3 = T(self[U(self_p + j * self_s0 + i * self_s1)])
-                top_value2 = top[U(i - begin)]
+                self_value5 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_value3 = top[U(i - begin)]
                 logarithm_value2 = logarithm[U(i - begin)]
-                out_value = self_value3 - top_value2 - logarithm_value2
+                out_value = self_value5 - top_value3 - logarithm_value2
                 out[U(out_p + j * out_s0 + i * out_s1)] = out_value
         begin += TILE
         if begin >= n_i:

@@ -111,13 +111,24 @@ def softmax_int_0(
         out_p = out_at + row_start(batch, dims, out_row, rest)
         for i in range(begin, end):
             top[U(i - begin)] = T(-inf)
-        for j in range(n_j):
+        for j_first in range(0, n_j - 3, 4):
             for i in range(begin, end):
-                self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
-                top_item = self_value
+                at = U(i - begin)
+                top_here = top[at]
+                for j in range(j_first, j_first + 4):
+                    self_value = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                    top_item = self_value
+                    top_here = (
+                        top_item if (top_item > top_here) | (top_item != top_item) else top_here
+                    )
+                top[at] = top_here
+        for j in range(n_j // 4 * 4, n_j):
+            for i in range(begin, end):
+                self_value2 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                top_item2 = self_value2
                 at = U(i - begin)
                 before = top[at]
-                top[at] = top_item if (top_item > before) | (top_item != top_item) else before
+                top[at] = top_item2 if (top_item2 > before) | (top_item2 != top_item2) else before
         for i in range(begin, end):
             scale_sum[U(i - begin)] = T(0)
             scale_sum_totals[U(i - begin)] = WIDE(0)
@@ -131,9 +142,9 @@ def softmax_int_0(
                 kept = 0
             kept = kept + 1
             for i in range(begin, end):
-                self_value2 = T(self[U(self_p + j * self_s0 + i * self_s1)])
+                self_value3 = T(self[U(self_p + j * self_s0 + i * self_s1)])
                 top_value = top[U(i - begin)]
-                e_value = exp(self_value2 - top_value)
+                e_value = exp(self_value3 - top_value)
                 scale_sum_item = e_value
                 at = U(i - begin)
                 before = scale_sum[at]

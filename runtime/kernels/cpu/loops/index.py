@@ -18,6 +18,7 @@ from torchgen_out._runtime.kernels.common.index import (
     REFUSAL,
     IndexProgram,
     Launch,
+    Order,
     Refusal,
     TensorForm,
     View,
@@ -26,7 +27,14 @@ from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
 from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text, wide
-from torchgen_out._runtime.kernels.cpu.planned import FEW, PlannedKernel, specs_in, view_of, viewer
+from torchgen_out._runtime.kernels.cpu.planned import (
+    FEW,
+    PlannedKernel,
+    contiguous,
+    specs_in,
+    view_of,
+    viewer,
+)
 from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
 
@@ -70,8 +78,8 @@ class IndexKernel(PlannedKernel):
         if program.moves or _has_truth_values(program, operands):
             results, operands = (_as_words(program, each) for each in (results, operands))
         seen = program.seen(results, given)
-        if seen is None:
-            return self.plan_on_copies(*args)
+        if isinstance(seen, dict):
+            return self._plan_in_order(args, seen)
         views, given = seen
         program, views = program.narrowed(program.turned(views))
         begin = _beginning(program, results, operands, views)
@@ -101,6 +109,31 @@ class IndexKernel(PlannedKernel):
             ]
             plan = LaunchPlan(_runner(steps, order, names, kept), None)
         return _over_words(plan, [spec.dtype for spec in call.specs.values()], args)
+
+    def _plan_in_order(self, args: Sequence[Any], orders: dict[str, Order]) -> LaunchPlan:
+        """The plan of operands some of which are copied before, in other orders of their dims."""
+        results, given = self.results, list(args)
+        copied = []
+        for name, order in orders.items():
+            place = results + self.program.arguments.index(name)
+            spec = given[place]
+            strides = order.strides_of(spec.sizes)
+            if strides == spec.strides:
+                continue
+            given[place] = TensorSpec(spec.dtype, spec.sizes, strides)
+            n = sum(each.__class__ is TensorSpec for each in args[results:place])
+            copied.append((n, viewer(spec), order.dims))
+        plan, count = self.planner(*given), sum(each.__class__ is TensorSpec for each in args)
+
+        def run(*args: Any) -> Any:
+            made = list(args)
+            for n, view, dims in copied:
+                at, start = results + n, count + n
+                made[at] = contiguous(view(args[at], args[start]).transpose(dims)).reshape(-1)
+                made[start] = 0
+            return plan.run(*made)
+
+        return LaunchPlan(run, plan.params)
 
     def _plan_on_casts(self, args: Sequence[Any], places: Sequence[int], dtype: Any) -> LaunchPlan:
         """The plan of arguments some of which are cast before, to a dtype of another kind."""
@@ -180,7 +213,8 @@ def _over_words(plan: LaunchPlan, dtypes: Sequence[Any], args: Sequence[Any]) ->
 def _compute_type(
     program: IndexProgram, results: dict[str, TensorSpec], operands: dict[str, TensorSpec]
 ) -> Any:
-    for specs, forms in ((results, program.results), (operands, program.inputs)):
+    known = (results, program.results), (operands, program.inputs)
+    for specs, forms in known[::-1] if program.gives_parts else known:
         for name, spec in specs.items():
             if forms[name].kind == "number":
                 if program.divides and spec.dtype.kind in "iu":

@@ -15,7 +15,7 @@ from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.loops.side_by_side import side_by_side
-from torchgen_out._runtime.kernels.vecmath import compose
+from torchgen_out._runtime.kernels.vecmath import complex_source, compose
 
 STRICT = 'options["fastmath"] = {"contract"}\n' + build.DECORATORS
 ORDER = '''\
@@ -102,7 +102,11 @@ def launch_text(
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile)
     body = side_by_side(body) if waits else body
-    order = ORDER if np.dtype(type_name).kind == "f" else WHOLE_ORDER
+    if np.dtype(type_name).kind == "c":
+        body = complex_source.adapt(f"def kernel():\n{body}", type_name).partition("\n")[2]
+    kind = np.dtype(type_name).kind
+    order = ORDER if kind == "f" else WHOLE_ORDER
+    order += f"\n\n{places.COMPLEX_ORDER}" if kind == "c" else ""
     known_here = compose.definitions_in(_places()) | compose.definitions_in(order)
     used = compose.compose_from(body, known_here)
     library = compose.compose(body, type_name)

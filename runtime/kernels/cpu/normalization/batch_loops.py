@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cpu.reduction.statistics import squared_distances
 from torchgen_out._runtime.kernels.typed import typed_sum
 
 BLOCK = 1024  # elements of a row summed in the element type: 16 in each lane of a vector
@@ -251,3 +250,13 @@ def combine_row(out, grad, x, b, c, scale, slope, shift):
     """out[b, c] = scale * grad[b, c] + slope * x[b, c] + shift."""
     for i in range(x.shape[2]):
         out[b, c, i] = scale * grad[b, c, i] + (slope * x[b, c, i] + shift)
+
+
+@typed_sum
+def squared_distances(row, center):
+    """The sum of squared distances from `center`, in float64."""
+    total = 0.0
+    for i in range(row.size):
+        distance = row[i] - center
+        total += distance * distance
+    return total

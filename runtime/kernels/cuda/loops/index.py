@@ -21,6 +21,7 @@ from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
     IndexProgram,
     Launch,
+    Order,
     TensorForm,
 )
 from torchgen_out._runtime.kernels.cuda.compiling import typed
@@ -82,6 +83,15 @@ class _Loops(NamedTuple):
     strides: dict[str, list[int]]
 
 
+def _in_order(queue: ProductQueue, array: Array, order: Order) -> Array:
+    """The array, dense in an order of its dims."""
+    sizes, strides = (
+        tuple([each[dim] for dim in order.dims]) for each in (array.sizes, array.strides)
+    )
+    dense = contiguous(queue, array.at(0, sizes, strides))
+    return dense.at(0, tuple(array.sizes), order.strides_of(array.sizes))
+
+
 class _Call:
     """One call of a program."""
 
@@ -97,10 +107,10 @@ class _Call:
         for name, wanted in program.converted(results, given).items():
             given[name] = converted(queue, given[name], wanted)
         seen = program.seen(results, given)
-        if seen is None:
-            given |= {name: contiguous(queue, given[name]) for name in program.inputs}
+        if isinstance(seen, dict):
+            given |= {name: _in_order(queue, given[name], order) for name, order in seen.items()}
             seen = program.seen(results, given)
-        assert seen is not None
+        assert not isinstance(seen, dict)
         views, self.given = seen
         self.wanted = program.wanted(given)
         self.has_mask = OUTPUT_MASK in given
@@ -114,7 +124,8 @@ class _Call:
         sizes = {name: views.get(name, array).sizes for name, array in operands.items()}
         self.extents, self.batch = program.measured(sizes, self.given)
         self.forms = {**program.inputs, **program.results, **program.on_device_temporaries}
-        self.compute = self._compute_type({**results, **operands})
+        known = {**operands, **results} if program.gives_parts else {**results, **operands}
+        self.compute = self._compute_type(known)
         self.arrays = dict(operands)
         kept = _in_opmath(program)
         for name, array in results.items():

@@ -31,6 +31,7 @@ from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
     store,
 )
 from torchgen_out._runtime.kernels.cuda.loops.scan_text import shared_rows
+from torchgen_out._runtime.kernels.vecmath import complex_source
 
 PLACES = '''\
 def quotient(place, size):
@@ -83,7 +84,7 @@ def joined_larger(v):
     bits = LANES // 2
     while bits > 0:
         other = shuffled_across(v, bits)
-        v = other if (other > v) | (other != other) else v
+        v = larger(v, other)
         bits = bits // 2
     return v
 
@@ -93,7 +94,7 @@ def joined_smaller(v):
     bits = LANES // 2
     while bits > 0:
         other = shuffled_across(v, bits)
-        v = other if (other < v) | (other != other) else v
+        v = smaller(v, other)
         bits = bits // 2
     return v
 
@@ -254,8 +255,10 @@ def _functions(form: Form) -> str:
     if kept:
         tree = _Conversions(kept).visit(ast.parse(own))
         own = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    own = complex_source.adapt(own, form.compute.name)
     parts = [
         _arithmetic() + PLACES + row_start_text(form.dims),
+        places.COMPLEX_ORDER if form.compute.is_complex else "",
         *(_conversion(name, each, form.compute) for name, each in kept.items()),
         own,
     ]

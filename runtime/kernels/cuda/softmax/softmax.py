@@ -1,4 +1,4 @@
-"""logsumexp, and the gradient of softmax for attention.
+"""logsumexp and the gradient of softmax for attention.
 
 16-bit floats are computed in float32 and rounded once, at the end.
 """
@@ -39,8 +39,7 @@ def logsumexp(queue: Queue, out: Array, self: Array, dim: Any, keepdim: bool) ->
     """Write log(sum of exp(x)) over the dims of `dim`."""
     x, folded = folded_around(queue, self, dim)
     rows = folded.outer * folded.inner
-    kernel = logsumexp_complex_rows if self.dtype.is_complex else logsumexp_rows
-    run_rows(queue, kernel, rows, group_for(queue, folded), out, x, rows, *folded[1:])
+    run_rows(queue, logsumexp_rows, rows, group_for(queue, folded), out, x, rows, *folded[1:])
 
 
 @device_kernel("X* X* X*", "I I I")
@@ -87,35 +86,6 @@ def logsumexp_rows(out, x, rows, count, inner):
         top = greatest_of_group(top, shared)
         if abs(top) == T(np.inf):
             top = T(0)
-        # 2. The sum of exponentials.
-        total = T(0)
-        j = lane
-        while j < count:
-            total = T(total + exp(T(load_X(x[base + j * inner]) - top)))
-            j = I(j + GROUP)
-        total = sum_of_group(total, shared)
-        if lane == 0:
-            out[row] = store_X(T(log(total) + top))
-        row = I(row + row_step())
-
-
-@device_kernel("X* X*", "I I I")
-def logsumexp_complex_rows(out, x, rows, count, inner):
-    """The same of complex numbers; the greatest real part is subtracted. Every lane finds it."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    row = first_row()
-    while row < rows:
-        base = place_of_row(row, count, inner)
-        # 1. The greatest real part.
-        top = R(-np.inf)
-        j = I(0)
-        while j < count:
-            value = load_X(x[base + j * inner]).real
-            top = value if (value > top) | (value != value) else top
-            j = I(j + 1)
-        if not abs(top) < np.inf:
-            top = R(0)
         # 2. The sum of exponentials.
         total = T(0)
         j = lane
