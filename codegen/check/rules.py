@@ -6,7 +6,7 @@ are asked of the model's `places`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from ..errors import Diagnostic, Related, SourceLocation
 from ..model.derivative import Derivative
-from ..model.operator import Operator
+from ..model.operator import Index, Operator
 from ..model.program import Program
 from ..model.signature import Signature, schema_signature
 
@@ -137,19 +137,34 @@ def _register(rules: dict[str, R], code: str, rule: R) -> R:
 
 
 def run_rules(context: Context) -> list[Diagnostic]:
-    """Run every rule on everything it is about."""
+    """Run every rule on everything it is about.
+
+    What is wrong with an entry is not told again of its adjoints, which stand at its place.
+    """
     found: list[Diagnostic] = []
     for code, operator_rule_ in OPERATOR_RULES.items():
         for operator in context.program.operators:
-            found += _diagnostics(code, operator_rule_(operator, context))
+            told = _diagnostics(code, operator_rule_(operator, context))
+            found += _news(told, operator, found)
     for derivative in context.program.derivatives:
         operator_ = context.program.operator(derivative.operator)
         assert operator_ is not None  # parse drops derivatives of unknown operators
         for code, derivative_rule_ in DERIVATIVE_RULES.items():
-            found += _diagnostics(code, derivative_rule_(derivative, operator_, context))
+            told = _diagnostics(code, derivative_rule_(derivative, operator_, context))
+            found += _news(told, operator_, found)
     for code, program_rule_ in PROGRAM_RULES.items():
         found += _diagnostics(code, program_rule_(context))
     return found
+
+
+def _news(
+    told: Iterable[Diagnostic], operator: Operator, found: Sequence[Diagnostic]
+) -> Iterable[Diagnostic]:
+    """The diagnostics of an operator; of an adjoint, those of which there is none at its place."""
+    if not isinstance(operator.kind, Index) or not operator.kind.is_derived:
+        return told
+    known = {(each.code, each.where) for each in found}
+    return [each for each in told if (each.code, each.where) not in known]
 
 
 def _diagnostics(code: str, problems: Iterator[Problem]) -> Iterator[Diagnostic]:

@@ -52,5 +52,6 @@ def _headed(file: File, program: Program) -> File:
     """The file of another package: its head says what that was made from, and how."""
     made_from = " and ".join(program.sources)
     text = file.text.replace("native_functions.yaml and derivatives.yaml", made_from, 1)
-    command = f"`python -m {library.PACKAGE}.codegen {program.options}`"
+    options = program.options.replace(" --", "\n#     --")
+    command = f"`python -m {library.PACKAGE}.codegen {options}`"
     return File(file.path, text.replace("`python -m codegen`", command, 1))

@@ -20,26 +20,46 @@ from ..model.place import (
     Size,
     spelled,
 )
+from .breaking import WIDTH
 from .flow import tuple_of
 
 CHECKED_ELSEWHERE = ("least", "greatest", *LOOKED_AT)
 """Functions of places that are defined for all, or are looked at where they are read."""
 
 
-def text(operator: Operator, program: IndexProgram, name: str) -> str:
-    """The function from sizes and whole numbers to extents."""
-    return "\n".join(_lines(operator, program, name)) + "\n"
+def measure(operator: Operator, program: IndexProgram, name: str) -> tuple[str, str]:
+    """What tells extents from sizes and whole numbers, and the function of which that is the name.
 
-
-def _lines(operator: Operator, program: IndexProgram, name: str) -> Iterator[str]:
+    Where nothing is checked, and no extent follows from another, it is an expression by itself.
+    """
     parameters = [*(each.name for each in program.inputs), *program.integers]
+    taken = ", ".join(map(python_name, parameters))
     known = {index: f"n_{index}" for index in program.extent}
-    yield f"def {name}({', '.join(map(python_name, parameters))}):"
-    yield f'    """The extents of {", ".join(program.extent) or "no index"}; sizes must agree."""'
+    checks = list(_checks(operator, program, known))
+    values = [_unwrapped(extent) for _, extent in program.extents]
+    expression = f"lambda {taken}: {tuple_of(values)}"
+    places = [extent for _, extent in program.extents]
+    follows = any(isinstance(atom, Index) for place in places for atom in place.atoms)
+    divides = any(isinstance(atom, Function) for place in places for atom in place.atoms)
+    has_room = len(f"    measure={expression},") <= WIDTH
+    if not (checks or follows or divides) and has_room:
+        return expression, ""
     called = operator.base_name
-    for index, extent in program.extents:
-        yield from (f"    {line}" for line in _defined(extent, called) if program.text)
-        yield f"    {known[index]} = {_unwrapped(extent)}"
+    lines = [
+        f"def {name}({taken}):",
+        f'    """The extents of {", ".join(program.extent) or "no index"}; sizes must agree."""',
+    ]
+    for (index, extent), value in zip(program.extents, values, strict=True):
+        lines += [f"    {line}" for line in _defined(extent, called) if program.text]
+        lines.append(f"    {known[index]} = {value}")
+    extents = list(known.values())
+    result = ", ".join(extents) if len(extents) > 1 else tuple_of(extents)
+    return name, "\n".join([*lines, *checks, f"    return {result}"]) + "\n"
+
+
+def _checks(operator: Operator, program: IndexProgram, known: dict[str, str]) -> Iterator[str]:
+    """The lines that refuse sizes."""
+    called = operator.base_name
     for each in program.requirements:
         what = f"{each.extent}".replace('"', "'")
         call = f'"{called}", "{each.index}", {known[each.index]}, "{what}", {_whole(each.extent)}'
@@ -49,12 +69,6 @@ def _lines(operator: Operator, program: IndexProgram, name: str) -> Iterator[str
     if program.text:
         yield from _all_defined(program, called, known)
         yield from _inside(program, called, known)
-    extents = list(known.values())
-    yield (
-        f"    return {', '.join(extents)}"
-        if len(extents) > 1
-        else f"    return {tuple_of(extents)}"
-    )
 
 
 def _never_empty(program: IndexProgram) -> Iterator[str]:

@@ -67,6 +67,7 @@ def program_text(
     devices = tuple(_on_device(on_device, name, exact, has_mask)) if on_device else ()
     launches = own + devices
     tensors = program.tensors
+    measured, measure = index_extents.measure(operator, program, f"{name}_extents")
     fields = (
         ("arguments", translate.names_tuple(a.name for a in operator.arguments)),
         ("inputs", _forms(program.inputs, program)),
@@ -75,7 +76,7 @@ def program_text(
         *_temporaries("on_device_temporaries", on_device),
         ("integers", translate.names_tuple(program.integers)),
         ("indices", translate.names_tuple(program.extent)),
-        ("measure", f"{name}_extents"),
+        ("measure", measured),
         *([("dims", _dims(launches))] if _dims(launches) else []),
         *([("moves", "True")] if program.moves else []),
         *([("divides", "True")] if program.divides else []),
@@ -86,7 +87,7 @@ def program_text(
         *([("begins", _begins(program))] if _begins(program) else []),
         *further.items(),
     )
-    functions = *_functions(launches), index_extents.text(operator, program, f"{name}_extents")
+    functions = (*_functions(launches), *([measure] if measure else []))
     lines = tuple(line for field in fields for line in _flowed([field], INDENT))
     parts = tuple(_flowed(_launch(each), 3 * INDENT) for each in own)
     further_parts = tuple(_flowed(_device_launch(each), 3 * INDENT) for each in devices)

@@ -14,6 +14,7 @@ from .tokens import Group, Node, Word, flat, members, parse
 
 _LITERAL = re.compile(r'(\s*)("(?:[^"\\]|\\.)*")(,?)')
 _PREFIX = re.compile(r"(?:return|if|elif|raise|yield|assert) |(?:[\w.]+(?:, [\w.]+)*,? = )+")
+_ELEMENT = re.compile(r"[\w.]+\[[^=]*\] = ")
 _NOTABLE = re.compile(
     rf'^.{{{WIDTH + 1},}}$|^ *(?:return|if|elif) \([^\n]*[^,\n]\):?$|"""', re.MULTILINE
 )
@@ -120,21 +121,44 @@ def _fit_statement(code: str, indent: int, comment: str) -> list[str]:
     suffix = cause[0] if cause else suffix
     match = _PREFIX.match(text)
     prefix = match[0] if match else ""
+    target = _ELEMENT.match(text)
+    if not match and target:
+        prefix = target[0]
+    targets: list[str] = []
+    if re.search(r"[],].* = $", prefix) and not fits(f"{pad}{prefix}("):
+        *targets, last = _fit_target(prefix[: -len(" = ")], indent)
+        text, prefix = f"{last.strip()} = {text[len(prefix) :]}", f"{last.strip()} = "
+    return [*targets, *_fit_value(text, prefix, suffix, indent, comment)]
+
+
+def _fit_target(target: str, indent: int) -> list[str]:
+    """The lines of several targets, or of an element."""
+    pad, inner = " " * indent, " " * (indent + INDENT)
+    nodes = parse(target)
+    if isinstance(nodes[-1], Group):
+        return expand(nodes, indent, pad, "") or [pad + target]
+    return [f"{pad}(", *(f"{inner}{each}," for each in target.split(", ")), f"{pad})"]
+
+
+def _fit_value(text: str, prefix: str, suffix: str, indent: int, comment: str) -> list[str]:
+    """Break what stands behind `prefix`."""
+    pad = " " * indent
     nodes = _bare(parse(text[len(prefix) : len(text) - len(suffix)]))
     line = pad + prefix + flat(nodes) + suffix
     if fits(line):
         return [line + comment]
-    lines = expand(nodes, indent, pad + prefix, suffix) if _may_stay_open(nodes) else None
+    parts = members(nodes)
+    may_stay_open = len(parts) == 1 and _may_stay_open(nodes)
+    lines = expand(nodes, indent, pad + prefix, suffix) if may_stay_open else None
     is_single = level_of(nodes) is None
     fits_in_parentheses = fits(pad + " " * INDENT + flat(nodes))
     may_be_long = is_single and not fits_in_parentheses
-    if lines and (may_be_long or all(map(fits, lines))):
-        return [lines[0] + comment, *lines[1:]]
-    if may_be_long:
-        return [line + comment]
-    parts = members(nodes)
     deeper, comma = indent + INDENT, "," if len(parts) > 1 else ""
     inner = [line for part in parts for line in place(part, deeper, " " * deeper, comma)]
+    if lines and (all(map(fits, lines)) or (may_be_long and not all(map(fits, inner)))):
+        return [lines[0] + comment, *lines[1:]]
+    if may_be_long and not all(map(fits, inner)):
+        return [line + comment]
     return [f"{pad}{prefix}({comment}", *inner, f"{pad}){suffix}"]
 
 
@@ -159,5 +183,5 @@ def _may_stay_open(nodes: list[Node]) -> bool:
     level, count = found
     if 0 < level < _COMPARISON:  # `and` and `or` count together
         count = sum(isinstance(n, Word) and n.text in ("and", "or") for n in nodes)
-    ends_in_brackets = isinstance(last, Group) and bool(last.items)
+    ends_in_brackets = isinstance(last, Group) and bool(last.items) and last.opening != "["
     return count == 1 and (ends_in_brackets or isinstance(first, Group))

@@ -449,7 +449,7 @@ class FoldWriter(LoopWriter):
         self.indent(f"for {name} in range(begin, end):")
         self.put(f"at = U({name} - begin)")
         for block, total in totals.items():
-            self.put(f"{total}[at] = {total}[at] + WIDE({block}[at])")
+            self.put(f"{total}[at] += WIDE({block}[at])")
             self.put(f"{block}[at] = T(0)")
         writer.depth -= 1
         self.put("kept = 0")

@@ -15,6 +15,7 @@ from ..model.index import Access, Outside, Source, Statement, Test, Type, select
 from ..model.loops import Nest
 from ..model.place import Element, Function, Index, Place
 from .sizes import size_of
+from .tidy_texts import bare
 from .writer import Writer, own_places, python_name
 
 
@@ -89,7 +90,8 @@ class Loads:
                 text, word = self.test(source), "test"
             case _:
                 text = writer.place(source)
-                text, word = f"np.int64({text})" if self.is_whole else f"T({text})", "place"
+                kind = "np.int64" if self.is_whole else "T"
+                text, word = f"{kind}({bare(text)})", "place"
         variable = writer.fresh(f"{word}_value")
         self.put(f"{variable} = {text}")
         self.values[source] = variable

@@ -14,6 +14,7 @@ from .edges import Edges, edges_of
 from .loads import Loads
 from .rewrite import map_places
 from .sizes import size_of
+from .tidy_texts import bare
 from .writer import python_name
 
 HEAVY = 36 + 12
@@ -224,7 +225,7 @@ class LoopWriter(Loads):
                 depth = writer.depth
                 element = f"{block}[U({python_name(loop.index)} - begin)]"
                 self.loop(loop, "begin", "end")
-                text = f"T({writer.place(place)})"
+                text = f"T({bare(writer.place(place))})"
                 if isinstance(source, Test):
                     text = self.test(source)
                 self.put(f"{element} = {text}")

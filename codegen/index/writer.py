@@ -18,6 +18,7 @@ from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, 
 from .rewrite import fresh
 from .sizes import Sizes
 from .text import statement_text
+from .tidy_texts import bare, tidied
 
 _RESERVED = frozenset(
     (
@@ -34,6 +35,8 @@ _RESERVED = frozenset(
         *("first", "final", "edge", "is_whole", "is_better", "first_inside", "end_inside"),
         *("mode", "LOOK", "WRITE", "ALONG", "outside", "is_apart", "is_along"),
         *("item_start", "item_stop", "range_start", "range_stop"),
+        *("agree", "apart", "holds", "nonzero", "some", "within", "np"),
+        *("l", "O"),  # which are taken for 1 and 0
         *dir(builtins),
     )
 )
@@ -208,6 +211,9 @@ class Writer(ABC):
     def put(self, line: str) -> None:
         """Add a line; one that is too long gets brackets, inside which it may be broken."""
         target, equals, value = line.partition(" = ")
+        if equals:
+            value = bare(value)
+            line = f"{target} = {value}"
         room = LINE_LENGTH - 4 * self.depth
         has_room = not value.isidentifier() or len(f"{target} = (") <= room
         if equals and len(line) > room and has_room and not _is_call(value):
@@ -252,7 +258,7 @@ class Writer(ABC):
                 f"def {self.name}({', '.join(parameters)}):",
                 *_docstring([statement_text(each) for each in statements]),
                 *(["    fine = True"] if self.checks else []),
-                *self.lines,
+                *tidied(self.lines),
                 *self.closing(),
             ]
         )
@@ -496,7 +502,7 @@ def _is_call(text: str) -> bool:
     for number, each in enumerate(rest):
         depth += (each in "([") - (each in ")]")
         if not depth:
-            return name.isidentifier() and number == len(rest) - 1
+            return name.replace(".", "_").isidentifier() and number == len(rest) - 1
     return False
 
 

@@ -42,6 +42,13 @@ STATEMENTS = [
     f"return ({LONG} + 1)",
     f"if ({LONG} or other):\n        pass",
     f"return {LONG}[{LONG}_2 : {LONG}_3 + {LONG}_4].method({LONG}_5)",
+    f"{LONG}, {LONG}_2, {LONG}_3, {LONG}_4, other = module.function({LONG}, {LONG}_2)",
+    f"{LONG}, {LONG}_2 = modules.{LONG}_function_of_a_long_name({LONG}, {LONG}_2, {LONG}_3)",
+    f"{LONG}[U(begin + {LONG}_2 * stride)] = {LONG}_3[U({LONG}_4 - {LONG}_5)]",
+    f"{LONG}[U(begin + {LONG}_2 * stride)] = {LONG}_3 + {LONG}_4[U(i - begin)]",
+    f"{LONG}[U({LONG}_2 + {LONG}_3 * {LONG}_4)] = T({LONG}_5[U(i)] + WIDE({LONG}_6))",
+    f"{LONG}[U(i)] = np.int64({LONG}_2 + I({LONG}_3 * stride) + {LONG}_4)",
+    f"return ({LONG}, i), ({LONG}_2, i), ({LONG}_3, j), ({LONG}_4, {LONG}_5)",
 ]
 
 

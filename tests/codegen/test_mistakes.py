@@ -157,3 +157,20 @@ def test_every_rule_has_a_mistake():
     codes = {code for table in tables for code in table}
     tested = {mistake.code for mistake in MISTAKES}
     assert sorted(codes - tested) == ["E324", "E505", "E506"]  # which need files, or a base
+
+
+def test_adjoints_do_not_repeat_what_is_wrong_with_an_entry(tmp_path):
+    """An operator and its adjoints of two orders stand at one place, and have one mistake."""
+    entry = (
+        "- func: doubled(Tensor x) -> Tensor\n"
+        "  variants: function\n"
+        "  dtypes: real_numeric\n"
+        '  index: "out[i] = sqrt(x[i])"\n'
+        '  samples: [{x: "randn(4)"}]\n'
+        "  doc: Double.\n\n"
+        "- func: mm("
+    )
+    derivative = "- name: doubled(Tensor x) -> Tensor\n  x: auto\n"
+    functions = FUNCTIONS.replace("- func: mm(", entry, 1)
+    error = errors_of(tmp_path, functions, f"{DERIVATIVES.rstrip()}\n\n{derivative}")
+    assert [each.code for each in error.diagnostics] == ["E339"]

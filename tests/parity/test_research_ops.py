@@ -10,6 +10,7 @@ import pytest
 
 import torchgen_out as ours
 from tests.research_package import generated, module_of
+from tests.ruff import accept
 from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
 
 torch = pytest.importorskip("torch")
@@ -89,3 +90,7 @@ def test_draws_are_even(ops: Any) -> None:
     x, bias = ours.full((400, 500), 9.0), ours.zeros(500)
     dropped = ops.bias_gelu_dropout_residual(x, bias, ours.zeros(400, 500), 0.3).numpy()
     assert abs((dropped == 0).mean() - 0.3) < 0.01
+
+
+def test_formatters_leave_the_package_as_it_is(ops: Any) -> None:
+    accept(ops)

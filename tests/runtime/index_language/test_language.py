@@ -20,6 +20,7 @@ import pytest
 
 import torchgen_out as torch
 from tests.research_package import generated
+from tests.ruff import accept
 from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
 
 F64 = torch.float64
@@ -335,3 +336,7 @@ def test_texts_of_kernels_name_what_is_there(ops: Any) -> None:
         and not hasattr(builtins, instruction.argval)
     }
     assert len(functions) > 50 and not missing
+
+
+def test_formatters_leave_the_package_as_it_is(ops: Any) -> None:
+    accept(ops)

@@ -11,6 +11,7 @@ import pytest
 
 import torchgen_out as torch
 from tests.research_package import generated
+from tests.ruff import accept
 from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
 
 
@@ -151,3 +152,7 @@ def test_loops_are_cut_where_elements_are_outside(ops: Any, widths: tuple[int, i
         wanted = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
         assert gradcheck(ops.mirrored, (wanted, left, right))
         assert gradgradcheck(ops.mirrored, (wanted, left, right))
+
+
+def test_formatters_leave_the_package_as_it_is(ops: Any) -> None:
+    accept(ops)

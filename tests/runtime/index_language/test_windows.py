@@ -11,6 +11,7 @@ import pytest
 
 import torchgen_out as torch
 from tests.research_package import generated
+from tests.ruff import accept
 
 WEIGHED = [
     ((2, 40, 37), (3, 3, 1, 1, 1)),
@@ -84,3 +85,7 @@ def test_the_largest_of_a_window_is_told_as_the_text_says(ops: Any, sizes: Any) 
     np.testing.assert_array_equal(column.numpy(), x.argmax(-2))
     below = x[..., 1:, :].reshape(*sizes[:-2], -1).argmax(-1) + sizes[-1]
     np.testing.assert_array_equal(first.numpy(), below)
+
+
+def test_formatters_leave_the_package_as_it_is(ops: Any) -> None:
+    accept(ops)

@@ -171,13 +171,6 @@ def _avg_pool1d_device_0(
         out[U(out_p + I(x * out_s0))] = out_here
 
 
-def _avg_pool1d_extents(self, kernel_size, stride, padding, windows, border):
-    """The extents of x, j; sizes must agree."""
-    n_x = windows
-    n_j = kernel_size
-    return n_x, n_j
-
-
 program = IndexProgram(
     "_avg_pool1d",
     arguments=("self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad"),
@@ -185,7 +178,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("x",))},
     integers=("kernel_size", "stride", "padding", "windows", "border"),
     indices=("x", "j"),
-    measure=_avg_pool1d_extents,
+    measure=lambda self, kernel_size, stride, padding, windows, border: (windows, kernel_size),
     dims=(("self", -1),),
     divides=True,
     geometry=pooling_geometry.average1d,

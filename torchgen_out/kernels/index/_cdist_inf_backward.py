@@ -65,7 +65,7 @@ def _cdist_inf_backward_0(
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
-                            grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
+                            grad_x1_totals[at] += WIDE(grad_x1_block[at])
                             grad_x1_block[at] = T(0)
                         kept = 0
                     kept = kept + 4
@@ -119,7 +119,7 @@ def _cdist_inf_backward_0(
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
-                            grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
+                            grad_x2_totals[at] += WIDE(grad_x2_block[at])
                             grad_x2_block[at] = T(0)
                         kept = 0
                     kept = kept + 4

@@ -40,7 +40,7 @@ def _cdist_one_backward_0(
             if kept == RUN:
                 for k in range(begin, end):
                     at = U(k - begin)
-                    grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
+                    grad_x1_totals[at] += WIDE(grad_x1_block[at])
                     grad_x1_block[at] = T(0)
                 kept = 0
             kept = kept + 4
@@ -111,7 +111,7 @@ def _cdist_one_backward_1(
             if kept == RUN:
                 for k in range(begin, end):
                     at = U(k - begin)
-                    grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
+                    grad_x2_totals[at] += WIDE(grad_x2_block[at])
                     grad_x2_block[at] = T(0)
                 kept = 0
             kept = kept + 4

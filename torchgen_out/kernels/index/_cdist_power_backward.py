@@ -78,7 +78,7 @@ def _cdist_power_backward_0(
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
-                            grad_x1_totals[at] = grad_x1_totals[at] + WIDE(grad_x1_block[at])
+                            grad_x1_totals[at] += WIDE(grad_x1_block[at])
                             grad_x1_block[at] = T(0)
                         kept = 0
                     kept = kept + 1
@@ -113,7 +113,7 @@ def _cdist_power_backward_0(
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
-                            grad_x2_totals[at] = grad_x2_totals[at] + WIDE(grad_x2_block[at])
+                            grad_x2_totals[at] += WIDE(grad_x2_block[at])
                             grad_x2_block[at] = T(0)
                         kept = 0
                     kept = kept + 4

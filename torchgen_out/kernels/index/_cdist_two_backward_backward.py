@@ -128,7 +128,7 @@ def _cdist_two_backward_backward_0(
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
-                            grad_x12_totals[at] = grad_x12_totals[at] + WIDE(grad_x12_block[at])
+                            grad_x12_totals[at] += WIDE(grad_x12_block[at])
                             grad_x12_block[at] = T(0)
                         kept = 0
                     kept = kept + 4
@@ -193,7 +193,7 @@ def _cdist_two_backward_backward_0(
                     if kept == RUN:
                         for k in range(begin, end):
                             at = U(k - begin)
-                            grad_x22_totals[at] = grad_x22_totals[at] + WIDE(grad_x22_block[at])
+                            grad_x22_totals[at] += WIDE(grad_x22_block[at])
                             grad_x22_block[at] = T(0)
                         kept = 0
                     kept = kept + 4

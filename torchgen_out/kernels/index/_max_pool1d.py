@@ -178,13 +178,6 @@ def _max_pool1d_device_0(
         out[U(out_p + I(x * out_s0))] = out_here
 
 
-def _max_pool1d_extents(self, kernel_size, stride, padding, dilation, windows):
-    """The extents of x, j; sizes must agree."""
-    n_x = windows
-    n_j = kernel_size
-    return n_x, n_j
-
-
 program = IndexProgram(
     "_max_pool1d",
     arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
@@ -192,7 +185,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("x",))},
     integers=("kernel_size", "stride", "padding", "dilation", "windows"),
     indices=("x", "j"),
-    measure=_max_pool1d_extents,
+    measure=lambda self, kernel_size, stride, padding, dilation, windows: (windows, kernel_size),
     dims=(("self", -1),),
     compares=True,
     geometry=pooling_geometry.greatest1d,

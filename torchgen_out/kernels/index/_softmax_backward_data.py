@@ -102,7 +102,7 @@ def _softmax_backward_data_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    total_totals[at] = total_totals[at] + WIDE(total[at])
+                    total_totals[at] += WIDE(total[at])
                     total[at] = T(0)
                 kept = 0
             kept = kept + 4

@@ -43,12 +43,6 @@ def cummax_single_0(
     return True
 
 
-def cummax_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "cummax_single",
     arguments=("self", "dim"),
@@ -56,7 +50,7 @@ single = IndexProgram(
     results={"values": TensorForm(True, ("j",)), "indices": TensorForm(True, ("j",), "int")},
     integers=(),
     indices=("j",),
-    measure=cummax_single_extents,
+    measure=lambda self: (self[-1],),
     compares=True,
     launches=(
         Launch(
@@ -161,13 +155,6 @@ def cummax_device_0_joined(a0, a1, b0, b1):
     return t1, b1 if b0 == t1 or t0 else a1
 
 
-def cummax_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "cummax",
     arguments=("self", "dim"),
@@ -177,7 +164,7 @@ program = IndexProgram(
     },
     integers=(),
     indices=("j", "i"),
-    measure=cummax_extents,
+    measure=lambda self: (self[-2], self[-1]),
     compares=True,
     geometry=scan_geometry.cummaxmin,
     single=single,

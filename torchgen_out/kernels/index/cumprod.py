@@ -31,12 +31,6 @@ def cumprod_single_0(
     return True
 
 
-def cumprod_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "cumprod_single",
     arguments=("self", "dim", "dtype"),
@@ -44,7 +38,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ("j",))},
     integers=(),
     indices=("j",),
-    measure=cumprod_single_extents,
+    measure=lambda self: (self[-1],),
     launches=(
         Launch(
             function=cumprod_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
@@ -115,13 +109,6 @@ def cumprod_device_0_joined(a0, b0):
     return a0 * b0
 
 
-def cumprod_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "cumprod",
     arguments=("self", "dim", "dtype"),
@@ -129,7 +116,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("j", "i"))},
     integers=(),
     indices=("j", "i"),
-    measure=cumprod_extents,
+    measure=lambda self: (self[-2], self[-1]),
     geometry=scan_geometry.cumulative,
     single=single,
     launches=(

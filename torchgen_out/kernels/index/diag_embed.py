@@ -48,14 +48,6 @@ def diag_embed_device_0(
             out[U(out_p + I(to_i_place * out_s0) + I(to_j_place * out_s1))] = self_value
 
 
-def diag_embed_extents(self, side, top, left):
-    """The extents of i, j, k; sizes must agree."""
-    n_i = side
-    n_j = side
-    n_k = self[-1]
-    return n_i, n_j, n_k
-
-
 program = IndexProgram(
     "diag_embed",
     arguments=("self", "offset", "dim1", "dim2"),
@@ -63,7 +55,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("i", "j"))},
     integers=("side", "top", "left"),
     indices=("i", "j", "k"),
-    measure=diag_embed_extents,
+    measure=lambda self, side, top, left: (side, side, self[-1]),
     moves=True,
     geometry=copy_geometry.diag_embed,
     launches=(

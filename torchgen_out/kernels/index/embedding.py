@@ -47,12 +47,6 @@ def embedding_device_0(
     out[U(out_p + I(d * out_s0))] = out_here
 
 
-def embedding_extents(weight, indices):
-    """The extents of d; sizes must agree."""
-    n_d = weight[-1]
-    return (n_d,)
-
-
 program = IndexProgram(
     "embedding",
     arguments=("weight", "indices", "padding_idx", "scale_grad_by_freq", "sparse"),
@@ -60,7 +54,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("d",))},
     integers=(),
     indices=("d",),
-    measure=embedding_extents,
+    measure=lambda weight, indices: (weight[-1],),
     dims=(("weight", -2),),
     moves=True,
     launches=(

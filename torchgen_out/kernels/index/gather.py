@@ -31,12 +31,6 @@ def gather_single_0(
     return True
 
 
-def gather_single_extents(self, index):
-    """The extents of j; sizes must agree."""
-    n_j = index[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "gather_single",
     arguments=("self", "dim", "index", "sparse_grad"),
@@ -44,7 +38,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ("j",))},
     integers=(),
     indices=("j",),
-    measure=gather_single_extents,
+    measure=lambda self, index: (index[-1],),
     dims=(("self", -1),),
     moves=True,
     launches=(

@@ -31,12 +31,6 @@ def index_select_single_0(
     return True
 
 
-def index_select_single_extents(self, index):
-    """The extents of j; sizes must agree."""
-    n_j = index[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "index_select_single",
     arguments=("self", "dim", "index"),
@@ -44,7 +38,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ("j",))},
     integers=(),
     indices=("j",),
-    measure=index_select_single_extents,
+    measure=lambda self, index: (index[-1],),
     dims=(("self", -1),),
     moves=True,
     launches=(
@@ -98,13 +92,6 @@ def index_select_device_0(
     out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_here
 
 
-def index_select_extents(self, index):
-    """The extents of i, j; sizes must agree."""
-    n_i = self[-1]
-    n_j = index[-1]
-    return n_i, n_j
-
-
 program = IndexProgram(
     "index_select",
     arguments=("self", "dim", "index"),
@@ -112,7 +99,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("j", "i"))},
     integers=(),
     indices=("i", "j"),
-    measure=index_select_extents,
+    measure=lambda self, index: (self[-1], index[-1]),
     dims=(("self", -2),),
     moves=True,
     geometry=indexing_geometry.index_select,

@@ -61,12 +61,6 @@ def log_softmax_int_single_0(
     return True
 
 
-def log_softmax_int_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "log_softmax_int_single",
     arguments=("self", "dim", "dtype"),
@@ -74,7 +68,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ("j",))},
     integers=(),
     indices=("j",),
-    measure=log_softmax_int_single_extents,
+    measure=lambda self: (self[-1],),
     launches=(
         Launch(
             function=log_softmax_int_single_0, arrays=("self", "out"), writes=("out",),
@@ -133,7 +127,7 @@ def log_softmax_int_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    logarithm_sum_totals[at] = logarithm_sum_totals[at] + WIDE(logarithm_sum[at])
+                    logarithm_sum_totals[at] += WIDE(logarithm_sum[at])
                     logarithm_sum[at] = T(0)
                 kept = 0
             kept = kept + 4
@@ -204,13 +198,6 @@ def log_softmax_int_device_0(
         out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
 
 
-def log_softmax_int_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "log_softmax_int",
     arguments=("self", "dim", "dtype"),
@@ -218,7 +205,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("j", "i"))},
     integers=(),
     indices=("j", "i"),
-    measure=log_softmax_int_extents,
+    measure=lambda self: (self[-2], self[-1]),
     geometry=softmax_geometry.softmax,
     single=single,
     launches=(

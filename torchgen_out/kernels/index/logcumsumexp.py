@@ -42,12 +42,6 @@ def logcumsumexp_single_0(
     return True
 
 
-def logcumsumexp_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "logcumsumexp_single",
     arguments=("self", "dim"),
@@ -55,7 +49,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ("j",))},
     integers=(),
     indices=("j",),
-    measure=logcumsumexp_single_extents,
+    measure=lambda self: (self[-1],),
     is_wide=True,
     launches=(
         Launch(
@@ -150,13 +144,6 @@ def logcumsumexp_device_0_joined(a0, b0):
     return a0 if a0 == b0 and isinf(a0) else t1
 
 
-def logcumsumexp_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "logcumsumexp",
     arguments=("self", "dim"),
@@ -164,7 +151,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("j", "i"))},
     integers=(),
     indices=("j", "i"),
-    measure=logcumsumexp_extents,
+    measure=lambda self: (self[-2], self[-1]),
     is_wide=True,
     costly=True,
     geometry=scan_geometry.cumulative,

@@ -58,12 +58,6 @@ def logsumexp_single_0(
     return True
 
 
-def logsumexp_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "logsumexp_single",
     arguments=("self", "dim", "keepdim"),
@@ -71,7 +65,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ())},
     integers=(),
     indices=("j",),
-    measure=logsumexp_single_extents,
+    measure=lambda self: (self[-1],),
     launches=(
         Launch(
             function=logsumexp_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
@@ -132,7 +126,7 @@ def logsumexp_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    out_sum_totals[at] = out_sum_totals[at] + WIDE(out_sum[at])
+                    out_sum_totals[at] += WIDE(out_sum[at])
                     out_sum[at] = T(0)
                 kept = 0
             kept = kept + 4
@@ -194,13 +188,6 @@ def logsumexp_device_0(
         out[U(out_p + I(i * out_s0))] = out_here
 
 
-def logsumexp_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "logsumexp",
     arguments=("self", "dim", "keepdim"),
@@ -208,7 +195,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("i",))},
     integers=(),
     indices=("j", "i"),
-    measure=logsumexp_extents,
+    measure=lambda self: (self[-2], self[-1]),
     geometry=reduction_geometry.logsumexp,
     single=single,
     launches=(

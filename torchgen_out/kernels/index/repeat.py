@@ -34,11 +34,6 @@ def repeat_device_0(rest, self, out, self_at, self_row, out_at, out_row, batch, 
     out[U(out_p)] = out_here
 
 
-def repeat_extents(self):
-    """The extents of no index; sizes must agree."""
-    return ()
-
-
 program = IndexProgram(
     "repeat",
     arguments=("self", "repeats"),
@@ -46,7 +41,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ())},
     integers=(),
     indices=(),
-    measure=repeat_extents,
+    measure=lambda self: (),
     moves=True,
     geometry=copy_geometry.repeat,
     launches=(

@@ -44,13 +44,6 @@ def scatter_value_single_0(
     return True
 
 
-def scatter_value_single_extents(self, index):
-    """The extents of s, j; sizes must agree."""
-    n_s = self[-1]
-    n_j = index[-1]
-    return n_s, n_j
-
-
 single = IndexProgram(
     "scatter_value_single",
     arguments=("self", "dim", "index", "value"),
@@ -58,7 +51,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ("s",))},
     integers=(),
     indices=("s", "j"),
-    measure=scatter_value_single_extents,
+    measure=lambda self, index: (self[-1], index[-1]),
     moves=True,
     begins={"out": "self"},
     launches=(

@@ -64,12 +64,6 @@ def softmax_int_single_0(
     return True
 
 
-def softmax_int_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "softmax_int_single",
     arguments=("self", "dim", "dtype"),
@@ -77,7 +71,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ("j",))},
     integers=(),
     indices=("j",),
-    measure=softmax_int_single_extents,
+    measure=lambda self: (self[-1],),
     launches=(
         Launch(
             function=softmax_int_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
@@ -137,7 +131,7 @@ def softmax_int_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    scale_sum_totals[at] = scale_sum_totals[at] + WIDE(scale_sum[at])
+                    scale_sum_totals[at] += WIDE(scale_sum[at])
                     scale_sum[at] = T(0)
                 kept = 0
             kept = kept + 1
@@ -203,13 +197,6 @@ def softmax_int_device_0(
         out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
 
 
-def softmax_int_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "softmax_int",
     arguments=("self", "dim", "dtype"),
@@ -217,7 +204,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("j", "i"))},
     integers=(),
     indices=("j", "i"),
-    measure=softmax_int_extents,
+    measure=lambda self: (self[-2], self[-1]),
     geometry=softmax_geometry.softmax,
     single=single,
     launches=(

@@ -60,12 +60,6 @@ def std_correction_single_0(
     return True
 
 
-def std_correction_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "std_correction_single",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -73,7 +67,7 @@ single = IndexProgram(
     results={"out": TensorForm(True, ())},
     integers=(),
     indices=("j",),
-    measure=std_correction_single_extents,
+    measure=lambda self: (self[-1],),
     gives_parts=True,
     is_wide=True,
     launches=(
@@ -116,7 +110,7 @@ def std_correction_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    center_sum_totals[at] = center_sum_totals[at] + WIDE(center_sum[at])
+                    center_sum_totals[at] += WIDE(center_sum[at])
                     center_sum[at] = T(0)
                 kept = 0
             kept = kept + 4
@@ -152,7 +146,7 @@ def std_correction_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    out_sum_totals[at] = out_sum_totals[at] + WIDE(out_sum[at])
+                    out_sum_totals[at] += WIDE(out_sum[at])
                     out_sum[at] = T(0)
                 kept = 0
             kept = kept + 4
@@ -217,13 +211,6 @@ def std_correction_device_0(
         out[U(out_p + I(i * out_s0))] = out_here
 
 
-def std_correction_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "std_correction",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -231,7 +218,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("i",))},
     integers=(),
     indices=("j", "i"),
-    measure=std_correction_extents,
+    measure=lambda self: (self[-2], self[-1]),
     gives_parts=True,
     is_wide=True,
     geometry=reduction_geometry.moments,

@@ -44,13 +44,6 @@ def triu_device_0(
     out[U(out_p + I(i * out_s0) + I(j * out_s1))] = out_here
 
 
-def triu_extents(self, diagonal):
-    """The extents of i, j; sizes must agree."""
-    n_i = self[-2]
-    n_j = self[-1]
-    return n_i, n_j
-
-
 program = IndexProgram(
     "triu",
     arguments=("self", "diagonal"),
@@ -58,7 +51,7 @@ program = IndexProgram(
     results={"out": TensorForm(True, ("i", "j"))},
     integers=("diagonal",),
     indices=("i", "j"),
-    measure=triu_extents,
+    measure=lambda self, diagonal: (self[-2], self[-1]),
     moves=True,
     launches=(
         Launch(

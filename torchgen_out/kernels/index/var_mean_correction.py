@@ -62,12 +62,6 @@ def var_mean_correction_single_0(
     return True
 
 
-def var_mean_correction_single_extents(self):
-    """The extents of j; sizes must agree."""
-    n_j = self[-1]
-    return (n_j,)
-
-
 single = IndexProgram(
     "var_mean_correction_single",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -75,7 +69,7 @@ single = IndexProgram(
     results={"result0": TensorForm(True, ()), "result1": TensorForm(True, ())},
     integers=(),
     indices=("j",),
-    measure=var_mean_correction_single_extents,
+    measure=lambda self: (self[-1],),
     gives_parts=True,
     is_wide=True,
     launches=(
@@ -120,7 +114,7 @@ def var_mean_correction_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    result1_sum_totals[at] = result1_sum_totals[at] + WIDE(result1_sum[at])
+                    result1_sum_totals[at] += WIDE(result1_sum[at])
                     result1_sum[at] = T(0)
                 kept = 0
             kept = kept + 4
@@ -156,7 +150,7 @@ def var_mean_correction_0(
             if kept == RUN:
                 for i in range(begin, end):
                     at = U(i - begin)
-                    result0_sum_totals[at] = result0_sum_totals[at] + WIDE(result0_sum[at])
+                    result0_sum_totals[at] += WIDE(result0_sum[at])
                     result0_sum[at] = T(0)
                 kept = 0
             kept = kept + 4
@@ -227,13 +221,6 @@ def var_mean_correction_device_0(
         result0[U(result0_p + I(i * result0_s0))] = result0_here
 
 
-def var_mean_correction_extents(self):
-    """The extents of j, i; sizes must agree."""
-    n_j = self[-2]
-    n_i = self[-1]
-    return n_j, n_i
-
-
 program = IndexProgram(
     "var_mean_correction",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -241,7 +228,7 @@ program = IndexProgram(
     results={"result0": TensorForm(True, ("i",)), "result1": TensorForm(True, ("i",))},
     integers=(),
     indices=("j", "i"),
-    measure=var_mean_correction_extents,
+    measure=lambda self: (self[-2], self[-1]),
     gives_parts=True,
     is_wide=True,
     geometry=reduction_geometry.two_moments,
