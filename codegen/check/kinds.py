@@ -19,6 +19,7 @@ from ..model.operator import (
     Reduction,
     View,
 )
+from ..model.stream import Draw
 from ..model.vocabulary import DTYPE_SETS
 from .rules import Context, Problem, operator_rule
 from .schemas import place_of
@@ -262,7 +263,7 @@ def successors_exist(operator: Operator, context: Context) -> Iterator[Problem]:
 def tags_of_out_fit(operator: Operator, context: Context) -> Iterator[Problem]:
     """What a tag says of out= goes with an entry that has it, and is of a kind that can do so."""
     is_function = isinstance(operator.kind, Composite) and operator.kind.function is not None
-    is_stored = isinstance(operator.kind, Composite | Dispatch | Index)
+    is_stored = isinstance(operator.kind, Composite | Dispatch | Draw | Index)
     needs = {
         "exact_out": (True, ""),
         "floating_out": (True, ""),

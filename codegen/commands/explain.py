@@ -24,6 +24,7 @@ from ..model.operator import (
     text_names,
 )
 from ..model.program import Program
+from ..model.stream import CALLED, NAMED, Draw
 from ..project import Project
 from . import definitions, gradients, lookup, route
 from .text import Section, render
@@ -61,6 +62,8 @@ def explain(program: Program, operator: Operator, chosen: Project) -> Iterator[S
         yield Section("Dtypes", _dtypes(operator))
     if isinstance(operator.kind, Pointwise):
         yield Section("Formula", _formula(operator.kind))
+    if isinstance(operator.kind, Draw):
+        yield Section("Formula, of a number of the stream", _drawn(operator.kind))
     named = map(program.operator, text_names(operator))
     written = next((each for each in named if each and isinstance(each.kind, Index)), None)
     if written is not None and isinstance(written.kind, Index):
@@ -128,6 +131,11 @@ def _dtypes(operator: Operator) -> Iterator[str]:
     promotion = operator.promotion
     who = f" (of {', '.join(promotion.arguments)})" if promotion.arguments else ""
     yield f"{promotion.rule}{who}: {vocabulary.PROMOTIONS[promotion.rule]}"
+
+
+def _drawn(kind: Draw) -> Iterator[str]:
+    yield from kind.formula.text.strip().split("\n")
+    yield f"{kind.word}: {({**NAMED, **CALLED})[kind.word]}"
 
 
 def _formula(kind: Pointwise) -> Iterator[str]:

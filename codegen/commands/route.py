@@ -18,6 +18,7 @@ from ..model.operator import (
     View,
 )
 from ..model.program import Program
+from ..model.stream import Draw
 from ..project import Project
 from . import definitions
 from .text import columns
@@ -43,6 +44,9 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
         case Pointwise():
             cpu = "flat loop, or strided after collapsing dims"
             rows += _loops("the formula", cpu, "grid-stride loop, of vectors or strided")
+        case Draw():
+            loop = "words of the generator's stream by blocks"
+            rows += _loops("the formula", f"{loop}, shared by threads", f"{loop}, one of a thread")
         case Index():
             rows += _loops("statements", "loop over items, a dense dim innermost", "loop of items")
         case Reduction():

@@ -7,7 +7,7 @@ import re
 _BLOCK = re.compile(r"^#imports\n(.*?)^#end\n", re.MULTILINE | re.DOTALL)
 _STRING = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"')
 _EXPORTED = re.compile(r"^__all__ = \[.*?\]", re.MULTILINE | re.DOTALL)
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STANDARD = frozenset({"builtins", "collections.abc", "math", "typing"})
 _INSTALLED = frozenset({"numpy as np"})
 
@@ -32,7 +32,7 @@ def tidy(text: str) -> str:
 
 
 def _used(text: str) -> set[str]:
-    """The words of the code and of `__all__`; what other strings say is no use of a name."""
+    """The names in the code and in `__all__`; attributes and other strings use none."""
     exported = "".join(_EXPORTED.findall(text))
     return set(_WORD.findall(_STRING.sub("", text) + exported))
 

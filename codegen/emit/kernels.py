@@ -13,7 +13,7 @@ from ..model.operator import Operator, Reduction
 from ..model.plan import LoweredProgram
 from ..model.roles import Role
 from ..write import File
-from . import index_kernels, naming, references
+from . import draw_kernels, index_kernels, naming, references
 from .environment import render
 
 INDEX_SUMMARY = """The loops of index programs, a module each, loaded when its operator is called.
@@ -55,6 +55,15 @@ def emit(program: LoweredProgram) -> Iterable[File]:
     if program.indexed:
         kinds.append("index")
         yield from _index_modules(program)
+    if program.drawn:
+        kinds.append("draw")
+        yield render(
+            "kernels/draw.py",
+            "kernels_draw.py.jinja",
+            draws=list(_draws(program)),
+            primitives=PRIMITIVE_NAMES,
+            library=program.library,
+        )
     if kinds:
         summary = "Scalar formulas of kernels."
         yield render("kernels/__init__.py", "package.py.jinja", summary=summary)
@@ -96,6 +105,13 @@ def _index(program: LoweredProgram, operator: Operator) -> Iterator[index_kernel
         yield index_kernels.program_text(operator, own, single, None, {}, "single")
     loops = program.indexed[name], program.indexed_on_device[name]
     yield index_kernels.program_text(operator, operator.identifier, *loops, further)
+
+
+def _draws(program: LoweredProgram) -> Iterator[draw_kernels.DrawText]:
+    for name, plan in program.drawn.items():
+        operator = program.operator(name)
+        assert operator is not None
+        yield draw_kernels.draw_text(operator, plan)
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

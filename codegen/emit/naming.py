@@ -16,6 +16,7 @@ from ..model.operator import (
 )
 from ..model.plan import NodePlan
 from ..model.program import Program
+from ..model.stream import Draw
 
 KINDS = {
     Pointwise: "pointwise",
@@ -24,6 +25,7 @@ KINDS = {
     Composite: "composite",
     Dispatch: "dispatch",
     Index: "dispatch",
+    Draw: "dispatch",
 }
 
 KIND_NAMES = ("pointwise", "reduction", "view", "composite", "dispatch")

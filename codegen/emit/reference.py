@@ -64,11 +64,12 @@ def _sections(program: LoweredProgram, page: str) -> Iterator[Section]:
 
 
 def _statements(program: LoweredProgram, operator: Operator) -> str:
-    """The text of an operator, or of the operators that it has been split into: they share one."""
+    """The text of an operator, or of those that it has been split into: they share one."""
     for name in text_names(operator):
         if name in program.indexed:
             return program.indexed[name].program.text
-    return ""
+    drawn = program.drawn.get(operator.name)
+    return drawn.formula.text if drawn else ""
 
 
 def _schemas(operator: Operator) -> Iterator[object]:
@@ -80,7 +81,8 @@ def _schemas(operator: Operator) -> Iterator[object]:
 
 
 def _facts(program: LoweredProgram, operator: Operator) -> Iterator[str]:
-    kind = "index" if _statements(program, operator) else naming.kind_of(operator)
+    written = "draw" if operator.name in program.drawn else "index"
+    kind = written if _statements(program, operator) else naming.kind_of(operator)
     yield f"Kind: {kind}."
     if naming.kind_of(operator) not in ("view", "composite"):
         yield f"dtypes: {', '.join(operator.dtype_names)}."

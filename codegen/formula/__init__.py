@@ -11,6 +11,7 @@
     python_function(formula, name) -> str                        kernel text
     tensor_function(formula, name) -> str                        the same over public operators
     tensor_expressions(formula, names) -> tuple[str, ...]        one expression per output
+    number_expressions(formula) -> tuple[str, ...]               the same over numbers alone
     latex(formula, symbols) -> str
 
 **Arguments.** `Argument(name, kind, optional)` of model/formula.py; kind is tensor, scalar, int or
@@ -46,13 +47,14 @@ from .printer import parameter_name
 from .python import python_function
 from .simplify import simplify
 from .specialize import specialize, with_scalars
-from .tensor_expression import tensor_expressions, tensor_function
+from .tensor_expression import number_expressions, tensor_expressions, tensor_function
 
 __all__ = [
     "backward",
     "functions_of",
     "is_identically_zero",
     "latex",
+    "number_expressions",
     "parameter_name",
     "parse_formula",
     "partial",

@@ -82,18 +82,20 @@ def parse_formula(
     where: SourceLocation = _NOWHERE,
     arguments: Sequence[Argument] = (),
     functions: Functions = NONE,
+    results: int = 1,
 ) -> Formula:
     """Parse an expression, or lines `name = expression` that end in one.
 
-    functions: what it may call besides the primitives.
+    functions: what it may call besides the primitives. results: how many expressions, divided by
+    commas, it ends in.
     Raises: CodegenError with every mistake of the formula, each at its own column.
     """
-    parser = _Parser(text, where, arguments, functions)
-    output = parser.parse()
+    parser = _Parser(text, where, arguments, functions, results)
+    outputs = parser.parse()
     if parser.diagnostics:
         raise CodegenError(parser.diagnostics)
     names = tuple(parser.names.items())
-    return Formula(tuple(arguments), (output,), names, text.strip(), where)
+    return Formula(tuple(arguments), outputs, names, text.strip(), where)
 
 
 class _Parser:
@@ -105,10 +107,12 @@ class _Parser:
         where: SourceLocation,
         arguments: Sequence[Argument],
         functions: Functions,
+        results: int,
     ) -> None:
         self.text = text
         self.where = where
         self.functions = functions
+        self.results = results
         self.arguments = {argument.name: argument for argument in arguments}
         self.names: dict[str, Expression] = {}
         self.targets: dict[str, ast.Name] = {}
@@ -146,30 +150,44 @@ class _Parser:
 
     # Statements
 
-    def parse(self) -> Expression:
+    def parse(self) -> tuple[Expression, ...]:
+        none = (ZERO,) * self.results
         source = self.text[self.indent :].rstrip()
         if not source:
             where = self.where
             self.diagnostics.append(Diagnostic("E702", where, "the formula is empty"))
-            return ZERO
+            return none
         try:
             tree = python_text.parse(source)
         except SyntaxError as problem:
-            return self.syntax_error(problem)
+            self.syntax_error(problem)
+            return none
         assert isinstance(tree, ast.Module)
         for statement in tree.body[:-1]:
             self.binding(statement)
         last = tree.body[-1]
         if not isinstance(last, ast.Expr):
             hint = _STATEMENTS.get(type(last))
-            return self.error("E703", last, "the last line must be the result expression", hint)
-        result = self.expression(last.value)
-        if depth(result) > DEEPEST or written_size(result) > MOST:
-            return self.error("E715", last, TOO_LARGE, _DIVIDE)
+            self.error("E703", last, "the last line must be the result expression", hint)
+            return none
+        found = [self.expression(each) for each in self.last_values(last.value)]
+        if any(depth(each) > DEEPEST or written_size(each) > MOST for each in found):
+            self.error("E715", last, TOO_LARGE, _DIVIDE)
+            return none
         for name, target in self.targets.items():
             if name not in self.read:
                 self.error("E706", target, f"'{name}' is never used")
-        return result
+        return tuple(found)
+
+    def last_values(self, node: ast.expr) -> list[ast.expr]:
+        """The expressions of the last line: one for each result."""
+        if self.results == 1:
+            return [node]
+        given = node.elts if isinstance(node, ast.Tuple) else [node]
+        if len(given) != self.results:
+            message = f"the last line must have {self.results} values, divided by commas"
+            self.error("E703", node, f"{message}: one for each result")
+        return given
 
     def binding(self, statement: ast.stmt) -> None:
         if not isinstance(statement, ast.Assign):

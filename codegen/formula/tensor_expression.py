@@ -41,6 +41,12 @@ def tensor_expressions(formula: Formula, names: Mapping[str, str] | None = None)
     return tuple(printer.result(output) for output in printer.formula.outputs)
 
 
+def number_expressions(formula: Formula) -> tuple[str, ...]:
+    """Return an expression over Python numbers for each output of a formula without tensors."""
+    printer = _TensorPrinter(formula, {})
+    return tuple(printer.text(output, 0) for output in printer.formula.outputs)
+
+
 class _TensorPrinter(Printer):
     """Tensors and Python numbers."""
 

@@ -12,7 +12,8 @@ from ..index.single import without_last
 from ..model.operator import PROGRAM, Dispatch, FunctionReference, Index, Operator, Pointwise
 from ..model.plan import LoweredProgram, NodePlan
 from ..model.program import Program
-from . import index, index_device, nodes, pointwise, reduction
+from ..model.stream import Draw
+from . import draw, index, index_device, nodes, pointwise, reduction
 
 
 def lower(program: Program) -> LoweredProgram:
@@ -49,6 +50,11 @@ def lower(program: Program) -> LoweredProgram:
             for operator in program.operators
             if isinstance(operator.kind, Index) and operator.kind.geometry
         },
+        drawn={
+            operator.name: draw.plan(operator)
+            for operator in program.operators
+            if isinstance(operator.kind, Draw)
+        },
         nodes={
             operator.name: plan
             for operator in given["operators"]
@@ -58,7 +64,9 @@ def lower(program: Program) -> LoweredProgram:
 
 
 def _dispatched(operator: Operator, package: str) -> Operator:
-    """An index operator as one with a kernel per backend: that its package makes of its text."""
+    """An operator of a text as one with a kernel per backend: that its package makes of it."""
+    if isinstance(operator.kind, Draw):
+        return _dispatched_draw(operator, operator.kind, package)
     if not isinstance(operator.kind, Index):
         return operator
     module = f"{package}.kernels.index.{operator.identifier}"
@@ -71,6 +79,17 @@ def _dispatched(operator: Operator, package: str) -> Operator:
         shapes_of=None if kind.meta else kernel,
         half_as_stored=kind.program.moves and not kind.program.is_given_numbers,
         aliasing=kind.aliasing,
+        memory_format=kind.memory_format,
+    )
+    return replace(operator, kind=made)
+
+
+def _dispatched_draw(operator: Operator, kind: Draw, package: str) -> Operator:
+    kernel = FunctionReference(f"{package}.kernels.draw", operator.identifier, is_absolute=True)
+    made = Dispatch(
+        (("CPU", kernel), ("CUDA", kernel)),
+        kind.meta,
+        shapes_of=None if kind.meta else kernel,
         memory_format=kind.memory_format,
     )
     return replace(operator, kind=made)

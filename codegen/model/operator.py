@@ -13,6 +13,7 @@ from .formula import Formula
 from .index import IndexProgram
 from .roles import Role, role_of
 from .schema import TENSOR, Argument, Schema
+from .stream import Draw
 from .variants import inplace_schema, out_schema
 from .vocabulary import (
     DTYPE_SETS,
@@ -169,7 +170,7 @@ class Dispatch:
     """The index program that tells shapes from its statements."""
 
 
-Kind = Pointwise | Reduction | Index | View | Composite | Dispatch
+Kind = Pointwise | Reduction | Index | Draw | View | Composite | Dispatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,6 +448,8 @@ class Operator:
             case Index(meta=meta, geometry=geometry):
                 named = ("meta", "shapes", meta), ("geometry", "geometry", geometry)
                 return tuple(NamedFunction(what, ref, (key,)) for key, what, ref in named if ref)
+            case Draw(meta=FunctionReference() as meta):
+                return (NamedFunction("shapes", meta, ("meta",)),)
             case Dispatch(backends=backends, meta=meta):
                 shapes = (NamedFunction("shapes", meta, ("meta",)),) if meta else ()
                 return shapes + tuple(

@@ -14,6 +14,7 @@ from .operator import FunctionReference, Operator
 from .program import Program
 from .roles import Role
 from .schema import Argument
+from .stream import DrawPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,7 @@ class LoweredProgram(Program):
     """The same without a last index, for operands whose views are one element wide there."""
     geometries: Mapping[str, FunctionReference] = field(default_factory=dict, kw_only=True)
     """What says which views of their operands index programs see, by operator."""
+    drawn: Mapping[str, DrawPlan] = field(default_factory=dict, kw_only=True)
     nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)
     """Of operators with a derivative that gives gradients."""
 

@@ -108,7 +108,7 @@ TAGS: dict[str, str] = {
     "autocast_widest": "under autocast it runs in the widest of its operands' precisions",
     "writes_statistics": "the running statistics that it is given are updated",
     "empty_dim_keeps": "`dim=[]` folds no dim, where by default it folds all",
-    "computes_in_double": "an index program's floats are computed in float64 on the CPU",
+    "computes_in_double": "a draw's floats are computed in float64; an index program's on the CPU",
     "exact_out": "out= must have the result's dtype: nothing is cast on the way there",
     "floating_out": "out= must have a real floating-point dtype",
     "real_out": "out= may have any real dtype, whatever the result's",

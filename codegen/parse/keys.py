@@ -70,6 +70,8 @@ OPERATOR_KEYS = (
     Key("reduction", Shape.REDUCTION, "identity, reduce, combine, project.", is_kind=True),
     Key("index", Shape.FORMULA, "Statements over named indices, as in docs/operators.md.",
         is_kind=True),
+    Key("draw", Shape.FORMULA, "A scalar formula over a generator's stream, for every element.",
+        is_kind=True),
     Key("view", Shape.WORD, "A function of runtime/ops/views/: sizes, strides, offset.",
         is_kind=True),
     Key("composite", Shape.TEXT, "A Python expression or function that calls other operators.",

@@ -1,9 +1,10 @@
-"""Reads how an operator runs: pointwise, reduction, view, composite or dispatch."""
+"""Reads how an operator runs: pointwise, reduction, index, draw, view, composite or dispatch."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from ..errors import CodegenError, Related, SourceLocation
@@ -23,6 +24,7 @@ from ..model.operator import (
     View,
 )
 from ..model.schema import Argument, Schema
+from ..model.stream import Draw
 from ..model.vocabulary import LAYOUTS
 from .expressions import Scope, read_expression
 from .index import parse_index
@@ -30,6 +32,7 @@ from .index_survey import Owner
 from .keys import REDUCTION_KEYS
 from .report import Report
 from .scopes import argument_scope
+from .stream import parse_draw
 from .values import check_keys, described, text_of, words_of
 from .yaml_nodes import AnyNode, Mapping, Scalar
 
@@ -60,6 +63,8 @@ def read_kind(
         return _reduction(node, schema, report)
     if name == "index":
         return _index(node, entry, schema, functions, report)
+    if name == "draw":
+        return _draw(node, entry, schema, functions, report)
     if name == "view":
         function = function_reference(node, name, report)
         return View(function) if function else None
@@ -153,6 +158,26 @@ def _index(
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
         tuple(zip(sets, (program, *variants), strict=True)) if variants else (),
         words_of(entry.get("memory_format"), "'memory_format'", report) or (),
+    )
+
+
+def _draw(
+    node: AnyNode, entry: Mapping, schema: Schema, functions: Functions, report: Report
+) -> Draw | None:
+    scalar = text_of(node, "'draw'", report)
+    if scalar is None:
+        return None
+    results = 1 if schema.is_inplace else len(schema.returns)
+    try:
+        draw = parse_draw(scalar.text, scalar.where, formula_arguments(schema), functions, results)
+    except CodegenError as error:
+        report.extend(error.diagnostics)
+        return None
+    meta = entry.get("meta")
+    return replace(
+        draw,
+        meta=function_reference(meta, "meta", report) if meta else None,
+        memory_format=words_of(entry.get("memory_format"), "'memory_format'", report) or (),
     )
 
 

@@ -2,6 +2,9 @@
 
 from mistake import MUL, SOFTPLUS, wrong
 
+GUMBEL, GUMBEL_LOC = "draw: loc - log(-log(positive))", "float loc=0"
+FLOATING = "dtypes: floating\n  draw"
+
 KINDS = [
     # Kinds
     wrong(
@@ -252,6 +255,29 @@ KINDS = [
         "E504",
         "one name",
     ),
+    # Draws
+    wrong("unknown number of the stream", "log(positive)", "log(‸positiv)", "E707", "positiv"),
+    wrong("draw of nothing", GUMBEL, "draw: ‸loc + 1", "E780", "draws nothing"),
+    wrong("argument like a number", GUMBEL_LOC, "float loc=0, float normal=0", "E780", "is an"),
+    wrong(
+        "two numbers", GUMBEL, "draw: ‸loc + uniform * positive", "E781", "'uniform' and 'positive'"
+    ),
+    wrong("two chances", GUMBEL, "draw: ‸loc + chance(0.1) + chance(loc)", "E781", "two ways"),
+    wrong("computed chance", GUMBEL, "draw: ‸loc + chance(self * 2)", "E782", "tensor's element"),
+    wrong("chance above one", GUMBEL, "draw: ‸loc + chance(2)", "E782", "no probability"),
+    wrong("nothing below zero", GUMBEL, "draw: ‸loc + below(0)", "E782", "no whole number"),
+    wrong("below an element", GUMBEL, "draw: ‸loc + below(self)", "E782", "number of the call"),
+    wrong("two values of a draw", GUMBEL, "draw: ‸positive, loc", "E701", "tuple"),
+    wrong("number that no draw reads", GUMBEL_LOC, "‸float low=0, float loc=0", "E340", "low"),
+    wrong(
+        "numbers without a tensor",
+        "gumbel_(Tensor(a!) self, float loc=0, *, Generator? generator=None) -> Tensor(a!)\n"
+        "  variants: method",
+        "‸gumbel(float loc=0, *, Generator? generator=None) -> Tensor\n  variants: function",
+        "E341",
+        "how many",
+    ),
+    wrong("fractions in integers", FLOATING, "dtypes: ‸integral\n  draw", "E342", "in uint8"),
     # Samples and documentation
     wrong("no samples", '  samples:\n    - {self: "randn(3)"}\n', "", "E601", "no samples"),
     wrong("sample of no argument", "beta: [1, 0.5]", "‸betta: [1, 0.5]", "E602", "betta"),

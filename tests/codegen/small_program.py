@@ -78,6 +78,14 @@ FUNCTIONS = """\
     - {self: "distinct(3, 4)", descending: True}
   doc: Sort along dim.
 
+- func: gumbel_(Tensor(a!) self, float loc=0, *, Generator? generator=None) -> Tensor(a!)
+  variants: method
+  dtypes: floating
+  draw: loc - log(-log(positive))
+  samples:
+    - {self: "randn(3)"}
+  doc: Fill with numbers of the Gumbel distribution.
+
 - func: zero_(Tensor(a!) self) -> Tensor(a!)
   variants: method
   dispatch: {CPU: fill.zero_}
@@ -112,6 +120,9 @@ DERIVATIVES = """\
   output_differentiability: [True, False]
   self: sum_backward(grad, self.shape, indices, False)
   values: self_t.mul(indices)
+
+- name: gumbel_
+  self: non_differentiable
 
 - name: zero_
   self: non_differentiable

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.model import vocabulary
+from codegen.model import stream, vocabulary
 from codegen.model.expression import Save
 from codegen.model.schema import BASE_TYPES
 from codegen.parse.keys import KINDS
@@ -54,6 +54,8 @@ def vocabularies() -> frozenset[str]:
             *vocabulary.DTYPE_SETS["all"],
             *vocabulary.PROMOTIONS,
             *vocabulary.TAGS,
+            *stream.NAMED,
+            *stream.CALLED,
             *vocabulary.SAMPLE_CONSTRUCTORS,
             *vocabulary.SAMPLE_NAMES,
             *vocabulary.EXPRESSION_BUILTINS,

@@ -4523,6 +4523,18 @@ def _draw_key(input: Tensor, generator: Generator | None = None) -> Tensor:
     return random_bodies.draw_key(input, generator)
 
 
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
+
+    Zeroes elements with probability `p`, scales the others by `1 / (1 - p)`; also returns the mask.
+    """
+    if input.__class__ not in TENSORS:
+        if (_answer := overridden(native_dropout, locals())) is not NotImplemented:
+            return _answer
+        check_tensors("native_dropout", ("input", 0, "tensor", input))
+    return random_bodies.native_dropout(input, p, train)
+
+
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """dropout(Tensor input, float p, bool train) -> Tensor
 

@@ -2962,19 +2962,19 @@ def binomial(
     return call(count, prob, generator)
 
 
-_native_dropout = operators.native_dropout.calls
+__dropout = operators._dropout.calls
 
 
-def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
+def _dropout(input: Tensor, p: float) -> tuple[Tensor, Tensor]:
+    """_dropout(Tensor input, float p) -> (Tensor, Tensor)
 
     Zeroes elements with probability `p`, scales the others by `1 / (1 - p)`; also returns the mask.
     """
     try:
-        call = _native_dropout[input._key]
+        call = __dropout[input._key]
     except AttributeError:
-        return _native_dropout.miss(input, p, train)
-    return call(input, p, train)
+        return __dropout.miss(input, p)
+    return call(input, p)
 
 
 __randperm = operators._randperm.calls

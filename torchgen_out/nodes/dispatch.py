@@ -2909,23 +2909,22 @@ def recording_binomial(below, needs_prob):
     return call
 
 
-class NativeDropoutBackward0(MultiOutputNode):
-    """native_dropout
-    input: native_dropout_backward(grad, result1, (1 / (1 - p) if p < 1 else 0.0)) if train and
-        input.numel() else grad
+class DropoutBackward0(MultiOutputNode):
+    """_dropout
+    input: native_dropout_backward(grad, result1, (1 / (1 - p) if p < 1 else 0.0)) if input.numel()
+        else grad
     """
 
-    __slots__ = ("saved_input_numel", "saved_p", "saved_result1", "saved_train")
+    __slots__ = ("saved_input_numel", "saved_p", "saved_result1")
 
     def apply(node, *grads):
         grad = grads[0]
         input_numel = node.saved_input_numel
         p = node.saved_p
-        train = node.saved_train
         result1 = unpack(node.saved_result1, node)
         grad_input = (
             ops.native_dropout_backward(grad, result1, 1 / (1 - p) if p < 1 else 0.0)
-            if train and input_numel
+            if input_numel
             else grad
         )
         return (grad_input,)
@@ -2934,18 +2933,17 @@ class NativeDropoutBackward0(MultiOutputNode):
         node.saved_result1 = None
 
 
-def recording_native_dropout(below, needs_input):
-    """Records NativeDropoutBackward0 around `below`."""
+def recording__dropout(below, needs_input):
+    """Records DropoutBackward0 around `below`."""
 
-    def call(input, p, train):
-        result = below(input, p, train)
+    def call(input, p):
+        result = below(input, p)
         if not grad_mode.state.enabled:
             return result
-        node = NativeDropoutBackward0()
+        node = DropoutBackward0()
         node.edges = (gradient_edge(input),)
         node.saved_input_numel = input.numel()
         node.saved_p = p
-        node.saved_train = train
         node.saved_result1 = save_result(result[1], 1)
         attach_outputs(result, node, (True, False))
         return result

@@ -10,6 +10,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import Dispatch
+from torchgen_out._runtime.kernels.common.draw import DrawProgram
 from torchgen_out._runtime.kernels.common.index import IndexProgram
 
 
@@ -29,7 +30,7 @@ def find_kernel(operator: Dispatch, backend: str, device_index: int, folder: str
     else:
         module, _, function = f"{folder}.{name}".rpartition(".")
     found = getattr(importlib.import_module(module), function)
-    return found.kernel_for(folder) if isinstance(found, IndexProgram) else found
+    return found.kernel_for(folder) if isinstance(found, IndexProgram | DrawProgram) else found
 
 
 def common_dtype(operator: Dispatch, signature: tuple[Any, ...]) -> dtypes.dtype | None:

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.dtype import bool as boolean
 from torchgen_out._runtime.core.dtype import int64
 from torchgen_out._runtime.dispatch import ops
 
@@ -16,7 +17,15 @@ def dropout(input: Any, p: float, train: bool) -> Any:
         raise errors.dropout_probability(p)
     if not train or p == 0 or not input.numel():
         return input
-    return ops.native_dropout(input, p, True)[0]
+    return ops._dropout(input, p)[0]
+
+
+def native_dropout(input: Any, p: float, train: bool | None) -> Any:
+    """The same, or a copy, and the mask of what is kept; of nothing the mask has its dtype."""
+    if train is not False:
+        return ops._dropout(input, p)
+    kept = input.dtype if not input.numel() else boolean
+    return input.clone(), ops.ones_like(input, dtype=kept)
 
 
 def dropout_(self: Any, p: float, train: bool) -> Any:
@@ -65,7 +74,7 @@ def _channel_scales(input: Any, p: float) -> Any:
     """1 / (1 - p) for channels that are kept, 0 for others."""
     if p == 1:
         return 0
-    return ops.native_dropout(input.new_ones(_channels(input)), p, True)[0]
+    return ops._dropout(input.new_ones(_channels(input)), p)[0]
 
 
 def alpha_dropout(input: Any, p: float, train: bool) -> Any:

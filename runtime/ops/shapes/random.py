@@ -10,6 +10,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.finfo import finfo, iinfo
 from torchgen_out._runtime.core.shape import broadcast_shapes
+from torchgen_out._runtime.kernels.common.draw import check_expands
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 
@@ -30,10 +31,6 @@ def normal_(self: Any, mean: float = 0, std: float = 1, generator: Any = None) -
     """Raises: RuntimeError if std is negative."""
     if not std >= 0:
         raise errors.negative_deviation(std)
-
-
-def random_(self: Any, generator: Any = None) -> None:
-    """Every dtype of the operator will do."""
 
 
 def random_to_(self: Any, to: int, generator: Any = None) -> None:
@@ -80,20 +77,6 @@ def bernoulli_tensor_(self: Any, p: Any, generator: Any = None) -> None:
     check_expands(p.shape, self.shape)
 
 
-def check_expands(own: tuple[int, ...], target: tuple[int, ...]) -> None:
-    """Raise RuntimeError unless a tensor of sizes `own` expands to `target`."""
-    if len(own) > len(target):
-        raise errors.expand_to_fewer_dims(own, target)
-    for dim in range(-1, -len(own) - 1, -1):
-        if own[dim] not in (1, target[dim]):
-            raise errors.expand_mismatch(target[dim], own[dim], len(target) + dim, target, own)
-
-
-def bernoulli(self: Any, generator: Any = None) -> Answer:
-    """The shape and dtype of self."""
-    return self.shape, self.dtype
-
-
 def exponential_(self: Any, lambd: float = 1, generator: Any = None) -> None:
     """Raises: RuntimeError unless the rate is positive."""
     if not lambd > 0:
@@ -138,12 +121,12 @@ def multinomial(
     return (*self.shape[:-1], num_samples), dtypes.int64
 
 
-def native_dropout(input: Any, p: float, train: bool | None) -> tuple[Answer, Answer]:
+def dropout(input: Any, p: float) -> tuple[Answer, Answer]:
     """The result and the bool mask, of the shape of `input`; of nothing the mask has its dtype.
 
     Raises: RuntimeError unless p is a probability.
     """
-    if train is not False and not 0 <= p <= 1:
+    if not 0 <= p <= 1:
         raise errors.dropout_probability(p)
     is_empty = 0 in input.shape
     return (input.shape, input.dtype), (input.shape, input.dtype if is_empty else dtypes.bool)

@@ -34,5 +34,6 @@ Tensor.mT = property(composite.mT)
 Tensor.mm = dispatch.mm
 Tensor.__matmul__ = dispatch.__matmul__
 Tensor.zero_ = dispatch.zero_
+Tensor.gumbel_ = dispatch.gumbel_
 
 Tensor.max = overloads.max

@@ -28,4 +28,5 @@ ops.zero_ = dispatch.zero_
 ops._threshold_backward = pointwise._threshold_backward
 ops.add = pointwise.add
 ops.add_ = pointwise.add_
+ops.gumbel_ = dispatch.gumbel_
 synonyms.update(PARAMETERS)

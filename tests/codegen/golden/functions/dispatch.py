@@ -8,6 +8,7 @@ from __future__ import annotations
 from torchgen_out import return_types
 from torchgen_out._runtime.bindings.calling import missing_arguments, respelled
 from torchgen_out._runtime.bindings.integers import as_int
+from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.signature import tensors_of
@@ -105,3 +106,21 @@ def zero_(self: Tensor) -> Tensor:
     except AttributeError:
         return _zero_.miss(self)
     return call(self)
+
+
+_gumbel_ = operators.gumbel_.calls
+
+
+def gumbel_(
+    self: Tensor, loc: float = 0, scale: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """gumbel_(Tensor(a!) self, float loc=0, float scale=1, *, Generator? generator=None) ->
+    Tensor(a!)
+
+    Fill with numbers of the Gumbel distribution.
+    """
+    try:
+        call = _gumbel_[self._key]
+    except AttributeError:
+        return _gumbel_.miss(self, loc, scale, generator)
+    return call(self, loc, scale, generator)

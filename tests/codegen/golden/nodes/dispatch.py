@@ -131,3 +131,31 @@ def recording_zero_(below, needs_self):
         return result
 
     return call
+
+
+class GumbelBackward0(Node):
+    """gumbel_
+    self: grad.mul(0)
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = grad.mul(0)
+        return (grad_self,)
+
+
+def recording_gumbel_(below, needs_self):
+    """Records GumbelBackward0 around `below`, which writes to self."""
+
+    def call(self, loc, scale, generator):
+        if not grad_mode.state.enabled:
+            return below(self, loc, scale, generator)
+        check_inplace(self)
+        node = GumbelBackward0()
+        node.edges = (gradient_edge(self),)
+        result = below(self, loc, scale, generator)
+        rebase_history(result, node)
+        return result
+
+    return call

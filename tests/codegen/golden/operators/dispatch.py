@@ -48,3 +48,17 @@ zero_ = Dispatch(
     differentiable=("self",),
     record=nodes.recording_zero_,
 )
+
+gumbel_ = Dispatch(
+    "gumbel_(Tensor(a!) self, float loc=0, float scale=1, *, Generator? generator=None) -> "
+    "Tensor(a!)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "loc": "scalar", "scale": "scalar", "generator": "generator"},
+    promotion="none",
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.draw:gumbel_",
+    meta="torchgen_out.kernels.draw:gumbel_.shapes",
+    mutates=True,
+    differentiable=("self",),
+    record=nodes.recording_gumbel_,
+)
