@@ -50,7 +50,8 @@ class HostWriter(Writer):
         if is_counted:
             self.decode("start")
         bounds = "item_start, item_stop" if self.shares_vector else "start, stop"
-        self.indent(f"for {'_' if is_counted else 'item'} in range({bounds}):")
+        is_told = not is_counted and (self.all_counters or self.program.draws)
+        self.indent(f"for {'item' if is_told else '_'} in range({bounds}):")
         if not is_counted:
             self.decode("item")
         if self.phase.tile:
@@ -227,7 +228,9 @@ class NestWriter(ScanWriter):
         self.nest, self.certain = whole, ()
         if edges.only is None:
             writer.depth = depth
-            self.indent(f"for edge in range({first}, {last} - {end} + {begin}):")
+            count = f"{last} - {end} + {begin}"
+            bounds = count if first == "0" else f"{first}, {count}"
+            self.indent(f"for edge in range({bounds}):")
             self.put(f"{name} = edge if edge < {begin} else edge + {end} - {begin}")
             return
         kind = writer.tensors[edges.only.tensor].type
@@ -235,7 +238,7 @@ class NestWriter(ScanWriter):
         filler: dict[Source, str] = {edges.only: self.literal(edges.only.outside, kind)}
         self.values = dict(filler)
         writer.depth = depth
-        self.part(f"for {name} in range({first}, {begin}):")
+        self.part(f"for {name} in range({begin if first == '0' else f'{first}, {begin}'}):")
         self.values = dict(filler)
         self.indent(f"for {name} in range({end}, {last}):")
 

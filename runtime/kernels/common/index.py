@@ -77,6 +77,22 @@ class Refusal(NamedTuple):
     """From the tensor's elements, as a NumPy array."""
 
 
+class Turn(NamedTuple):
+    """One of several calls that a geometry gives in place of one.
+
+    sizes: the result's; arguments: those by name that are not what was called with.
+    """
+
+    sizes: tuple[int, ...]
+    arguments: Mapping[str, Any]
+
+
+class InTurn(NamedTuple):
+    """Calls of which each has the result of the one before as its only tensor."""
+
+    turns: tuple[Turn, ...]
+
+
 REFUSAL = "refusal"
 """Under which name a geometry tells it."""
 
@@ -249,7 +265,9 @@ class IndexProgram:
     gives_parts: bool = False
     is_wide: bool = False
     costly: bool = False
-    geometry: Callable[..., Mapping[str, View | Order | Refusal | float] | None] | None = None
+    geometry: Callable[..., Mapping[str, View | Order | Refusal | float] | InTurn | None] | None = (
+        None
+    )
     begins: Mapping[str, str] = field(default_factory=dict)
     single: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
@@ -311,14 +329,17 @@ class IndexProgram:
 
     def seen(
         self, results: dict[str, Any], given: dict[str, Any]
-    ) -> tuple[dict[str, View], dict[str, Any]] | dict[str, Order]:
+    ) -> tuple[dict[str, View], dict[str, Any]] | dict[str, Order] | InTurn:
         """The views in place of results and operands, and the arguments with further numbers.
 
         Of these strides there may be none: then in which order operands are to be copied before.
+        Or several calls in place of this one.
         """
         if self.geometry is None:
             return {}, given
         found = self.geometry(*results.values(), *given.values())
+        if isinstance(found, InTurn):
+            return found
         if found is None:
             return {name: Order(tuple(range(len(given[name].sizes)))) for name in self.inputs}
         orders = {name: each for name, each in found.items() if isinstance(each, Order)}

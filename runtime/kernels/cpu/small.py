@@ -1,4 +1,4 @@
-"""What plans share: dtypes, words for what is only moved, and compiled loops over lines.
+"""What plans share: dtypes, words for what is only moved, and compiled loops.
 
 `is_small` is what planners ask beside a library: its calls begin with microseconds of Python, in
 which a loop of our own goes over a thousand elements.
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import TypedKernel
 
@@ -60,25 +59,6 @@ def over_words(plan: LaunchPlan, spec: TensorSpec, count: int = 2) -> LaunchPlan
 def entry_for(kernel: TypedKernel, dtype: Any, *arguments: Any) -> Callable[..., Any]:
     """The compiled loop for elements of a dtype."""
     return kernel.entry_point(dtype, arguments)
-
-
-def plan_lines(
-    kernel: TypedKernel, out: TensorSpec, self: TensorSpec, lines: int, numbers: tuple[Any, ...]
-) -> LaunchPlan:
-    """The plan of kernel(start, stop, out, self, at, *numbers) for parts of range(lines).
-
-    Many elements are shared by the threads.
-    """
-    kinds = int, int, out.dtype, self.dtype, int, *[each.__class__ for each in numbers]
-    entry, work = entry_for(kernel, out.dtype, *kinds), prod(out.sizes)
-
-    def run(target: Array, a: Array, at: int, numbers: Any) -> None:
-        entry(0, lines, target, a, at, *numbers)
-
-    def run_parts(target: Array, a: Array, at: int, numbers: Any) -> None:
-        threads.run_ranges(entry, lines, work, target, a, at, *numbers)
-
-    return LaunchPlan(run if work < 2 * threads.GRAIN else run_parts, numbers)
 
 
 def are_dense_alike(dtype: Any, *operands: TensorSpec | None) -> bool:

@@ -164,7 +164,7 @@ def flip(self: Any, dims: Sequence[int]) -> Answer:
     return self.shape, self.dtype
 
 
-def roll(self: Any, shifts: Ints, dims: Ints = ()) -> Answer:
+def roll(self: Any, shifts: Ints, dims: Ints = ()) -> Answer | Spec:
     """The shape stays. Raises: RuntimeError if shifts and dims do not pair up."""
     shifts = as_list(shifts)
     dims = as_list(dims)
@@ -178,6 +178,8 @@ def roll(self: Any, shifts: Ints, dims: Ints = ()) -> Answer:
         raise errors.dim_of_scalar(dims[0])
     for dim in dims:
         shapes.normalize_dim(dim, self.ndim)
+    if not dims:  # as if flat: never channels-last
+        return self.shape, self.dtype, shapes.contiguous_strides(self.shape)
     return self.shape, self.dtype
 
 

@@ -25,14 +25,6 @@ def test_cat_and_stack(dim: int) -> None:
     np.testing.assert_array_equal(stacked, np.stack([X, -X], dim))
 
 
-@pytest.mark.parametrize("shifts, dims", [(5, ()), ([1, -2], [0, 2]), ([3], [1]), (-30, ())])
-def test_roll(shifts: int | list[int], dims: list[int] | tuple[()]) -> None:
-    for order in "CF":
-        out = np.empty(X.shape, order=order)
-        shaping.roll(out, X, shifts, dims)
-        np.testing.assert_array_equal(out, np.roll(X, shifts, dims or None))
-
-
 @pytest.mark.parametrize("repeats", [(2, 1, 3), (4, 1, 2, 1), (0, 1, 1)])
 def test_repeat(repeats: tuple[int, ...]) -> None:
     expected = np.tile(X, repeats)

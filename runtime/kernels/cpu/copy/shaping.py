@@ -1,4 +1,4 @@
-"""Joining, mirroring, repeating and cutting arrays: pure data movement, by NumPy's copies."""
+"""Joining arrays, by NumPy's copies, and the places of triangles."""
 
 from __future__ import annotations
 
@@ -11,23 +11,13 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.copy import copy
-from torchgen_out._runtime.kernels.cpu.copy.moving_loops import (
-    repeat_lines,
-    roll_elements,
-)
 from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import planned, viewer
-from torchgen_out._runtime.kernels.cpu.small import (
-    DTYPES,
-    as_words,
-    over_words,
-    plan_lines,
-)
+from torchgen_out._runtime.kernels.cpu.small import DTYPES
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
-from torchgen_out._runtime.kernels.typed import TypedKernel, typed
+from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
 
@@ -120,67 +110,6 @@ def _join_large(out: Array, arrays: Sequence[Array]) -> None:
 
 def _join(out: Array, arrays: Sequence[Array]) -> None:
     np.concatenate(arrays, out=out)
-
-
-def plan_moves(
-    loop: TypedKernel, result: TensorSpec, self: TensorSpec, lines: int, numbers: tuple[Any, ...]
-) -> LaunchPlan:
-    """The plan of kernel(start, stop, out, self, at, *numbers) that only moves elements."""
-    if not result.numel:
-        return NOTHING
-    return over_words(plan_lines(loop, as_words(result), as_words(self), lines, numbers), self)
-
-
-def one_after_the_other(plans: Sequence[LaunchPlan], self: TensorSpec) -> LaunchPlan:
-    """Moves of all elements, each of what the one before has made."""
-    if len(plans) == 1:
-        return plans[0]
-
-    def run(target: Array, source: Array, at: int, params: Any) -> None:
-        for i, plan in enumerate(plans):
-            made = target if i == len(plans) - 1 else np.empty(self.numel, self.dtype)
-            plan.run(made, source, at, plan.params)
-            source, at = made, 0
-
-    return LaunchPlan(run, None)
-
-
-def plan_copy(result: TensorSpec, self: TensorSpec) -> LaunchPlan:
-    """Everything stays in its place."""
-    return plan_moves(roll_elements, result, self, result.numel, (max(result.numel, 1), 0))
-
-
-@planned()
-def roll(
-    result: TensorSpec,
-    self: TensorSpec,
-    shifts: int | Sequence[int],
-    dims: int | Sequence[int] = (),
-) -> LaunchPlan:
-    """Write self shifted along `dims`, or as if flat."""
-    by = [shifts] if isinstance(shifts, int) else list(shifts)
-    along: list[int | None] = [dims] if isinstance(dims, int) else [*dims]
-    if not (result.numel and self.sizes and by):
-        return plan_copy(result, self)
-    plans = []
-    for shift, dim in zip(by, along or [None], strict=True):
-        _, size, inner = (1, self.numel, 1) if dim is None else sizes_around(self.sizes, dim)
-        numbers = size * inner, shift % size * inner
-        plans.append(plan_moves(roll_elements, result, self, self.numel, numbers))
-    return one_after_the_other(plans, self)
-
-
-@planned()
-def repeat_interleave_int(
-    result: TensorSpec,
-    self: TensorSpec,
-    repeats: int,
-    dim: int | None = None,
-    output_size: int | None = None,
-) -> LaunchPlan:
-    """Write every slice along `dim` `repeats` times; without `dim` every element."""
-    outer, size, inner = sizes_around(self.sizes, dim) if dim is not None else (1, self.numel, 1)
-    return plan_moves(repeat_lines, result, self, outer * size, (inner, repeats))
 
 
 def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:

@@ -17,10 +17,12 @@ from torchgen_out._runtime.kernels.common.index import (
     OUTPUT_MASK,
     REFUSAL,
     IndexProgram,
+    InTurn,
     Launch,
     Order,
     Refusal,
     TensorForm,
+    Turn,
     View,
 )
 from torchgen_out._runtime.kernels.cpu.folding import copy_parts
@@ -80,6 +82,8 @@ class IndexKernel(PlannedKernel):
         seen = program.seen(results, given)
         if isinstance(seen, dict):
             return self._plan_in_order(args, seen)
+        if isinstance(seen, InTurn):
+            return self._plan_in_turn(args, seen.turns)
         views, given = seen
         program, views = program.narrowed(program.turned(views))
         begin = _beginning(program, results, operands, views)
@@ -134,6 +138,28 @@ class IndexKernel(PlannedKernel):
             return plan.run(*made)
 
         return LaunchPlan(run, plan.params)
+
+    def _plan_in_turn(self, args: Sequence[Any], turns: Sequence[Turn]) -> LaunchPlan:
+        """The plan of several calls, each of what the one before has made."""
+        result, source = args[0], next(spec for spec in specs_in(args[1:]))
+        given, plans = dict(zip(self.program.arguments, args[1:], strict=True)), []
+        (name,) = self.program.inputs
+        for turn in turns:
+            made = TensorSpec(result.dtype, turn.sizes, contiguous_strides(turn.sizes))
+            made = result if turn is turns[-1] else made
+            plan = self.planner(made, *{**given, **turn.arguments, name: source}.values())
+            plans.append((plan, made.numel))
+            source = made
+
+        def run(out: Array, memory: Array, at: int, params: Any) -> None:
+            for plan, count in plans[:-1]:
+                made = np.empty(count, result.dtype)
+                plan.run(made, memory, at, plan.params)
+                memory, at = made, 0
+            plan, _ = plans[-1]
+            plan.run(out, memory, at, plan.params)
+
+        return LaunchPlan(run, None)
 
     def _plan_on_casts(self, args: Sequence[Any], places: Sequence[int], dtype: Any) -> LaunchPlan:
         """The plan of arguments some of which are cast before, to a dtype of another kind."""

@@ -20,6 +20,7 @@ from torchgen_out._runtime.kernels.common.index import (
     LAST,
     OUTPUT_MASK,
     IndexProgram,
+    InTurn,
     Launch,
     Order,
     TensorForm,
@@ -71,9 +72,25 @@ def make_kernel(program: IndexProgram) -> Any:
         count = len(program.results)
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
-        _Call(program, queue, results, given).run()
+        _run(program, queue, results, given)
 
     return walks_strides(Recorded(kernel))
+
+
+def _run(
+    program: IndexProgram, queue: ProductQueue, results: dict[str, Array], given: dict[str, Any]
+) -> None:
+    """One call, or several in its place, each of what the one before has made."""
+    seen = program.seen(results, given)
+    if not isinstance(seen, InTurn):
+        _Call(program, queue, results, given).run()
+        return
+    ((name, out),), (source,) = results.items(), program.inputs
+    for turn in seen.turns:
+        is_last = turn is seen.turns[-1]
+        made = out if is_last else queue.empty(turn.sizes, out.dtype)
+        _run(program, queue, {name: made}, {**given, **turn.arguments})
+        given = {**given, source: made}
 
 
 class _Loops(NamedTuple):
@@ -110,7 +127,7 @@ class _Call:
         if isinstance(seen, dict):
             given |= {name: _in_order(queue, given[name], order) for name, order in seen.items()}
             seen = program.seen(results, given)
-        assert not isinstance(seen, dict)
+        assert isinstance(seen, tuple) and not isinstance(seen, InTurn)
         views, self.given = seen
         self.wanted = program.wanted(given)
         self.has_mask = OUTPUT_MASK in given
