@@ -43,6 +43,8 @@ class ProgramText:
     """What each launch is made of, as lines."""
     on_device: tuple[tuple[str, ...], ...]
     """The same of launches on a device."""
+    on_long_rows: tuple[tuple[str, ...], ...]
+    """The same of those where rows are few and long."""
 
 
 def program_text(
@@ -52,8 +54,10 @@ def program_text(
     on_device: LoopProgram | None,
     further: Mapping[str, str],
     variable: str = PROGRAM,
+    on_long_rows: LoopProgram | None = None,
 ) -> ProgramText:
-    """All that is emitted of one program. further: fields of the record, as text."""
+    """All that is emitted of one program. further: fields of the record, as text.
+    on_long_rows: the launches on a device where rows are few and long."""
     program = loops.program
     is_wide = operator.has_tag("computes_in_double")
     is_costly = any(has_costly_steps(nest) for phase in loops.phases for nest in phase.nests)
@@ -65,7 +69,10 @@ def program_text(
         for launch in launch_texts(loops, name, exact, has_mask)
     )
     devices = tuple(_on_device(on_device, name, exact, has_mask)) if on_device else ()
-    launches = own + devices
+    others: tuple[LaunchText, ...] = ()
+    if on_long_rows is not None:
+        others = tuple(_on_device(on_long_rows, f"{name}_long", exact, has_mask))
+    launches = own + devices + others
     tensors = program.tensors
     measured, measure = index_extents.measure(operator, program, f"{name}_extents")
     fields = (
@@ -74,6 +81,7 @@ def program_text(
         ("results", _forms((tensors[each] for each in program.results), program)),
         *_temporaries("temporaries", loops, loops),
         *_temporaries("on_device_temporaries", on_device),
+        *_temporaries("long_rows_temporaries", on_long_rows),
         ("integers", translate.names_tuple(program.integers)),
         ("indices", translate.names_tuple(program.extent)),
         ("measure", measured),
@@ -90,9 +98,12 @@ def program_text(
     functions = (*_functions(launches), *([measure] if measure else []))
     lines = tuple(line for field in fields for line in _flowed([field], INDENT))
     parts = tuple(_flowed(_launch(each), 3 * INDENT) for each in own)
-    further_parts = tuple(_flowed(_device_launch(each), 3 * INDENT) for each in devices)
+    further_parts, last_parts = (
+        tuple(_flowed(_device_launch(each), 3 * INDENT) for each in some)
+        for some in (devices, others)
+    )
     texts = tuple(_defined_once(functions))
-    return ProgramText(texts, name, variable, lines, parts, further_parts)
+    return ProgramText(texts, name, variable, lines, parts, further_parts, last_parts)
 
 
 def _flowed(fields: Sequence[tuple[str, str]], depth: int) -> tuple[str, ...]:

@@ -104,7 +104,10 @@ def _index(program: LoweredProgram, operator: Operator) -> Iterator[index_kernel
         own = f"{operator.identifier}_single"
         yield index_kernels.program_text(operator, own, single, None, {}, "single")
     loops = program.indexed[name], program.indexed_on_device[name]
-    yield index_kernels.program_text(operator, operator.identifier, *loops, further)
+    long = program.indexed_on_long_rows.get(name)
+    yield index_kernels.program_text(
+        operator, operator.identifier, *loops, further, on_long_rows=long
+    )
 
 
 def _draws(program: LoweredProgram) -> Iterator[draw_kernels.DrawText]:

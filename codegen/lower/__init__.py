@@ -39,6 +39,12 @@ def lower(program: Program) -> LoweredProgram:
             for operator in program.operators
             if isinstance(operator.kind, Index)
         },
+        indexed_on_long_rows={
+            operator.name: on_rows
+            for operator in program.operators
+            if isinstance(operator.kind, Index)
+            if (on_rows := index_device.long_rows_plan(operator.kind.program)) is not None
+        },
         indexed_single={
             operator.name: index.plan(single)
             for operator in program.operators

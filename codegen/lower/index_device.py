@@ -10,20 +10,37 @@ from ..index.inline import recomputed
 from ..index.scans import carried_of
 from ..model.index import IndexProgram, Statement
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
+from ..model.place import Size
 from .index import kept_within, prepared, product_of
 from .index_gathers import gathered
 from .index_nests import is_target, nests_of, scattered_of, vector_of
 
 
-def device_plan(program: IndexProgram) -> LoopProgram:
-    """The launches of a program on a device.
+def long_rows_plan(program: IndexProgram) -> LoopProgram | None:
+    """The launches where rows are few and long: each fold by itself, which many threads share.
+
+    None unless one launch with several folds over rows of a tensor is all there is.
+    """
+    (phase, *others) = device_plan(program).phases
+    folds = [nest for nest in phase.nests if nest.is_fold]
+    loops = {loop.index for nest in folds for loop in nest.inner}
+    if others or phase.lanes is None or len(folds) < 2 or len(loops) != 1:
+        return None
+    extent = program.extent[loops.pop()]
+    if not any(isinstance(atom, Size) for atom in extent.atoms):
+        return None
+    return device_plan(program, is_apart=True)
+
+
+def device_plan(program: IndexProgram, is_apart: bool = False) -> LoopProgram:
+    """The launches of a program on a device. is_apart: whether folds of a row are no one launch.
 
     Threads run side by side in any order, so every element of a statement is an item of its own. A
     scatter is cut in two: its items tell where each value goes, and the runtime combines the values
     of each place in their order.
     """
     program = gathered(recomputed(prepared(program)))
-    phases = tuple(_device_phase(group, program) for group in _device_groups(program))
+    phases = tuple(_device_phase(group, program) for group in _device_groups(program, is_apart))
     local = {name for phase in phases for name in phase.numbers}
     kept = tuple(
         each.target
@@ -33,17 +50,17 @@ def device_plan(program: IndexProgram) -> LoopProgram:
     return LoopProgram(program, phases, kept, {})
 
 
-def _device_groups(program: IndexProgram) -> list[list[Statement]]:
+def _device_groups(program: IndexProgram, is_apart: bool) -> list[list[Statement]]:
     """Neighbours whose elements need nothing of each other but those of the same item.
 
     After folds over a row what is made of each of its elements is of the same item, too.
     """
     groups: list[list[Statement]] = []
     for each in program.statements:
-        admits = groups and (
-            _is_elementwise_with(each, groups[-1], program) or _is_of_row(each, groups[-1], program)
-        )
-        if admits:
+        last = groups[-1] if groups else []
+        is_fold = is_apart and each.fold is not None
+        admits = last and not is_fold and _is_elementwise_with(each, last, program)
+        if admits or (last and not is_apart and _is_of_row(each, last, program)):
             groups[-1].append(each)
         else:
             groups.append([each])

@@ -195,6 +195,8 @@ class LoweredProgram(Program):
     pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
     indexed: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
     indexed_on_device: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
+    indexed_on_long_rows: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
+    """The same on a device where rows are few and long."""
     indexed_single: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
     """The same without a last index, for operands whose views are one element wide there."""
     geometries: Mapping[str, FunctionReference] = field(default_factory=dict, kw_only=True)

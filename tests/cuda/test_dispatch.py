@@ -290,6 +290,15 @@ def test_long_rows(long_rows, name, inner):
     compare(OVER_ROWS[name](x.cuda()), OVER_ROWS[name](x), name)
 
 
+def test_folds_of_long_rows_are_launches(long_rows):
+    """Where rows are few, each fold of a program is a launch that many threads share."""
+    before = len(long_rows.named("launch"))
+    LONG.float().cuda().var(1)
+    assert len(long_rows.named("launch")) - before > 2
+    LONG[:, :30].float().cuda().var(1)
+    assert len(long_rows.named("launch")) - before < 6
+
+
 @needs_extra
 @pytest.mark.parametrize(
     "name",

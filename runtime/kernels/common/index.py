@@ -234,12 +234,14 @@ class IndexProgram:
     arguments: the operator's, in order. inputs, results, temporaries: its tensors. measure: from
     the sizes of the inputs and the whole numbers among the arguments, `integers`, to the extents of
     `indices`. dims: which sizes of which tensors loops need besides. launches, temporaries: the
-    CPU's; on_device, on_device_temporaries: those of devices. moves: whether nothing is computed,
-    so that elements of any dtype are taken as words of their width. divides: whether whole numbers
-    are divided, which are computed in 64 bits then. compares: whether elements are only picked by
-    their order, so that truth values are taken as bytes. gives_parts: whether the first result is
-    real whatever the operands, a part of a complex number or its size. is_wide: whether the CPU
-    computes floats in float64. costly: whether steps of scans are worth vectors across rows.
+    CPU's; on_device, on_device_temporaries: those of devices; on_long_rows, long_rows_temporaries:
+    these where one launch has several folds, and rows are so few and long that many threads share
+    each. moves: whether nothing is computed, so that elements of any dtype are taken as words of
+    their width. divides: whether whole numbers are divided, which are computed in 64 bits then.
+    compares: whether elements are only picked by their order, so that truth values are taken as
+    bytes. gives_parts: whether the first result is real whatever the operands, a part of a complex
+    number or its size. is_wide: whether the CPU computes floats in float64. costly: whether steps
+    of scans are worth vectors across rows.
     geometry: from what a kernel is called with to the views that the statements see, and numbers,
     by name; None where operands must be contiguous for that. begins: from which argument
     a result begins that a fold goes on from; of a result that the views show in part, the rest is
@@ -256,8 +258,10 @@ class IndexProgram:
     measure: Callable[..., tuple[int, ...]]
     launches: tuple[Launch, ...]
     on_device: tuple[Launch, ...] = ()
+    on_long_rows: tuple[Launch, ...] = ()
     temporaries: Mapping[str, TensorForm] = field(default_factory=dict)
     on_device_temporaries: Mapping[str, TensorForm] = field(default_factory=dict)
+    long_rows_temporaries: Mapping[str, TensorForm] = field(default_factory=dict)
     dims: tuple[tuple[str, int], ...] = ()
     moves: bool = False
     divides: bool = False

@@ -6,7 +6,7 @@
 import numpy as np
 
 from torchgen_out._runtime.kernels.common import softmax as softmax_geometry
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, Scan, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_larger, joined_sum
 from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
@@ -198,11 +198,113 @@ def log_softmax_int_device_0(
         out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
 
 
+def log_softmax_int_long_device_0(
+    i, rest, lane, self, top, self_at, self_row, self_s0, self_s1, top_at, top_row, top_s0, batch,
+    dims, batches, n_j,
+):  # fmt: skip
+    """top[..., i] = max(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    top_total = T(-inf)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top_here = top_total
+    if lane == 0:
+        top[U(top_p + I(i * top_s0))] = top_here
+
+
+def log_softmax_int_long_device_0_step(
+    i, rest, j, reads, part0, self, top, self_at, self_row, self_s0, self_s1, top_at, top_row,
+    top_s0, batch, dims, batches,
+):  # fmt: skip
+    """top[..., i] = max(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        part0 = self_value
+    else:
+        top_here = part0
+        top[U(top_p + I(i * top_s0))] = top_here
+    return part0
+
+
+def log_softmax_int_long_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def log_softmax_int_long_device_1(
+    i, rest, lane, self, top, logarithm, self_at, self_row, self_s0, self_s1, top_at, top_row,
+    top_s0, logarithm_at, logarithm_row, logarithm_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """logarithm_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
+    logarithm[..., i] = log(logarithm_sum[..., i])
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    logarithm_p = I(logarithm_at + row_start(batch, dims, logarithm_row, rest))
+    logarithm_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_value = top[U(top_p + I(i * top_s0))]
+        logarithm_sum_item = exp(self_value - top_value)
+        logarithm_sum_total = plus(logarithm_sum_total, logarithm_sum_item)
+    logarithm_sum_total = joined_sum(logarithm_sum_total)
+    logarithm_sum = logarithm_sum_total
+    logarithm_here = log(logarithm_sum)
+    if lane == 0:
+        logarithm[U(logarithm_p + I(i * logarithm_s0))] = logarithm_here
+
+
+def log_softmax_int_long_device_1_step(
+    i, rest, j, reads, part0, self, top, logarithm, self_at, self_row, self_s0, self_s1, top_at,
+    top_row, top_s0, logarithm_at, logarithm_row, logarithm_s0, batch, dims, batches,
+):  # fmt: skip
+    """The statements of `log_softmax_int_long_device_1`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    logarithm_p = I(logarithm_at + row_start(batch, dims, logarithm_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_value = top[U(top_p + I(i * top_s0))]
+        part0 = exp(self_value - top_value)
+    else:
+        logarithm_sum = part0
+        logarithm_here = log(logarithm_sum)
+        logarithm[U(logarithm_p + I(i * logarithm_s0))] = logarithm_here
+    return part0
+
+
+def log_softmax_int_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def log_softmax_int_long_device_2(
+    j, i, rest, self, top, logarithm, out, self_at, self_row, self_s0, self_s1, top_at, top_row,
+    top_s0, logarithm_at, logarithm_row, logarithm_s0, out_at, out_row, out_s0, out_s1, batch, dims,
+    batches,
+):  # fmt: skip
+    """out[..., j, i] = self[..., j, i] - top[..., i] - logarithm[..., i]"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    logarithm_p = I(logarithm_at + row_start(batch, dims, logarithm_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+    top_value = top[U(top_p + I(i * top_s0))]
+    logarithm_value = logarithm[U(logarithm_p + I(i * logarithm_s0))]
+    out_here = self_value - top_value - logarithm_value
+    out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_here
+
+
 program = IndexProgram(
     "log_softmax_int",
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("j", "i"))},
+    long_rows_temporaries={"top": TensorForm(True, ("i",)), "logarithm": TensorForm(True, ("i",))},
     integers=(),
     indices=("j", "i"),
     measure=lambda self: (self[-2], self[-1]),
@@ -219,6 +321,38 @@ program = IndexProgram(
             function=log_softmax_int_device_0, arrays=("self", "out"), writes=("out",),
             extents=("j",), has_batch=True, items=("i",), work=(("j",), ("j",), (), ("j",)),
             lanes=("j", False),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=log_softmax_int_long_device_0, arrays=("self", "top"), writes=("top",),
+            extents=("j",), has_batch=True, items=("i",), work=(("j",),), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=log_softmax_int_long_device_0_step, arrays=("self", "top"),
+                    writes=("top",), has_batch=True, items=("i",), work=(("j",),),
+                ),
+                log_softmax_int_long_device_0_joined, "j", False, False, ("T(-inf)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=log_softmax_int_long_device_1, arrays=("self", "top", "logarithm"),
+            writes=("logarithm",), extents=("j",), has_batch=True, items=("i",), work=(("j",), ()),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=log_softmax_int_long_device_1_step,
+                    arrays=("self", "top", "logarithm"), writes=("logarithm",), has_batch=True,
+                    items=("i",), work=(("j",), ()),
+                ),
+                log_softmax_int_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=log_softmax_int_long_device_2, arrays=("self", "top", "logarithm", "out"),
+            writes=("out",), has_batch=True, items=("j", "i"), work=((),),
         ),
     ),
 )  # fmt: skip

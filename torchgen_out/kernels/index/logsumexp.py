@@ -6,7 +6,7 @@
 import numpy as np
 
 from torchgen_out._runtime.kernels.common import reduction as reduction_geometry
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, Scan, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_larger, joined_sum
 from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
@@ -188,11 +188,102 @@ def logsumexp_device_0(
         out[U(out_p + I(i * out_s0))] = out_here
 
 
+def logsumexp_long_device_0(
+    i, rest, lane, self, out_top, self_at, self_row, self_s0, self_s1, out_top_at, out_top_row,
+    out_top_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """out_max[..., i] = max(j: real(self[..., j, i]))
+    out_top[..., i] = 0 if abs(out_max[..., i]) == inf else out_max[..., i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_top_p = I(out_top_at + row_start(batch, dims, out_top_row, rest))
+    out_max_total = T(-inf)
+    for j in range(lane, n_j, LANES):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        out_max_item = real(self_value)
+        out_max_total = larger(out_max_total, out_max_item)
+    out_max_total = joined_larger(out_max_total)
+    out_max = out_max_total
+    out_top_here = T(0) if abs(out_max) == T(inf) else out_max
+    if lane == 0:
+        out_top[U(out_top_p + I(i * out_top_s0))] = out_top_here
+
+
+def logsumexp_long_device_0_step(
+    i, rest, j, reads, part0, self, out_top, self_at, self_row, self_s0, self_s1, out_top_at,
+    out_top_row, out_top_s0, batch, dims, batches,
+):  # fmt: skip
+    """The statements of `logsumexp_long_device_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_top_p = I(out_top_at + row_start(batch, dims, out_top_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        part0 = real(self_value)
+    else:
+        out_max = part0
+        out_top_here = T(0) if abs(out_max) == T(inf) else out_max
+        out_top[U(out_top_p + I(i * out_top_s0))] = out_top_here
+    return part0
+
+
+def logsumexp_long_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def logsumexp_long_device_1(
+    i, rest, lane, self, out_top, out, self_at, self_row, self_s0, self_s1, out_top_at, out_top_row,
+    out_top_s0, out_at, out_row, out_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """out_sum[..., i] = sum(j: exp(self[..., j, i] - out_top[..., i]))
+    out[..., i] = log(out_sum[..., i]) + out_top[..., i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_top_p = I(out_top_at + row_start(batch, dims, out_top_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    out_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        out_top_value = out_top[U(out_top_p + I(i * out_top_s0))]
+        out_sum_item = exp(self_value - out_top_value)
+        out_sum_total = plus(out_sum_total, out_sum_item)
+    out_sum_total = joined_sum(out_sum_total)
+    out_sum = out_sum_total
+    out_top_value2 = out_top[U(out_top_p + I(i * out_top_s0))]
+    out_here = log(out_sum) + out_top_value2
+    if lane == 0:
+        out[U(out_p + I(i * out_s0))] = out_here
+
+
+def logsumexp_long_device_1_step(
+    i, rest, j, reads, part0, self, out_top, out, self_at, self_row, self_s0, self_s1, out_top_at,
+    out_top_row, out_top_s0, out_at, out_row, out_s0, batch, dims, batches,
+):  # fmt: skip
+    """The statements of `logsumexp_long_device_1`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_top_p = I(out_top_at + row_start(batch, dims, out_top_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        self_value = self[U(self_p + I(j * self_s0) + I(i * self_s1))]
+        out_top_value = out_top[U(out_top_p + I(i * out_top_s0))]
+        part0 = exp(self_value - out_top_value)
+    else:
+        out_sum = part0
+        out_top_value2 = out_top[U(out_top_p + I(i * out_top_s0))]
+        out_here = log(out_sum) + out_top_value2
+        out[U(out_p + I(i * out_s0))] = out_here
+    return part0
+
+
+def logsumexp_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
 program = IndexProgram(
     "logsumexp",
     arguments=("self", "dim", "keepdim"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("i",))},
+    long_rows_temporaries={"out_top": TensorForm(True, ("i",))},
     integers=(),
     indices=("j", "i"),
     measure=lambda self: (self[-2], self[-1]),
@@ -208,6 +299,30 @@ program = IndexProgram(
         Launch(
             function=logsumexp_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
             has_batch=True, items=("i",), work=(("j",), (), ("j",), ()), lanes=("j", False),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=logsumexp_long_device_0, arrays=("self", "out_top"), writes=("out_top",),
+            extents=("j",), has_batch=True, items=("i",), work=(("j",), ()), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=logsumexp_long_device_0_step, arrays=("self", "out_top"),
+                    writes=("out_top",), has_batch=True, items=("i",), work=(("j",), ()),
+                ),
+                logsumexp_long_device_0_joined, "j", False, False, ("T(-inf)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=logsumexp_long_device_1, arrays=("self", "out_top", "out"), writes=("out",),
+            extents=("j",), has_batch=True, items=("i",), work=(("j",), ()), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=logsumexp_long_device_1_step, arrays=("self", "out_top", "out"),
+                    writes=("out",), has_batch=True, items=("i",), work=(("j",), ()),
+                ),
+                logsumexp_long_device_1_joined, "j", False, False, ("T(0)",), ("number",), True,
+            ),
         ),
     ),
 )  # fmt: skip

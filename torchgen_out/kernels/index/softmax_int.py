@@ -6,7 +6,7 @@
 import numpy as np
 
 from torchgen_out._runtime.kernels.common import softmax as softmax_geometry
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, Scan, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_larger, joined_sum
 from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
@@ -197,11 +197,112 @@ def softmax_int_device_0(
         out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_value
 
 
+def softmax_int_long_device_0(
+    i, rest, lane, self, top, self_at, self_row, self_s0, self_s1, top_at, top_row, top_s0, batch,
+    dims, batches, n_j,
+):  # fmt: skip
+    """top[..., i] = max(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    top_total = T(-inf)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top_here = top_total
+    if lane == 0:
+        top[U(top_p + I(i * top_s0))] = top_here
+
+
+def softmax_int_long_device_0_step(
+    i, rest, j, reads, part0, self, top, self_at, self_row, self_s0, self_s1, top_at, top_row,
+    top_s0, batch, dims, batches,
+):  # fmt: skip
+    """top[..., i] = max(j: self[..., j, i])"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        part0 = self_value
+    else:
+        top_here = part0
+        top[U(top_p + I(i * top_s0))] = top_here
+    return part0
+
+
+def softmax_int_long_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def softmax_int_long_device_1(
+    i, rest, lane, self, top, scale, self_at, self_row, self_s0, self_s1, top_at, top_row, top_s0,
+    scale_at, scale_row, scale_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """scale_sum[..., i] = sum(j: exp(self[..., j, i] - top[..., i]))
+    scale[..., i] = 1 / scale_sum[..., i]
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    scale_p = I(scale_at + row_start(batch, dims, scale_row, rest))
+    scale_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_value = top[U(top_p + I(i * top_s0))]
+        scale_sum_item = exp(self_value - top_value)
+        scale_sum_total = plus(scale_sum_total, scale_sum_item)
+    scale_sum_total = joined_sum(scale_sum_total)
+    scale_sum = scale_sum_total
+    scale_here = T(1) / scale_sum
+    if lane == 0:
+        scale[U(scale_p + I(i * scale_s0))] = scale_here
+
+
+def softmax_int_long_device_1_step(
+    i, rest, j, reads, part0, self, top, scale, self_at, self_row, self_s0, self_s1, top_at,
+    top_row, top_s0, scale_at, scale_row, scale_s0, batch, dims, batches,
+):  # fmt: skip
+    """The statements of `softmax_int_long_device_1`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    scale_p = I(scale_at + row_start(batch, dims, scale_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        top_value = top[U(top_p + I(i * top_s0))]
+        part0 = exp(self_value - top_value)
+    else:
+        scale_sum = part0
+        scale_here = T(1) / scale_sum
+        scale[U(scale_p + I(i * scale_s0))] = scale_here
+    return part0
+
+
+def softmax_int_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def softmax_int_long_device_2(
+    j, i, rest, self, top, scale, out, self_at, self_row, self_s0, self_s1, top_at, top_row, top_s0,
+    scale_at, scale_row, scale_s0, out_at, out_row, out_s0, out_s1, batch, dims, batches,
+):  # fmt: skip
+    """out[..., j, i] = exp(self[..., j, i] - top[..., i]) * scale[..., i]"""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    top_p = I(top_at + row_start(batch, dims, top_row, rest))
+    scale_p = I(scale_at + row_start(batch, dims, scale_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+    top_value = top[U(top_p + I(i * top_s0))]
+    scale_value = scale[U(scale_p + I(i * scale_s0))]
+    out_here = exp(self_value - top_value) * scale_value
+    out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_here
+
+
 program = IndexProgram(
     "softmax_int",
     arguments=("self", "dim", "dtype"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("j", "i"))},
+    long_rows_temporaries={"top": TensorForm(True, ("i",)), "scale": TensorForm(True, ("i",))},
     integers=(),
     indices=("j", "i"),
     measure=lambda self: (self[-2], self[-1]),
@@ -217,6 +318,35 @@ program = IndexProgram(
         Launch(
             function=softmax_int_device_0, arrays=("self", "out"), writes=("out",), extents=("j",),
             has_batch=True, items=("i",), work=(("j",), ("j",), (), ("j",)), lanes=("j", False),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=softmax_int_long_device_0, arrays=("self", "top"), writes=("top",),
+            extents=("j",), has_batch=True, items=("i",), work=(("j",),), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=softmax_int_long_device_0_step, arrays=("self", "top"),
+                    writes=("top",), has_batch=True, items=("i",), work=(("j",),),
+                ),
+                softmax_int_long_device_0_joined, "j", False, False, ("T(-inf)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=softmax_int_long_device_1, arrays=("self", "top", "scale"), writes=("scale",),
+            extents=("j",), has_batch=True, items=("i",), work=(("j",), ()), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=softmax_int_long_device_1_step, arrays=("self", "top", "scale"),
+                    writes=("scale",), has_batch=True, items=("i",), work=(("j",), ()),
+                ),
+                softmax_int_long_device_1_joined, "j", False, False, ("T(0)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=softmax_int_long_device_2, arrays=("self", "top", "scale", "out"),
+            writes=("out",), has_batch=True, items=("j", "i"), work=((),),
         ),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@
 import numpy as np
 
 from torchgen_out._runtime.kernels.common import reduction as reduction_geometry
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, Scan, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum
 from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
@@ -211,11 +211,105 @@ def std_correction_device_0(
         out[U(out_p + I(i * out_s0))] = out_here
 
 
+def std_correction_long_device_0(
+    i, rest, lane, self, center, self_at, self_row, self_s0, self_s1, center_at, center_row,
+    center_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """center_sum[..., i] = sum(j: self[..., j, i])
+    center[..., i] = center_sum[..., i] / size(self, -2)
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    center_p = I(center_at + row_start(batch, dims, center_row, rest))
+    center_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        center_sum_item = self_value
+        center_sum_total = plus(center_sum_total, center_sum_item)
+    center_sum_total = joined_sum(center_sum_total)
+    center_sum = center_sum_total
+    place_value = T(n_j)
+    center_here = center_sum / place_value
+    if lane == 0:
+        center[U(center_p + I(i * center_s0))] = center_here
+
+
+def std_correction_long_device_0_step(
+    i, rest, j, reads, part0, self, center, self_at, self_row, self_s0, self_s1, center_at,
+    center_row, center_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """The statements of `std_correction_long_device_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    center_p = I(center_at + row_start(batch, dims, center_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        part0 = self_value
+    else:
+        center_sum = part0
+        place_value = T(n_j)
+        center_here = center_sum / place_value
+        center[U(center_p + I(i * center_s0))] = center_here
+    return part0
+
+
+def std_correction_long_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def std_correction_long_device_1(
+    i, rest, lane, self, center, out, self_at, self_row, self_s0, self_s1, center_at, center_row,
+    center_s0, out_at, out_row, out_s0, batch, dims, batches, n_j, freedom,
+):  # fmt: skip
+    """out_sum[..., i] = sum(j: (self[..., j, i] - center[..., i]) * conj(self[..., j, i] -
+        center[..., i]))
+    out[..., i] = real(sqrt(out_sum[..., i] / freedom))
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    center_p = I(center_at + row_start(batch, dims, center_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    out_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        center_value = center[U(center_p + I(i * center_s0))]
+        t0 = self_value - center_value
+        out_sum_item = t0 * conj(t0)
+        out_sum_total = plus(out_sum_total, out_sum_item)
+    out_sum_total = joined_sum(out_sum_total)
+    out_sum = out_sum_total
+    out_here = real(sqrt(out_sum / freedom))
+    if lane == 0:
+        out[U(out_p + I(i * out_s0))] = out_here
+
+
+def std_correction_long_device_1_step(
+    i, rest, j, reads, part0, self, center, out, self_at, self_row, self_s0, self_s1, center_at,
+    center_row, center_s0, out_at, out_row, out_s0, batch, dims, batches, freedom,
+):  # fmt: skip
+    """The statements of `std_correction_long_device_1`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    center_p = I(center_at + row_start(batch, dims, center_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        center_value = center[U(center_p + I(i * center_s0))]
+        t0 = self_value - center_value
+        part0 = t0 * conj(t0)
+    else:
+        out_sum = part0
+        out_here = real(sqrt(out_sum / freedom))
+        out[U(out_p + I(i * out_s0))] = out_here
+    return part0
+
+
+def std_correction_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
 program = IndexProgram(
     "std_correction",
     arguments=("self", "dim", "correction", "keepdim"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("i",))},
+    long_rows_temporaries={"center": TensorForm(True, ("i",))},
     integers=(),
     indices=("j", "i"),
     measure=lambda self: (self[-2], self[-1]),
@@ -235,6 +329,35 @@ program = IndexProgram(
             function=std_correction_device_0, arrays=("self", "out"), writes=("out",),
             extents=("j",), numbers=("freedom",), has_batch=True, items=("i",),
             work=(("j",), (), ("j",), ()), lanes=("j", False),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=std_correction_long_device_0, arrays=("self", "center"), writes=("center",),
+            extents=("j",), has_batch=True, items=("i",), work=(("j",), ()), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=std_correction_long_device_0_step, arrays=("self", "center"),
+                    writes=("center",), extents=("j",), has_batch=True, items=("i",),
+                    work=(("j",), ()),
+                ),
+                std_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=std_correction_long_device_1, arrays=("self", "center", "out"),
+            writes=("out",), extents=("j",), numbers=("freedom",), has_batch=True, items=("i",),
+            work=(("j",), ()), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=std_correction_long_device_1_step, arrays=("self", "center", "out"),
+                    writes=("out",), numbers=("freedom",), has_batch=True, items=("i",),
+                    work=(("j",), ()),
+                ),
+                std_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                True,
+            ),
         ),
     ),
 )  # fmt: skip

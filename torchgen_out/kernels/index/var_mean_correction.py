@@ -6,7 +6,7 @@
 import numpy as np
 
 from torchgen_out._runtime.kernels.common import reduction as reduction_geometry
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, Scan, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum
 from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
@@ -221,6 +221,101 @@ def var_mean_correction_device_0(
         result0[U(result0_p + I(i * result0_s0))] = result0_here
 
 
+def var_mean_correction_long_device_0(
+    i, rest, lane, self, result1, self_at, self_row, self_s0, self_s1, result1_at, result1_row,
+    result1_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """result1_sum[..., i] = sum(j: self[..., j, i])
+    result1[..., i] = result1_sum[..., i] / size(self, -2)
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    result1_p = I(result1_at + row_start(batch, dims, result1_row, rest))
+    result1_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        result1_sum_item = self_value
+        result1_sum_total = plus(result1_sum_total, result1_sum_item)
+    result1_sum_total = joined_sum(result1_sum_total)
+    result1_sum = result1_sum_total
+    place_value = T(n_j)
+    result1_here = result1_sum / place_value
+    if lane == 0:
+        result1[U(result1_p + I(i * result1_s0))] = result1_here
+
+
+def var_mean_correction_long_device_0_step(
+    i, rest, j, reads, part0, self, result1, self_at, self_row, self_s0, self_s1, result1_at,
+    result1_row, result1_s0, batch, dims, batches, n_j,
+):  # fmt: skip
+    """The statements of `var_mean_correction_long_device_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    result1_p = I(result1_at + row_start(batch, dims, result1_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        part0 = self_value
+    else:
+        result1_sum = part0
+        place_value = T(n_j)
+        result1_here = result1_sum / place_value
+        result1[U(result1_p + I(i * result1_s0))] = result1_here
+    return part0
+
+
+def var_mean_correction_long_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def var_mean_correction_long_device_1(
+    i, rest, lane, self, result1, result0, self_at, self_row, self_s0, self_s1, result1_at,
+    result1_row, result1_s0, result0_at, result0_row, result0_s0, batch, dims, batches, n_j,
+    freedom,
+):  # fmt: skip
+    """result0_sum[..., i] = sum(j: (self[..., j, i] - result1[..., i]) * conj(self[..., j, i] -
+        result1[..., i]))
+    result0[..., i] = real(result0_sum[..., i] / freedom)
+    """
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    result1_p = I(result1_at + row_start(batch, dims, result1_row, rest))
+    result0_p = I(result0_at + row_start(batch, dims, result0_row, rest))
+    result0_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        result1_value = result1[U(result1_p + I(i * result1_s0))]
+        t0 = self_value - result1_value
+        result0_sum_item = t0 * conj(t0)
+        result0_sum_total = plus(result0_sum_total, result0_sum_item)
+    result0_sum_total = joined_sum(result0_sum_total)
+    result0_sum = result0_sum_total
+    result0_here = real(result0_sum / freedom)
+    if lane == 0:
+        result0[U(result0_p + I(i * result0_s0))] = result0_here
+
+
+def var_mean_correction_long_device_1_step(
+    i, rest, j, reads, part0, self, result1, result0, self_at, self_row, self_s0, self_s1,
+    result1_at, result1_row, result1_s0, result0_at, result0_row, result0_s0, batch, dims, batches,
+    freedom,
+):  # fmt: skip
+    """The statements of `var_mean_correction_long_device_1`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    result1_p = I(result1_at + row_start(batch, dims, result1_row, rest))
+    result0_p = I(result0_at + row_start(batch, dims, result0_row, rest))
+    if reads:
+        self_value = T(self[U(self_p + I(j * self_s0) + I(i * self_s1))])
+        result1_value = result1[U(result1_p + I(i * result1_s0))]
+        t0 = self_value - result1_value
+        part0 = t0 * conj(t0)
+    else:
+        result0_sum = part0
+        result0_here = real(result0_sum / freedom)
+        result0[U(result0_p + I(i * result0_s0))] = result0_here
+    return part0
+
+
+def var_mean_correction_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
 program = IndexProgram(
     "var_mean_correction",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -245,6 +340,36 @@ program = IndexProgram(
             function=var_mean_correction_device_0, arrays=("self", "result1", "result0"),
             writes=("result1", "result0"), extents=("j",), numbers=("freedom",), has_batch=True,
             items=("i",), work=(("j",), (), ("j",), ()), lanes=("j", False),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=var_mean_correction_long_device_0, arrays=("self", "result1"),
+            writes=("result1",), extents=("j",), has_batch=True, items=("i",), work=(("j",), ()),
+            lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=var_mean_correction_long_device_0_step, arrays=("self", "result1"),
+                    writes=("result1",), extents=("j",), has_batch=True, items=("i",),
+                    work=(("j",), ()),
+                ),
+                var_mean_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=var_mean_correction_long_device_1, arrays=("self", "result1", "result0"),
+            writes=("result0",), extents=("j",), numbers=("freedom",), has_batch=True, items=("i",),
+            work=(("j",), ()), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=var_mean_correction_long_device_1_step,
+                    arrays=("self", "result1", "result0"), writes=("result0",),
+                    numbers=("freedom",), has_batch=True, items=("i",), work=(("j",), ()),
+                ),
+                var_mean_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                True,
+            ),
         ),
     ),
 )  # fmt: skip

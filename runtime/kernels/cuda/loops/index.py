@@ -140,9 +140,13 @@ class _Call:
         self.whole = dict(operands)
         sizes = {name: views.get(name, array).sizes for name, array in operands.items()}
         self.extents, self.batch = program.measured(sizes, self.given)
-        self.forms = {**program.inputs, **program.results, **program.on_device_temporaries}
+        self.forms = {**program.inputs, **program.results}
         known = {**operands, **results} if program.gives_parts else {**results, **operands}
         self.compute = self._compute_type(known)
+        self.launches, kept_in = program.on_device, program.on_device_temporaries
+        if program.on_long_rows and self._has_long_rows():
+            self.launches, kept_in = program.on_long_rows, program.long_rows_temporaries
+        self.forms |= kept_in
         self.arrays = dict(operands)
         kept = _in_opmath(program)
         for name, array in results.items():
@@ -152,9 +156,18 @@ class _Call:
         for name, (own, strides, offset) in views.items():
             self.arrays[name] = self.arrays[name].at(offset, own, strides)
         kinds = {"number": self.compute, "int": dtypes.int64, "bool": dtypes.bool}
-        for name, form in program.on_device_temporaries.items():
+        for name, form in kept_in.items():
             made = program.sizes_of(form, self.extents, self.batch)
             self.arrays[name] = queue.empty(made, kinds[form.kind])
+
+    def _has_long_rows(self) -> bool:
+        """Whether more threads than a warp are to share each row of several folds."""
+        launch = next(each for each in self.program.on_device if each.lanes is not None)
+        assert launch.lanes is not None
+        rows = prod(self.batch) if launch.has_batch else 1
+        rows *= prod(self.extents[name] for name in launch.items)
+        group, slices, _ = cut(self.queue, Folded(rows, self.extents[launch.lanes[0]], 1))
+        return (slices > 1 or group > WARP) and not self.compute.is_complex
 
     def _compute_type(self, arrays: dict[str, Array]) -> dtype:
         for name, array in arrays.items():
@@ -182,7 +195,7 @@ class _Call:
 
     def run(self) -> None:
         """Queue all launches."""
-        for launch in self.program.needed(self.program.on_device, self.wanted):
+        for launch in self.program.needed(self.launches, self.wanted):
             self.launch(launch)
         for name, result in self.results.items():
             if name in self.wanted and self.written[name] is not result:
@@ -396,7 +409,7 @@ def _with_bytes(arrays: dict[str, Array]) -> dict[str, Array]:
 def _in_opmath(program: IndexProgram) -> set[str]:
     """The results that launches put together or read, so that these are rounded at the end."""
     found: set[str] = set()
-    for launch in program.on_device:
+    for launch in (*program.on_device, *program.on_long_rows):
         found |= {name for name in launch.arrays if is_read(launch, name)}
         found |= set(launch.scatter[:1] if launch.scatter and launch.combines else ())
         found |= set(launch.product.tensors if launch.product else ())
