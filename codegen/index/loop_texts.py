@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..formula.result import cost
 from ..model import place as places
 from ..model.index import Access, Test
-from ..model.loops import Loop
+from ..model.loops import Loop, presumed_step
 from ..model.place import Atom, Element, Function, Index, Place
 from .edges import Edges, edges_of
 from .loads import Loads
@@ -48,10 +48,19 @@ class LoopWriter(Loads):
             first, last = (first, last) if last else ("range_start", "range_stop")
         last = last or writer.extent(loop.index)
         for place in loop.lower:
-            first = f"greater({first}, {writer.place(place)})"
+            first = self.bound(("greater", "first_turn"), first, place, loop)
         for place in loop.upper:
-            last = f"lesser({last}, {writer.place(place)})"
+            last = self.bound(("lesser", "end_turn"), last, place, loop)
         return first, last
+
+    def bound(self, names: tuple[str, str], known: str, place: Place, loop: Loop) -> str:
+        """A bound of a loop and another; with the second function where that takes a step."""
+        writer = self.writer
+        found = presumed_step(place, writer.program.extent[loop.index])
+        if found is None:
+            return f"{names[0]}({known}, {writer.place(place)})"
+        step, turn = found
+        return f"{names[1]}({known}, {writer.place(step)}, {writer.place(turn)})"
 
     def limit(self, unknown: Collection[str] = ()) -> None:
         """Keep where loops begin and end that divide to know it: LLVM would divide at each turn."""

@@ -35,6 +35,7 @@ _RESERVED = frozenset(
         *("first", "final", "edge", "is_whole", "is_better", "first_inside", "end_inside"),
         *("mode", "LOOK", "WRITE", "ALONG", "outside", "is_apart", "is_along"),
         *("item_start", "item_stop", "range_start", "range_stop"),
+        *("first_turn", "end_turn"),
         *("agree", "apart", "holds", "nonzero", "some", "within", "np"),
         *("l", "O"),  # which are taken for 1 and 0
         *dir(builtins),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..index.folds import is_argument
 from ..model import place as places
 from ..model.index import ARGMAX, ARGMIN, SUM, Access, IndexProgram, Statement, Test
-from ..model.loops import Loop, Nest
+from ..model.loops import Loop, Nest, presumed_end, presumed_first
 from ..model.place import LOOKED_AT, Element, Function, Index, Parameter, Place, Size
 
 
@@ -253,13 +253,11 @@ def _presumed_bounds(place: Place, name: str, extent: Place) -> tuple[list[Place
         return [], []
     is_lower = factor.terms[0][1] > 0
     step = factor if is_lower else -factor
-    one = places.number(1)
-    is_positive = places.apply("least", places.apply("greatest", step, places.number(0)), one)
     rest = place - places.index(name) * factor
-    turns = places.apply("quotient", rest, places.apply("greatest", step, one))
+    turns = places.apply("quotient", rest, places.apply("greatest", step, places.number(1)))
     if is_lower:
-        return [-turns * is_positive], []
-    return [], [(turns + one) * is_positive + (one - is_positive) * extent]
+        return [presumed_first(step, turns)], []
+    return [], [presumed_end(step, turns, extent)]
 
 
 def scattered_of(statement: Statement) -> dict[str, Place]:

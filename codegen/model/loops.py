@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from . import place as places
 from .index import Access, IndexProgram, Statement, Test
-from .place import Place
+from .place import Function, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +149,36 @@ class LoopProgram:
     """Tensors that are whole in memory between launches."""
     dense: Mapping[str, str]
     """The index along which a tensor is dense, of those whose layout is not given."""
+
+
+# -- bounds that a step tells, if it is positive ---------------------------------------------------
+
+
+def presumed_first(step: Place, turns: Place) -> Place:
+    """Where a loop begins that could not before `-turns`; 0 if the step is not positive."""
+    return -turns * _is_positive(step)
+
+
+def presumed_end(step: Place, turns: Place, extent: Place) -> Place:
+    """Where a loop ends that could not go past `turns`; all of it if the step is not positive."""
+    is_positive = _is_positive(step)
+    return (turns + places.number(1)) * is_positive + (places.number(1) - is_positive) * extent
+
+
+def presumed_step(bound: Place, extent: Place) -> tuple[Place, Place] | None:
+    """The step that must be positive for a bound to tell anything, and the bound then."""
+    for atom in bound.atoms:
+        match atom:
+            case Function("quotient", (_, Place(((((Function("greatest", (step, _)),), 1)),)))):
+                turns = places.of(atom)
+                if bound == presumed_first(step, turns):
+                    return step, -turns
+                if bound == presumed_end(step, turns, extent):
+                    return step, turns + places.number(1)
+    return None
+
+
+def _is_positive(step: Place) -> Place:
+    """1 if it is, else 0."""
+    least = places.apply("greatest", step, places.number(0))
+    return places.apply("least", least, places.number(1))

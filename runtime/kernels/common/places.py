@@ -112,6 +112,16 @@ def end_inside(slope, rest):
     return rest // -slope + 1 if slope < 0 else FAR
 
 
+def first_turn(first, step, turn):
+    """Where a loop begins that a turn bounds if the step is positive."""
+    return greater(first, turn) if step > 0 else first
+
+
+def end_turn(end, step, turn):
+    """Where it ends."""
+    return lesser(end, turn) if step > 0 else end
+
+
 def drawn(key, element, number):
     """A random number from [0, 1): of a key, an element, and which of a formula's draws it is.
 

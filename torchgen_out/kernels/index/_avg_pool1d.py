@@ -12,7 +12,9 @@ from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
     U,
     end_inside,
+    end_turn,
     first_inside,
+    first_turn,
     greater,
     lesser,
     plus,
@@ -44,17 +46,9 @@ def _avg_pool1d_0(
                 total_block[U(x - begin)] = T(0)
             for j in range(n_j):
                 for x in range(
-                    greater(
-                        begin,
-                        -lesser(greater(stride, 0), 1) * ((j - padding) // greater(stride, 1)),
-                    ),
-                    lesser(
-                        end,
-                        lesser(greater(stride, 0), 1)
-                        * ((padding + self_size1 - j - 1) // greater(stride, 1))
-                        + lesser(greater(stride, 0), 1)
-                        + n_x
-                        - lesser(greater(stride, 0), 1) * n_x,
+                    first_turn(begin, stride, -((j - padding) // greater(stride, 1))),
+                    end_turn(
+                        end, stride, ((padding + self_size1 - j - 1) // greater(stride, 1)) + 1
                     ),
                 ):
                     if (

@@ -13,7 +13,9 @@ from torchgen_out._runtime.kernels.common.places import (
     LOWEST,
     U,
     end_inside,
+    end_turn,
     first_inside,
+    first_turn,
     greater,
     lesser,
     row_start,
@@ -39,18 +41,11 @@ def _max_pool1d_0(
                 out_block[U(x - begin)] = LOWEST
             for j in range(n_j):
                 for x in range(
-                    greater(
-                        begin,
-                        -lesser(greater(stride, 0), 1)
-                        * ((j * dilation - padding) // greater(stride, 1)),
-                    ),
-                    lesser(
+                    first_turn(begin, stride, -((j * dilation - padding) // greater(stride, 1))),
+                    end_turn(
                         end,
-                        lesser(greater(stride, 0), 1)
-                        * ((padding + self_size1 - j * dilation - 1) // greater(stride, 1))
-                        + lesser(greater(stride, 0), 1)
-                        + n_x
-                        - lesser(greater(stride, 0), 1) * n_x,
+                        stride,
+                        ((padding + self_size1 - j * dilation - 1) // greater(stride, 1)) + 1,
                     ),
                 ):
                     if (
@@ -105,17 +100,9 @@ def _max_pool1d_0_window(
             out[U(out_p + x * out_s0)] = out_here
         for edge in range(n_x - end + begin):
             x = edge if edge < begin else edge + end - begin
-            j_first = greater(
-                0,
-                -lesser(greater(dilation, 0), 1) * ((x * stride - padding) // greater(dilation, 1)),
-            )
-            j_end = lesser(
-                n_j,
-                lesser(greater(dilation, 0), 1)
-                * ((padding + self_size1 - x * stride - 1) // greater(dilation, 1))
-                + lesser(greater(dilation, 0), 1)
-                + n_j
-                - lesser(greater(dilation, 0), 1) * n_j,
+            j_first = first_turn(0, dilation, -((x * stride - padding) // greater(dilation, 1)))
+            j_end = end_turn(
+                n_j, dilation, ((padding + self_size1 - x * stride - 1) // greater(dilation, 1)) + 1
             )
             out_total2 = LOWEST
             for j in range(j_first, j_end):
@@ -143,24 +130,13 @@ def _max_pool1d_device_0(
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     j_first = I(
-        greater(
-            0,
-            I(
-                -I(lesser(I(greater(dilation, 0)), 1))
-                * quotient(I(x * stride - padding), I(greater(dilation, 1)))
-            ),
-        )
+        first_turn(0, dilation, I(-quotient(I(x * stride - padding), I(greater(dilation, 1)))))
     )
     j_end = I(
-        lesser(
+        end_turn(
             n_j,
-            I(
-                I(lesser(I(greater(dilation, 0)), 1))
-                * quotient(I(padding + self_size1 - x * stride - 1), I(greater(dilation, 1)))
-                + I(lesser(I(greater(dilation, 0)), 1))
-                + n_j
-                - I(lesser(I(greater(dilation, 0)), 1)) * n_j
-            ),
+            dilation,
+            I(quotient(I(padding + self_size1 - x * stride - 1), I(greater(dilation, 1))) + 1),
         )
     )
     out_total = LOWEST
@@ -211,10 +187,8 @@ program = IndexProgram(
             integers=("dilation", "stride", "padding", "size(self, -1)"), has_batch=True,
             items=("x",), work=(("j",),), lanes=("j", False),
             reach=(
-                (10, ("dilation",)), (2, ("x", "stride")), (2, ("padding",)), (12, ()),
-                (1, ("x", "dilation", "stride")), (2, ("dilation", "dilation")),
-                (1, ("dilation", "padding")), (2, ("size(self, -1)",)), (1, ("dilation", "j")),
-                (1, ("dilation", "size(self, -1)")), (3, ("j",)), (1, ("j", "dilation")),
+                (1, ("x", "stride")), (1, ("padding",)), (6, ()), (2, ("dilation",)),
+                (1, ("size(self, -1)",)), (1, ("j", "dilation")),
             ),
         ),
     ),

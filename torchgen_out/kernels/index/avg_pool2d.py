@@ -12,7 +12,9 @@ from torchgen_out._runtime.kernels.common.places import (
     BLOCK,
     U,
     end_inside,
+    end_turn,
     first_inside,
+    first_turn,
     greater,
     lesser,
     plus,
@@ -53,18 +55,11 @@ def avg_pool2d_0(
             ):
                 for j in range(n_j):
                     for x in range(
-                        greater(
-                            begin,
-                            -lesser(greater(stride_w, 0), 1)
-                            * ((j - padding_w) // greater(stride_w, 1)),
-                        ),
-                        lesser(
+                        first_turn(begin, stride_w, -((j - padding_w) // greater(stride_w, 1))),
+                        end_turn(
                             end,
-                            lesser(greater(stride_w, 0), 1)
-                            * ((padding_w + self_size1 - j - 1) // greater(stride_w, 1))
-                            + lesser(greater(stride_w, 0), 1)
-                            + n_x
-                            - lesser(greater(stride_w, 0), 1) * n_x,
+                            stride_w,
+                            ((padding_w + self_size1 - j - 1) // greater(stride_w, 1)) + 1,
                         ),
                     ):
                         if (

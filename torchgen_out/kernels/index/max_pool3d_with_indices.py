@@ -25,7 +25,9 @@ from torchgen_out._runtime.kernels.common.places import (
     LOWEST,
     U,
     end_inside,
+    end_turn,
     first_inside,
+    first_turn,
     greater,
     lesser,
     row_start,
@@ -71,18 +73,11 @@ def max_pool3d_with_indices_0(
             for x in range(begin, end):
                 values_block[U(x - begin)] = LOWEST
             for k in range(
-                greater(
-                    0,
-                    -lesser(greater(dilation_d, 0), 1)
-                    * ((z * stride_d - padding_d) // greater(dilation_d, 1)),
-                ),
-                lesser(
+                first_turn(0, dilation_d, -((z * stride_d - padding_d) // greater(dilation_d, 1))),
+                end_turn(
                     n_k,
-                    lesser(greater(dilation_d, 0), 1)
-                    * ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1))
-                    + lesser(greater(dilation_d, 0), 1)
-                    + n_k
-                    - lesser(greater(dilation_d, 0), 1) * n_k,
+                    dilation_d,
+                    ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1)) + 1,
                 ),
             ):
                 if (
@@ -90,21 +85,14 @@ def max_pool3d_with_indices_0(
                     and padding_d + self_size3 - k * dilation_d - z * stride_d - 1 >= 0
                 ):
                     for i in range(
-                        greater(
-                            0,
-                            -lesser(greater(dilation_h, 0), 1)
-                            * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+                        first_turn(
+                            0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))
                         ),
-                        lesser(
+                        end_turn(
                             n_i,
-                            lesser(greater(dilation_h, 0), 1)
-                            * (
-                                (padding_h + self_size2 - y * stride_h - 1)
-                                // greater(dilation_h, 1)
-                            )
-                            + lesser(greater(dilation_h, 0), 1)
-                            + n_i
-                            - lesser(greater(dilation_h, 0), 1) * n_i,
+                            dilation_h,
+                            ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
+                            + 1,
                         ),
                     ):
                         if (
@@ -113,21 +101,19 @@ def max_pool3d_with_indices_0(
                         ):
                             for j in range(n_j):
                                 for x in range(
-                                    greater(
+                                    first_turn(
                                         begin,
-                                        -lesser(greater(stride_w, 0), 1)
-                                        * ((j * dilation_w - padding_w) // greater(stride_w, 1)),
+                                        stride_w,
+                                        -((j * dilation_w - padding_w) // greater(stride_w, 1)),
                                     ),
-                                    lesser(
+                                    end_turn(
                                         end,
-                                        lesser(greater(stride_w, 0), 1)
-                                        * (
+                                        stride_w,
+                                        (
                                             (padding_w + self_size1 - j * dilation_w - 1)
                                             // greater(stride_w, 1)
                                         )
-                                        + lesser(greater(stride_w, 0), 1)
-                                        + n_x
-                                        - lesser(greater(stride_w, 0), 1) * n_x,
+                                        + 1,
                                     ),
                                 ):
                                     if (
@@ -163,44 +149,29 @@ def max_pool3d_with_indices_0(
                     U(x - begin)
                 ]
         for x in range(n_x):
-            k_first = greater(
-                0,
-                -lesser(greater(dilation_d, 0), 1)
-                * ((z * stride_d - padding_d) // greater(dilation_d, 1)),
+            k_first = first_turn(
+                0, dilation_d, -((z * stride_d - padding_d) // greater(dilation_d, 1))
             )
-            k_end = lesser(
+            k_end = end_turn(
                 n_k,
-                lesser(greater(dilation_d, 0), 1)
-                * ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1))
-                + lesser(greater(dilation_d, 0), 1)
-                + n_k
-                - lesser(greater(dilation_d, 0), 1) * n_k,
+                dilation_d,
+                ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1)) + 1,
             )
-            i_first = greater(
-                0,
-                -lesser(greater(dilation_h, 0), 1)
-                * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+            i_first = first_turn(
+                0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))
             )
-            i_end = lesser(
+            i_end = end_turn(
                 n_i,
-                lesser(greater(dilation_h, 0), 1)
-                * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
-                + lesser(greater(dilation_h, 0), 1)
-                + n_i
-                - lesser(greater(dilation_h, 0), 1) * n_i,
+                dilation_h,
+                ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1)) + 1,
             )
-            j_first = greater(
-                0,
-                -lesser(greater(dilation_w, 0), 1)
-                * ((x * stride_w - padding_w) // greater(dilation_w, 1)),
+            j_first = first_turn(
+                0, dilation_w, -((x * stride_w - padding_w) // greater(dilation_w, 1))
             )
-            j_end = lesser(
+            j_end = end_turn(
                 n_j,
-                lesser(greater(dilation_w, 0), 1)
-                * ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1))
-                + lesser(greater(dilation_w, 0), 1)
-                + n_j
-                - lesser(greater(dilation_w, 0), 1) * n_j,
+                dilation_w,
+                ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1)) + 1,
             )
             indices_total = LOWEST
             indices_total_at = 0
@@ -365,44 +336,29 @@ def max_pool3d_with_indices_0_window(
             indices[U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2)] = indices_here
         for edge in range(n_x - end + begin):
             x = edge if edge < begin else edge + end - begin
-            k_first = greater(
-                0,
-                -lesser(greater(dilation_d, 0), 1)
-                * ((z * stride_d - padding_d) // greater(dilation_d, 1)),
+            k_first = first_turn(
+                0, dilation_d, -((z * stride_d - padding_d) // greater(dilation_d, 1))
             )
-            k_end = lesser(
+            k_end = end_turn(
                 n_k,
-                lesser(greater(dilation_d, 0), 1)
-                * ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1))
-                + lesser(greater(dilation_d, 0), 1)
-                + n_k
-                - lesser(greater(dilation_d, 0), 1) * n_k,
+                dilation_d,
+                ((padding_d + self_size3 - z * stride_d - 1) // greater(dilation_d, 1)) + 1,
             )
-            i_first = greater(
-                0,
-                -lesser(greater(dilation_h, 0), 1)
-                * ((y * stride_h - padding_h) // greater(dilation_h, 1)),
+            i_first = first_turn(
+                0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))
             )
-            i_end = lesser(
+            i_end = end_turn(
                 n_i,
-                lesser(greater(dilation_h, 0), 1)
-                * ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1))
-                + lesser(greater(dilation_h, 0), 1)
-                + n_i
-                - lesser(greater(dilation_h, 0), 1) * n_i,
+                dilation_h,
+                ((padding_h + self_size2 - y * stride_h - 1) // greater(dilation_h, 1)) + 1,
             )
-            j_first = greater(
-                0,
-                -lesser(greater(dilation_w, 0), 1)
-                * ((x * stride_w - padding_w) // greater(dilation_w, 1)),
+            j_first = first_turn(
+                0, dilation_w, -((x * stride_w - padding_w) // greater(dilation_w, 1))
             )
-            j_end = lesser(
+            j_end = end_turn(
                 n_j,
-                lesser(greater(dilation_w, 0), 1)
-                * ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1))
-                + lesser(greater(dilation_w, 0), 1)
-                + n_j
-                - lesser(greater(dilation_w, 0), 1) * n_j,
+                dilation_w,
+                ((padding_w + self_size1 - x * stride_w - 1) // greater(dilation_w, 1)) + 1,
             )
             values_total2 = LOWEST
             for k in range(k_first, k_end):
@@ -510,65 +466,47 @@ def max_pool3d_with_indices_device_0(
     values_p = I(values_at + row_start(batch, dims, values_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
     k_first = I(
-        greater(
-            0,
-            I(
-                -I(lesser(I(greater(dilation_d, 0)), 1))
-                * quotient(I(z * stride_d - padding_d), I(greater(dilation_d, 1)))
-            ),
+        first_turn(
+            0, dilation_d, I(-quotient(I(z * stride_d - padding_d), I(greater(dilation_d, 1))))
         )
     )
     k_end = I(
-        lesser(
+        end_turn(
             n_k,
+            dilation_d,
             I(
-                I(lesser(I(greater(dilation_d, 0)), 1))
-                * quotient(I(padding_d + self_size3 - z * stride_d - 1), I(greater(dilation_d, 1)))
-                + I(lesser(I(greater(dilation_d, 0)), 1))
-                + n_k
-                - I(lesser(I(greater(dilation_d, 0)), 1)) * n_k
+                quotient(I(padding_d + self_size3 - z * stride_d - 1), I(greater(dilation_d, 1)))
+                + 1
             ),
         )
     )
     i_first = I(
-        greater(
-            0,
-            I(
-                -I(lesser(I(greater(dilation_h, 0)), 1))
-                * quotient(I(y * stride_h - padding_h), I(greater(dilation_h, 1)))
-            ),
+        first_turn(
+            0, dilation_h, I(-quotient(I(y * stride_h - padding_h), I(greater(dilation_h, 1))))
         )
     )
     i_end = I(
-        lesser(
+        end_turn(
             n_i,
+            dilation_h,
             I(
-                I(lesser(I(greater(dilation_h, 0)), 1))
-                * quotient(I(padding_h + self_size2 - y * stride_h - 1), I(greater(dilation_h, 1)))
-                + I(lesser(I(greater(dilation_h, 0)), 1))
-                + n_i
-                - I(lesser(I(greater(dilation_h, 0)), 1)) * n_i
+                quotient(I(padding_h + self_size2 - y * stride_h - 1), I(greater(dilation_h, 1)))
+                + 1
             ),
         )
     )
     j_first = I(
-        greater(
-            0,
-            I(
-                -I(lesser(I(greater(dilation_w, 0)), 1))
-                * quotient(I(x * stride_w - padding_w), I(greater(dilation_w, 1)))
-            ),
+        first_turn(
+            0, dilation_w, I(-quotient(I(x * stride_w - padding_w), I(greater(dilation_w, 1))))
         )
     )
     j_end = I(
-        lesser(
+        end_turn(
             n_j,
+            dilation_w,
             I(
-                I(lesser(I(greater(dilation_w, 0)), 1))
-                * quotient(I(padding_w + self_size1 - x * stride_w - 1), I(greater(dilation_w, 1)))
-                + I(lesser(I(greater(dilation_w, 0)), 1))
-                + n_j
-                - I(lesser(I(greater(dilation_w, 0)), 1)) * n_j
+                quotient(I(padding_w + self_size1 - x * stride_w - 1), I(greater(dilation_w, 1)))
+                + 1
             ),
         )
     )
@@ -738,18 +676,10 @@ program = IndexProgram(
             has_batch=True, items=("z", "y", "x"), work=(("k", "i", "j"), ("k", "i", "j")),
             lanes=("j", False),
             reach=(
-                (10, ("dilation_d",)), (2, ("z", "stride_d")), (2, ("padding_d",)), (12, ()),
-                (1, ("z", "dilation_d", "stride_d")), (2, ("dilation_d", "dilation_d")),
-                (1, ("dilation_d", "padding_d")), (2, ("size(self, -3)",)),
-                (1, ("dilation_d", "k")), (1, ("dilation_d", "size(self, -3)")), (3, ("k",)),
-                (10, ("dilation_h",)), (2, ("y", "stride_h")), (2, ("padding_h",)),
-                (1, ("y", "dilation_h", "stride_h")), (2, ("dilation_h", "dilation_h")),
-                (1, ("dilation_h", "padding_h")), (2, ("size(self, -2)",)),
-                (1, ("dilation_h", "i")), (1, ("dilation_h", "size(self, -2)")), (3, ("i",)),
-                (10, ("dilation_w",)), (2, ("x", "stride_w")), (2, ("padding_w",)),
-                (1, ("x", "dilation_w", "stride_w")), (2, ("dilation_w", "dilation_w")),
-                (1, ("dilation_w", "padding_w")), (2, ("size(self, -1)",)),
-                (1, ("dilation_w", "j")), (1, ("dilation_w", "size(self, -1)")), (3, ("j",)),
+                (1, ("z", "stride_d")), (1, ("padding_d",)), (6, ()), (2, ("dilation_d",)),
+                (1, ("size(self, -3)",)), (1, ("y", "stride_h")), (1, ("padding_h",)),
+                (2, ("dilation_h",)), (1, ("size(self, -2)",)), (1, ("x", "stride_w")),
+                (1, ("padding_w",)), (2, ("dilation_w",)), (1, ("size(self, -1)",)),
                 (1, ("k", "dilation_d")), (1, ("i", "dilation_h")), (1, ("j", "dilation_w")),
                 (1, ("i", "dilation_h", "size(self, -1)")),
                 (1, ("k", "dilation_d", "size(self, -1)", "size(self, -2)")),
