@@ -69,6 +69,10 @@ def _kernel(form: DrawForm) -> list[str]:
         "@entry",
         f"def kernel(first_block, last_block, {', '.join(parameters)}):",
         f"    n = {results[0]}.size",
+        *(
+            f"    {name} = {name}[{at} : {at} + n]"
+            for name, at in zip(operands, offsets, strict=True)
+        ),
         f"    blocks = (n + {count - 1}) // {count}",
         "    room = lesser(CHUNK, last_block - first_block)",
         "    words = np.empty((4, room), np.uint32)",
@@ -111,7 +115,7 @@ def _number(form: DrawForm, maker: str) -> str:
         return "radius[i] * turn[w % 2, i]"
     if form.program.probability is not None:
         at = form.program.operands.index(form.program.probability)
-        return f"{maker}(words, w, i, operand{at}[at{at} + first + i])"
+        return f"{maker}(words, w, i, operand{at}[first + i])"
     has_parameter = form.program.word in ("below", "chance")
     return f"{maker}(words, w, i{', parameter' if has_parameter else ''})"
 
@@ -122,7 +126,7 @@ def _elements(form: DrawForm) -> list[str]:
     for name in form.program.inputs:
         if name in names:
             at = names.index(name)
-            place, dtype = f"operand{at}[at{at} + first + i]", form.operands[at]
+            place, dtype = f"operand{at}[first + i]", form.operands[at]
         else:
             place, dtype = "out0[first + i]", form.results[0]
         found.append(runs.load(place, dtype, form.compute))
