@@ -78,6 +78,8 @@ def write_group(name: str, rows: list[Row], threads: int) -> None:
     group = GROUPS[name]
     head = [each.format(arrays=group.arrays) for each in HEAD]
     said = [verdict(name, rows), *beside_arrays(name, rows)]
+    if group.note:
+        said += ["", *group.note.splitlines()]
     lines = [*said, "", *head, *(line(row, group.limit) for row in rows)]
     title = f"{GROUPS[name].title}, {_threads(threads)}"
     timing.write(name, title, lines, folder(threads))
