@@ -139,12 +139,14 @@ def index_programs_compute_in_floats(operator: Operator, context: Context) -> It
 
     Sums and products alone serve integers, too, and what only compares truth values besides. Sums
     of these have another dtype, which a shape function tells. Complex numbers have no order. Where
-    an argument tells the dtype, and a shape function reads it, others are converted to that.
+    an argument tells the dtype, or no rule does, a shape function refuses dtypes or names that to
+    which all are converted.
     """
     if not isinstance(operator.kind, Index) or operator.kind.program.moves:
         return
     program, has_meta = operator.kind.program, operator.kind.meta is not None
-    if has_meta and any("ScalarType" in each.type.names for each in operator.plain_arguments):
+    is_converted = any("ScalarType" in each.type.names for each in operator.plain_arguments)
+    if has_meta and (is_converted or operator.promotion.rule == "none"):
         return
     serves = {
         "complex": program.serves_complex,

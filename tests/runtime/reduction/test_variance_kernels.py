@@ -43,3 +43,9 @@ def test_without_freedom() -> None:
     assert torch.tensor([[1.0, 2], [3, 5]]).std(1, correction=2).isinf().all()
     assert torch.tensor([[1.0 + 1j, 2]]).var(1, correction=2).isinf().all()
     assert torch.empty(2, 0).var(1).isnan().all()
+
+
+def test_integers_have_no_variance() -> None:
+    for each in (torch.arange(3), torch.tensor([True])):
+        with pytest.raises(RuntimeError, match="only support floating point and complex dtypes"):
+            torch.std(each)
