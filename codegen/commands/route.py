@@ -45,8 +45,8 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
             cpu = "flat loop, or strided after collapsing dims"
             rows += _loops("the formula", cpu, "grid-stride loop, of vectors or strided")
         case Draw():
-            loop = "words of the generator's stream by blocks"
-            rows += _loops("the formula", f"{loop}, shared by threads", f"{loop}, one of a thread")
+            loop = "loop over blocks of the generator's stream"
+            rows += _loops("the formula", loop, f"{loop}, one of a thread")
         case Index():
             rows += _loops("statements", "loop over items, a dense dim innermost", "loop of items")
         case Reduction():
@@ -123,6 +123,8 @@ def _definitions(program: Program, operator: Operator) -> Iterator[tuple[str, st
     yield "tables", f"operators/{kind}.py", operator.identifier
     yield "formula", f"kernels/{kind}.py", naming.kernel_name(operator)
     yield "loops", f"kernels/index/{operator.identifier}.py", PROGRAM
+    if isinstance(operator.kind, Draw):
+        yield "formula", "kernels/draw.py", operator.identifier
     plan = lower.node_of(program, operator)
     if plan is not None:
         yield "node", f"nodes/{kind}.py", plan.derivative.node

@@ -9,13 +9,9 @@ Source: J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from torchgen_out._runtime.kernels.build import kernel
-
-Array = Any
 
 CHUNK = 1024  # blocks drawn at a time: their words stay in the first-level cache
 
@@ -53,17 +49,3 @@ def fill_words(words, count, start, seed):
 def blocks_of(count: int, words_each: int) -> int:
     """How many blocks a draw takes."""
     return -(-count * words_each // 4)
-
-
-def reserve(count: int, words_each: int, generator: Any) -> tuple[Any, Any]:
-    """Take the blocks for `count` numbers; return (first block, seed)."""
-    seed, start = generator.advance(blocks_of(count, words_each))
-    return np.uint64(start), np.uint64(seed)
-
-
-def draw_words(count: int, generator: Any) -> Array:
-    """Draw `count` words of 32 bits."""
-    start, seed = reserve(count, 1, generator)
-    words = np.empty((4, -(-count // 4)), np.uint32)
-    fill_words(words, words.shape[1], start, seed)
-    return words.reshape(-1)[:count]
