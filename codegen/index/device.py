@@ -278,8 +278,9 @@ class DeviceNestWriter(NestWriter):
             test = self.is_inside(variable, writer.sizes.extent[name], place)
             if is_looked_at(place):
                 test = self.noted(variable, place, test, writer.sizes.extent[name])
-            self.indent(f"if {test}:")
-        self.guarded()
+            is_last_one = len(moved) == len(nest.scattered)
+            known = map(self.test, self.guards) if is_last_one else ()
+            self.indent(f"if {' and '.join([test, *known])}:")
         at = map_places(statement, lambda place: place.substitute(moved))
         value = self.value(at)
         own = tuple(place.substitute(moved) for place in own_places(statement))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Sequence
 from functools import partial
 from math import prod
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,7 +109,10 @@ class IndexKernel(PlannedKernel):
             plan = call.step(launches[0], order, refuse, begin).plan
         else:
             steps = [
-                made or call.step(each, each.arrays)
+                made
+                or call.step(
+                    each, each.arrays, _refuse(program, own, each.arrays, given.get(REFUSAL))
+                )
                 for each, made in zip(launches, products, strict=True)
             ]
             plan = LaunchPlan(_runner(steps, order, names, kept), None)
@@ -186,13 +190,14 @@ class IndexKernel(PlannedKernel):
 
 
 def _refuse(
-    program: IndexProgram, operands: dict[str, TensorSpec], order: Sequence[str], told: Any
+    program: IndexProgram, operands: dict[str, TensorSpec], arrays: Sequence[str], told: Any
 ) -> Callable[..., Exception]:
-    """The error of a launch over results and operands that met an element that is no place."""
-    if told is None:
+    """The error of a launch over these arrays that met an element that is no place."""
+    refusal: Refusal | None = told
+    if refusal is None or refusal.tensor not in arrays:
         return lambda *_: program.refused()
-    refusal: Refusal = told
-    at, start = order.index(refusal.tensor), len(order) + list(operands).index(refusal.tensor)
+    offsets = [name for name in arrays if name in operands]
+    at, start = arrays.index(refusal.tensor), len(arrays) + offsets.index(refusal.tensor)
     spec = operands[refusal.tensor]
     return lambda *args: refusal.error(view_of(args[at], args[start], spec))
 
@@ -590,11 +595,15 @@ def _runner(
     calls = []
     for each in steps:
         at = [places[name] for name in each.arrays] + [starts[name] for name in each.offsets]
-        calls.append((each.plan, at))
+        calls.append((each.plan, itemgetter(*at) if len(at) > 1 else _only(at[0])))
 
     def run(*args: Any) -> None:
         args = (*args, *[np.empty(spec.numel, spec.dtype) for spec in kept.values()])
-        for (run, plan), at in calls:
-            run(*[args[i] for i in at], plan)
+        for (run, plan), pick in calls:
+            run(*pick(args), plan)
 
     return run
+
+
+def _only(place: int) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    return lambda args: (args[place],)
