@@ -2,7 +2,7 @@
 # Regenerate with `python -m codegen`.
 # Do not edit.
 """Functions of functions. What is here is written in
-torchgen_out._runtime.library.programs.transforms."""
+torchgen_out._runtime.library.transforms.names."""
 
-from torchgen_out._runtime.library.programs.transforms import *  # noqa: F403
-from torchgen_out._runtime.library.programs.transforms import __all__  # noqa: F401
+from torchgen_out._runtime.library.transforms.names import *  # noqa: F403
+from torchgen_out._runtime.library.transforms.names import __all__  # noqa: F401

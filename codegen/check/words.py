@@ -88,6 +88,16 @@ def layouts_are_known(operator: Operator, context: Context) -> Iterator[Problem]
         yield Problem(where, message, "delete 'layouts'", width=len("layouts"))
 
 
+@operator_rule("E332")
+def structures_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
+    """`vmap` is a structure or a composite, of an entry whose calls are looked up by their keys."""
+    if isinstance(operator.vmap, str):
+        yield from _unknown(operator, "vmap", "structure", [operator.vmap], vocabulary.VMAP)
+    if operator.vmap and isinstance(operator.kind, Composite):
+        message = f"{operator.name}: a composite is made of operators that have their own rules"
+        yield Problem(operator.places.key("vmap"), message, "delete 'vmap'", width=len("vmap"))
+
+
 @operator_rule("E308")
 def aliases_are_names(operator: Operator, context: Context) -> Iterator[Problem]:
     """An alias is a Python name, perhaps in another module: `special.expit`."""

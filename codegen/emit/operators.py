@@ -79,6 +79,8 @@ def _item(program: LoweredProgram, operator: Operator) -> Item:
     fields = [*_kind_fields(program, operator, kind), *_autograd_fields(program, operator)]
     if operator.layouts:
         fields.append(Field("layouts", _mapping((key, str(ref)) for key, ref in operator.layouts)))
+    if operator.vmap:
+        fields.append(Field("vmap", f'"{operator.vmap}"'))
     return Item(
         operator.identifier,
         kind.capitalize(),

@@ -250,6 +250,8 @@ class Operator:
     kind: Kind
     layouts: tuple[tuple[str, FunctionReference], ...]
     """(key of vocabulary.LAYOUTS, composite): what it does where an operand has the layout."""
+    vmap: str | FunctionReference | None
+    """What it does for samples inside vmap: a key of vocabulary.VMAP, or a composite."""
     tags: tuple[str, ...]
     reference: str | None
     """Dotted name of an independent NumPy or SciPy function."""
@@ -431,9 +433,11 @@ class Operator:
     @property
     def functions(self) -> tuple[NamedFunction, ...]:
         """The hand-written functions that it names."""
+        mapped = self.vmap if isinstance(self.vmap, FunctionReference) else None
         return (
             *self._functions_of_kind,
             *(NamedFunction("bodies", each, ("layouts", key)) for key, each in self.layouts),
+            *((NamedFunction("bodies", mapped, ("vmap",)),) if mapped else ()),
         )
 
     @property

@@ -143,6 +143,17 @@ LAYOUTS: dict[str, str] = {
 }
 """Dispatch keys of layouts; with a backend behind them PyTorch's `SparseCPU`, `SparseCsrCUDA`."""
 
+VMAP: dict[str, str] = {
+    "elements": "operands broadcast against each other, element by element",
+    "leading": "operands may have leading dims, which are a batch",
+    "along": "`dim` counts dims of operands that have equally many",
+    "rows": "the same, but for `index`, which chooses among them",
+    "folded": "the first dim counts what is computed alike, as images or channels",
+    "joined": "a list of tensors along `dim`",
+    "drawn": "elements, with a random number for each",
+}
+"""Structures of dims from which it follows how an operator works on many samples at once."""
+
 # fmt: off
 _BINARY = (
     "add", "sub", "mul", "truediv", "div", "floordiv", "mod", "divmod", "pow", "matmul",

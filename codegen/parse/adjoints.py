@@ -147,6 +147,7 @@ def _operator(operator: Operator, adjoint: IndexProgram, given: Mapping[str, str
         foreach=(),
         promotion=Promotion("same", numbers),
         kind=Index(adjoint, is_derived=True),
+        vmap=None,
         tags=("internal",),
         reference=None,
         samples=None,

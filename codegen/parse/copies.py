@@ -42,6 +42,7 @@ def copy_of(operator: Operator) -> Operator:
         foreach=(),
         kind=Composite(_body(operator), None),
         layouts=(),
+        vmap=None,
         tags=("exact_out", "silent_out") if has_parts else ("exact_out",),
         reference=None,
         samples=_first(operator.samples),

@@ -11,7 +11,7 @@ from ..model.operator import FUNCTION, METHOD, Index, Kind, Operator, Promotion
 from ..model.schema import Schema
 from .copies import copy_of, has_copy
 from .keys import KINDS, OPERATOR_KEYS
-from .kinds import read_kind, read_layouts
+from .kinds import read_kind, read_layouts, read_vmap
 from .places import NodePlaces
 from .report import Report
 from .samples import read_samples
@@ -90,6 +90,7 @@ def _read_operator(node: Mapping, functions: Functions, report: Report) -> Opera
         nonnegative=sentences_of(node.get("nonnegative"), "'nonnegative'", report) or (),
         kind=kind,
         layouts=read_layouts(node.get("layouts"), report),
+        vmap=read_vmap(node.get("vmap"), report),
         tags=words_of(node.get("tags"), "'tags'", report) or (),
         reference=reference.text.strip() if reference else None,
         samples=read_samples(node.get("samples"), schema, report),

@@ -90,6 +90,8 @@ OPERATOR_KEYS = (
         "Arguments after which results lie channels-last, if one of these does."),
     Key("layouts", Shape.LAYOUTS,
         "What it does for sparse tensors: a composite for all their layouts, or for each."),
+    Key("vmap", Shape.TEXT,
+        "What it does for samples inside vmap: a structure of its dims, or a composite."),
     Key("tags", Shape.WORDS, "Properties that nothing else says.", tuple(vocabulary.TAGS)),
     Key("reference", Shape.WORD, "An independent NumPy or SciPy function."),
     Key("samples", Shape.SAMPLES, "Inputs of the generated tests."),

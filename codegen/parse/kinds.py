@@ -306,6 +306,14 @@ def read_layouts(node: AnyNode | None, report: Report) -> tuple[tuple[str, Funct
     return tuple((layout, function) for layout, function in found if function)
 
 
+def read_vmap(node: AnyNode | None, report: Report) -> str | FunctionReference | None:
+    """Read `vmap`: a word of vocabulary.VMAP, or a composite."""
+    text = text_of(node, "'vmap'", report)
+    if text is None or "." not in text.text:
+        return text.text.strip() if text else None
+    return function_reference(node, "vmap", report)
+
+
 def _of_family(kernel: FunctionReference) -> FunctionReference:
     """The shape function of a kernel: `pooling.avg_pool2d` of `pooling.fixed.avg_pool2d`."""
     return FunctionReference(kernel.module.partition(".")[0], kernel.name)

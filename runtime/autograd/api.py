@@ -112,10 +112,12 @@ def grad(
     """Return the gradients of `outputs` with respect to `inputs`; `.grad` stays as it is.
 
     allow_unused: an input that the outputs do not depend on gets None instead of an error.
-    materialize_grads: it gets zeros instead.
+    materialize_grads: it gets zeros instead. is_grads_batched: grad_outputs have a dim in front,
+    and so have the gradients: one backward pass for each of its places.
     """
     if is_grads_batched:
-        raise errors.not_batched()
+        how = (True, create_graph, only_inputs, allow_unused, False, materialize_grads)
+        return _each_grad(outputs, inputs, grad_outputs, how)
     if materialize_grads and allow_unused is False:
         raise errors.materialize_needs_unused()
     keep_graph = create_graph if retain_graph is None else retain_graph
@@ -136,6 +138,24 @@ def grad(
             elif not allow_unused:
                 raise errors.unused_input(position)
     return tuple(found)
+
+
+def _each_grad(
+    outputs: Any, inputs: Any, grad_outputs: Any, how: tuple[Any, ...]
+) -> tuple[Tensor | None, ...]:
+    """The gradients for each of several starts, stacked."""
+    ends = _listed(outputs)
+    given = _grads_listed(grad_outputs, len(ends))
+    counts = {each._sizes[0] for each in given if each is not None and each._sizes}
+    if len(counts) != 1 or 0 in counts:
+        raise errors.starts_counted(sorted(counts))
+    found = [
+        grad(ends, inputs, [None if each is None else each[i] for each in given], *how)
+        for i in range(counts.pop())
+    ]
+    return tuple(
+        [None if each[0] is None else ops.stack(each) for each in zip(*found, strict=True)]
+    )
 
 
 def _listed(tensors: Any) -> Sequence[Any]:

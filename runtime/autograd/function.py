@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import accumulate, anomaly, grad_mode, graph, hooks, saved
 from torchgen_out._runtime.autograd.node import MultiOutputNode, Node, next_sequence_nr
+from torchgen_out._runtime.core import batched, public
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.tensor import Tensor, alias
 
 __all__ = [
@@ -134,6 +135,9 @@ class BackwardFunction(MultiOutputNode):
         )
 
 
+_SAMPLES = "torchgen_out._runtime.ops.composite.batched.functions"
+
+
 class FunctionMeta(type):
     """Gives every Function its node class, named `<Function>Backward`."""
 
@@ -202,7 +206,14 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Call forward, and record the call if an argument requires grad."""
+        """Call forward, and record the call if an argument requires grad.
+
+        Inside `vmap` it is called for every sample, or `vmap(info, in_dims, *args)` of the class,
+        if there is one, for all.
+        """
+        if any(map(batched.is_batched, args)):
+            samples: Any = importlib.import_module(_SAMPLES)
+            return samples.apply(cls, args, kwargs)
         node = cls._backward_cls()
         if cls.setup_context is Function.setup_context:
             return _record(node, functools.partial(cls.forward, node), args, kwargs)

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any, Protocol, runtime_checkable
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -82,7 +83,7 @@ class Backend(Protocol):
 
     def check_unit_interval(self, tensor: Tensor, operator: str, name: str) -> None:
         """Raise, now or to whoever waits for the device, if an element is not between 0 and 1."""
-        if ops._outside_unit(tensor):
+        if batched.any_true(ops._outside_unit(tensor)):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
     # -- streams -----------------------------------------------------------------------------------

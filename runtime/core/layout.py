@@ -26,8 +26,12 @@ sparse_csr = layout("sparse_csr", 2)
 sparse_csc = layout("sparse_csc", 3)
 sparse_bsr = layout("sparse_bsr", 4)
 sparse_bsc = layout("sparse_bsc", 5)
+batched = layout("batched", 6)
+"""That of samples inside `vmap`, which nobody sees: they are strided to whoever asks."""
 
-BY_INDEX: list[layout] = [strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc]
+BY_INDEX: list[layout] = [
+    strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, strided,
+]  # fmt: skip
 _BY_NAME = {each.name: each for each in BY_INDEX}
 
 

@@ -167,7 +167,7 @@ def build_sparse(sizes: tuple[int, ...], pattern: AnyPattern, values: Tensor) ->
 
 def is_sparse(tensor: Tensor) -> bool:
     """Whether a tensor's layout is any of the sparse ones."""
-    return tensor._key & LAYOUTS != 0
+    return 0 < tensor._key & LAYOUTS < layouts.batched.index << keys.LAYOUT_SHIFT
 
 
 def storage_of(tensor: Tensor) -> SparseStorage:

@@ -1,4 +1,5 @@
-"""Calls with sparse tensors: what an operator's entry says of the layout, or the rule of its kind.
+"""Calls with sparse tensors, or with samples inside `vmap`: what an operator's entry says of the
+layout, or the rule of its kind.
 
 What it says is a composite: it calls operators on indices and values, which record themselves and
 find their backend. So it stands above autograd and knows no device. Dense tensors never come here:
@@ -26,15 +27,18 @@ KEYS = ("", "Sparse", *["SparseCsr"] * 4)
 
 _FOLDER = "torchgen_out._runtime.ops.composite"
 _RULES = f"{_FOLDER}.sparse.rules"
+_SAMPLES = f"{_FOLDER}.batched.rules"
 
 
 def layout_of(signature: Any) -> layouts.layout | None:
-    """The first layout among a signature's tensors that is not strided."""
+    """The first layout among a signature's tensors that is not strided; before all, samples'."""
+    found = 0
     for key in signatures.tensor_keys(signature):
         index = key >> keys.LAYOUT_SHIFT & keys.LAYOUT_MASK
-        if index:
-            return layouts.BY_INDEX[index]
-    return None
+        if index == layouts.batched.index:
+            return layouts.batched
+        found = found or index
+    return layouts.BY_INDEX[found] if found else None
 
 
 def make_call(table: CallTable, signature: tuple[Any, ...], layout: layouts.layout) -> Call:
@@ -43,6 +47,9 @@ def make_call(table: CallTable, signature: tuple[Any, ...], layout: layouts.layo
     Raises: RuntimeError if devices differ; NotImplementedError if nothing is said of the layout.
     """
     operator = table.operator
+    if layout is layouts.batched:
+        samples: Any = importlib.import_module(_SAMPLES)
+        return samples.make_call(table)  # type: ignore[no-any-return]
     signatures.device_index(signature, operator.across_devices, operator.host_lists)
     rules: Any = importlib.import_module(_RULES)
     operands = signature[1:] if table.variant == OUT else signature

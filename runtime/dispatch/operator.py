@@ -149,7 +149,8 @@ class Operator:
     gradient; refused: those that must not require one. number_first: whether the first of them may
     be a number, though the schema says tensor; number_each: whether all may be at once. out_rule:
     which dtypes out= may have, as `promotion.check_out` takes it. layouts: what does its work for
-    sparse tensors, 'module.function' by the layout's key.
+    sparse tensors, 'module.function' by the layout's key. vmap: what does it for samples inside
+    `vmap`, a structure of its dims or 'module.function'.
     """
 
     kind = "operator"
@@ -169,6 +170,7 @@ class Operator:
         record: Callable[..., Call] | None = None,
         out_rule: str = "cast",
         layouts: dict[str, str] | None = None,
+        vmap: str = "",
     ) -> None:
         self.name = name = schema.partition("(")[0]
         self.schema = schema
@@ -179,6 +181,7 @@ class Operator:
         self.record = record
         self.out_rule = out_rule
         self.layouts = layouts or {}
+        self.vmap = vmap
         self.calls = CallTable(self, FUNCTION)
         self.inplace_calls = CallTable(self, INPLACE)
         self.out_calls = CallTable(self, OUT)

@@ -204,7 +204,7 @@ def _as_users_write(
     positional: list[Any] = []
     named: dict[str, Any] = {}
     used = 0
-    for (name, is_named, default), value in zip(_parameters(operator.schema), given, strict=False):
+    for (name, is_named, default), value in zip(parameters(operator.schema), given, strict=False):
         is_default = value.__class__ is default.__class__ and value == default
         if is_named:
             if not is_default:
@@ -217,7 +217,7 @@ def _as_users_write(
 
 
 @cache
-def _parameters(schema: str) -> tuple[tuple[str, bool, Any], ...]:
+def parameters(schema: str) -> tuple[tuple[str, bool, Any], ...]:
     """Name, whether it is given by name only, and default of a schema's parameters."""
     inside = schema[schema.index("(") + 1 : schema.rindex(") ->")]
     found: list[tuple[str, bool, Any]] = []
@@ -230,20 +230,20 @@ def _parameters(schema: str) -> tuple[tuple[str, bool, Any], ...]:
             is_named, text = True, ""
         elif text.strip():
             declared, has_default, value = text.strip().partition("=")
-            default = _literal(value) if has_default else _NO_DEFAULT
+            default = _literal(value) if has_default else NO_DEFAULT
             found.append((declared.rpartition(" ")[2], is_named, default))
             text = ""
     return tuple(found)
 
 
-_NO_DEFAULT = object()
+NO_DEFAULT = object()
 
 
 def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return _NO_DEFAULT  # a name, such as `contiguous_format`: the argument is passed on
+        return NO_DEFAULT  # a name, such as `contiguous_format`: the argument is passed on
 
 
 public.place("_C", DisableTorchFunction, DisableTorchFunctionSubclass)

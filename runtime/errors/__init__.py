@@ -82,10 +82,10 @@ from torchgen_out._runtime.errors.backward import (
     no_backward_runs,
     no_inputs,
     not_a_gradient,
-    not_batched,
     not_differentiable,
     nothing_to_differentiate,
     raise_not_differentiable,
+    starts_counted,
     unused_input,
 )
 from torchgen_out._runtime.errors.cuda import (
@@ -315,6 +315,14 @@ from torchgen_out._runtime.errors.reductions import (
     empty_reduction_dim,
     histogram_weights,
     nanmean_of_integers,
+)
+from torchgen_out._runtime.errors.samples import (
+    drawn_for_all,
+    mapped_sizes,
+    one_sample_of_many,
+    out_inside_map,
+    random_inside_map,
+    write_of_samples,
 )
 from torchgen_out._runtime.errors.shapes import (
     broadcast_mismatch,

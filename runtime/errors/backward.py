@@ -100,9 +100,12 @@ def materialize_needs_unused() -> ValueError:
     return ValueError("Expected allow_unused to be True or not passed when materialize_grads=True")
 
 
-def not_batched() -> NotImplementedError:
-    """Batched gradients need vmap."""
-    return NotImplementedError("grad(): is_grads_batched=True is not supported; loop over the rows")
+def starts_counted(counts: Sequence[int]) -> RuntimeError:
+    """Gradients with a dim of starts in front do not say how many there are, or disagree."""
+    return RuntimeError(
+        "grad(): with is_grads_batched=True all grad_outputs need a first dim of one size that is "
+        f"not 0, got {list(counts)}"
+    )
 
 
 def invalid_gradient(

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import batched, number, sparse
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core import memory_format as formats
-from torchgen_out._runtime.core import number, sparse
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
@@ -39,6 +39,10 @@ def empty_like(
     if is_usual and flat is not None and not self._key & keys.NOT_HERE:
         own = self.dtype if dtype is None else creation.dtype_or(dtype, self.dtype)
         return creation.allocate_dense(flat.size, self._sizes, self._strides, own, value)
+    if flat is None and batched.is_batched(self):
+        samples = batched.samples_of(self)
+        made = empty_like(samples.value, dtype, layout, device, pin_memory, memory_format, value)
+        return batched.batch(made, samples.level)
     on = self.device if device is None else devices.device(device)
     if layout is not None or (self._flat is None and sparse.is_sparse(self)):
         wanted = self.layout if layout is None else layout
@@ -134,8 +138,15 @@ def new_empty(
 ) -> Tensor:
     """A tensor of the dtype and on the device of another, undefined or of one value."""
     own, on = dtype or dtypes.BY_INDEX[self._key & keys.DTYPE_MASK], device
-    if on is None:
-        on = self.device if self._key & keys.NOT_HERE else devices.cpu
+    if self._key & keys.NOT_HERE:
+        if batched.is_batched(self):
+            samples = batched.samples_of(self)
+            sizes = [samples.value._sizes[0], *size]
+            made = new_empty(samples.value, sizes, dtype, layout, device, pin_memory, value)
+            return batched.batch(made, samples.level)
+        on = self.device if on is None else on
+    elif on is None:
+        on = devices.cpu
     if layout is None and self._flat is None and sparse.is_sparse(self):
         layout = self.layout
     return creation.empty(size, own, layout, on, pin_memory, None, value)

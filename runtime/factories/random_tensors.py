@@ -8,10 +8,10 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.bindings.arguments import ready_out
+from torchgen_out._runtime.core import batched, maps, number, sparse
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core import number, sparse
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.device import DeviceLike
 from torchgen_out._runtime.core.dtype import dtype
@@ -44,6 +44,8 @@ def _draw(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """A new tensor of the numbers with which the operator of a name fills one."""
+    if maps.count and maps.state.entered:
+        return _drawn_inside(name, numbers, size, generator, dtype, layout, device, pin_memory)
     on = device
     if on.__class__ is not devices.device:
         on = _defaults.stack[-1] if device is None else devices.device(device)
@@ -52,6 +54,22 @@ def _draw(
         return _fill(name, numbers, creation.empty(size, own, layout, on, pin_memory), generator)
     drawn: Tensor = operators["_draw"].calls[()](size, name, numbers, own, generator)
     return drawn
+
+
+def _drawn_inside(
+    name: str, numbers: tuple[creation.Number, ...], size: Sequence[int], *options: Any
+) -> Tensor:
+    """The same inside `vmap`, whose `randomness` says whether every sample has its own.
+
+    Raises: RuntimeError if one says nothing.
+    """
+    levels = maps.drawing_apart(name)
+    sizes = [maps.state.entered[level - 1].size for level in levels]
+    with maps.outside():
+        made = _draw(name, numbers, [*sizes, *size], *options)
+    for level in levels:
+        made = batched.batch(made, level)
+    return made
 
 
 def _fill(

@@ -15,6 +15,7 @@ import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import layout as layouts
+from torchgen_out._runtime.core.batched import is_batched, samples_of
 from torchgen_out._runtime.core.sparse import is_sparse, storage_of
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.tensor_api import interop
@@ -244,6 +245,9 @@ def tensor_repr(tensor: Tensor, instead: str | None = None) -> str:
     instead: what stands in place of the numbers.
     """
     prefix = "tensor(" if tensor.__class__.__name__ in _PLAIN else tensor.__class__.__name__ + "("
+    if is_batched(tensor) and instead is None:
+        samples = samples_of(tensor)
+        return f"BatchedTensor(lvl={samples.level}, bdim=0, value=\n    {samples.value!r}\n)"
     if is_sparse(tensor) and instead is None:
         return _sparse_repr(tensor, prefix)
     shown = contents(tensor, len(prefix)) if instead is None else instead

@@ -263,6 +263,13 @@ SPELLING = [
         "unknown layout",
     ),
     wrong(
+        "unknown structure of dims",
+        "  view: transpose\n",
+        "  view: transpose\n  vmap: ‸alongs\n",
+        "E332",
+        "along",
+    ),
+    wrong(
         "layouts in a list",
         "  view: transpose\n",
         "  view: transpose\n  layouts: ‸[Sparse]\n",

@@ -41,6 +41,7 @@ clone = Dispatch(
     differentiable=("self",),
     record=nodes.recording_clone,
     layouts={"Sparse": "sparse.conversion.clone", "SparseCsr": "sparse.conversion.clone"},
+    vmap="elements",
 )
 
 _to_copy = Dispatch(
@@ -64,6 +65,7 @@ _to_copy = Dispatch(
     differentiable=("self",),
     record=nodes.recording__to_copy,
     layouts={"Sparse": "sparse.conversion.to_copy", "SparseCsr": "sparse.conversion.to_copy"},
+    vmap="elements",
 )
 
 copy_ = Dispatch(
@@ -79,6 +81,7 @@ copy_ = Dispatch(
     differentiable=("self", "src"),
     record=nodes.recording_copy_,
     layouts={"Sparse": "sparse.conversion.copy_", "SparseCsr": "sparse.conversion.copy_"},
+    vmap="elements",
 )
 
 fill_ = Dispatch(
@@ -92,6 +95,7 @@ fill_ = Dispatch(
     differentiable=("self", "value"),
     record=nodes.recording_fill_,
     layouts={"SparseCsr": "sparse.conversion.fill_"},
+    vmap="batched.shaping.fill_",
 )
 
 zero_ = Dispatch(
@@ -106,6 +110,7 @@ zero_ = Dispatch(
     differentiable=("self",),
     record=nodes.recording_zero_,
     layouts={"Sparse": "sparse.conversion.zero_", "SparseCsr": "sparse.conversion.zero_"},
+    vmap="elements",
 )
 
 complex = Dispatch(
@@ -118,6 +123,7 @@ complex = Dispatch(
     meta=copy_shapes.complex_,
     differentiable=("real", "imag"),
     record=nodes.recording_complex,
+    vmap="elements",
 )
 
 frexp = Dispatch(
@@ -133,6 +139,7 @@ frexp = Dispatch(
     wrap=return_types.frexp,
     differentiable=("self",),
     record=nodes.recording_frexp,
+    vmap="elements",
 )
 
 cat = Dispatch(
@@ -148,6 +155,7 @@ cat = Dispatch(
     differentiable=("tensors",),
     record=nodes.recording_cat,
     layouts={"Sparse": "sparse.views.cat"},
+    vmap="joined",
 )
 
 stack = Dispatch(
@@ -162,6 +170,7 @@ stack = Dispatch(
     differentiable=("tensors",),
     record=nodes.recording_stack,
     layouts={"Sparse": "sparse.views.stack"},
+    vmap="joined",
 )
 
 flip = Dispatch(
@@ -176,6 +185,7 @@ flip = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_flip,
+    vmap="along",
 )
 
 roll = Dispatch(
@@ -190,6 +200,7 @@ roll = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_roll,
+    vmap="along",
 )
 
 repeat = Dispatch(
@@ -203,6 +214,7 @@ repeat = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording_repeat,
+    vmap="batched.shaping.repeat",
 )
 
 repeat_interleave_self_int = Dispatch(
@@ -217,6 +229,7 @@ repeat_interleave_self_int = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording_repeat_interleave_self_int,
+    vmap="along",
 )
 
 repeat_interleave_Tensor = Dispatch(
@@ -242,6 +255,7 @@ tril = Dispatch(
     aliasing=("self",),
     differentiable=("self",),
     record=nodes.recording_tril,
+    vmap="leading",
 )
 
 triu = Dispatch(
@@ -257,6 +271,7 @@ triu = Dispatch(
     aliasing=("self",),
     differentiable=("self",),
     record=nodes.recording_triu,
+    vmap="leading",
 )
 
 diag_embed = Dispatch(
@@ -270,6 +285,7 @@ diag_embed = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording_diag_embed,
+    vmap="batched.shaping.diag_embed",
 )
 
 trace = Dispatch(
@@ -281,6 +297,7 @@ trace = Dispatch(
     meta=reduction_shapes.trace,
     differentiable=("self",),
     record=nodes.recording_trace,
+    vmap="batched.shaping.trace",
 )
 
 gather = Dispatch(
@@ -297,6 +314,7 @@ gather = Dispatch(
     out_overlap="apart",
     differentiable=("self",),
     record=nodes.recording_gather,
+    vmap="along",
 )
 
 index_select = Dispatch(
@@ -314,6 +332,7 @@ index_select = Dispatch(
     differentiable=("self",),
     record=nodes.recording_index_select,
     layouts={"Sparse": "sparse.views.index_select", "SparseCsr": "sparse.views.index_select"},
+    vmap="rows",
 )
 
 index_Tensor = Dispatch(
@@ -327,6 +346,7 @@ index_Tensor = Dispatch(
     host_lists=True,
     differentiable=("self",),
     record=nodes.recording_index_Tensor,
+    vmap="batched.shaping.index",
 )
 
 take = Dispatch(
@@ -520,6 +540,7 @@ embedding = Dispatch(
     differentiable=("weight",),
     record=nodes.recording_embedding,
     layouts={"Sparse": "sparse.reshaping.embedding"},
+    vmap="batched.layers.embedding",
 )
 
 embedding_dense_backward = Dispatch(
@@ -612,6 +633,7 @@ index_add = Dispatch(
     out_overlap="apart",
     differentiable=("self", "source"),
     record=nodes.recording_index_add,
+    vmap="rows",
 )
 
 index_copy = Dispatch(
@@ -629,6 +651,7 @@ index_copy = Dispatch(
     out_overlap="apart",
     differentiable=("self", "source"),
     record=nodes.recording_index_copy,
+    vmap="rows",
 )
 
 index_fill_int_Scalar = Dispatch(
@@ -642,6 +665,7 @@ index_fill_int_Scalar = Dispatch(
     aliasing=("self", "value"),
     differentiable=("self", "value"),
     record=nodes.recording_index_fill_int_Scalar,
+    vmap="rows",
 )
 
 index_reduce = Dispatch(
@@ -666,6 +690,7 @@ index_reduce = Dispatch(
     out_overlap="apart",
     differentiable=("self", "source"),
     record=nodes.recording_index_reduce,
+    vmap="rows",
 )
 
 put = Dispatch(
@@ -697,6 +722,7 @@ scatter_src = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_src,
+    vmap="along",
 )
 
 scatter_value = Dispatch(
@@ -713,6 +739,7 @@ scatter_value = Dispatch(
     out_overlap="apart",
     differentiable=("self",),
     record=nodes.recording_scatter_value,
+    vmap="along",
 )
 
 scatter_reduce = Dispatch(
@@ -735,6 +762,7 @@ scatter_reduce = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_reduce,
+    vmap="along",
 )
 
 scatter_value_reduce = Dispatch(
@@ -757,6 +785,7 @@ scatter_value_reduce = Dispatch(
     out_overlap="apart",
     differentiable=("self",),
     record=nodes.recording_scatter_value_reduce,
+    vmap="along",
 )
 
 scatter_add = Dispatch(
@@ -773,6 +802,7 @@ scatter_add = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_add,
+    vmap="along",
 )
 
 scatter_reduce_two = Dispatch(
@@ -797,6 +827,7 @@ scatter_reduce_two = Dispatch(
     out_overlap="apart",
     differentiable=("self", "src"),
     record=nodes.recording_scatter_reduce_two,
+    vmap="along",
 )
 
 masked_fill_Scalar = Dispatch(
@@ -809,6 +840,7 @@ masked_fill_Scalar = Dispatch(
     aliasing=("self", "mask", "value"),
     differentiable=("self", "value"),
     record=nodes.recording_masked_fill_Scalar,
+    vmap="batched.shaping.masked_fill",
 )
 
 masked_scatter = Dispatch(
@@ -839,6 +871,7 @@ sort = Dispatch(
     wrap=return_types.sort,
     differentiable=("self",),
     record=nodes.recording_sort,
+    vmap="along",
 )
 
 sort_stable = Dispatch(
@@ -856,6 +889,7 @@ sort_stable = Dispatch(
     wrap=return_types.sort,
     differentiable=("self",),
     record=nodes.recording_sort_stable,
+    vmap="along",
 )
 
 topk = Dispatch(
@@ -873,6 +907,7 @@ topk = Dispatch(
     wrap=return_types.topk,
     differentiable=("self",),
     record=nodes.recording_topk,
+    vmap="along",
 )
 
 kthvalue = Dispatch(
@@ -890,6 +925,7 @@ kthvalue = Dispatch(
     wrap=return_types.kthvalue,
     differentiable=("self",),
     record=nodes.recording_kthvalue,
+    vmap="along",
 )
 
 median = Dispatch(
@@ -916,6 +952,7 @@ median_dim = Dispatch(
     wrap=return_types.median,
     differentiable=("self",),
     record=nodes.recording_median_dim,
+    vmap="along",
 )
 
 nanmedian = Dispatch(
@@ -942,6 +979,7 @@ nanmedian_dim = Dispatch(
     wrap=return_types.nanmedian,
     differentiable=("self",),
     record=nodes.recording_nanmedian_dim,
+    vmap="along",
 )
 
 mode = Dispatch(
@@ -958,6 +996,7 @@ mode = Dispatch(
     wrap=return_types.mode,
     differentiable=("self",),
     record=nodes.recording_mode,
+    vmap="along",
 )
 
 _unique2 = Dispatch(
@@ -1037,6 +1076,7 @@ bucketize_Tensor = Dispatch(
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names="sort.searchsorted.bucketize",
     meta=sort_shapes.bucketize,
+    vmap="batched.shaping.bucketize",
 )
 
 isin_Tensor_Tensor = Dispatch(
@@ -1065,6 +1105,7 @@ argmax = Dispatch(
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names="torchgen_out.kernels.index.argmax:program",
     meta=reduction_shapes.argmax,
+    vmap="along",
 )
 
 argmin = Dispatch(
@@ -1076,6 +1117,7 @@ argmin = Dispatch(
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names="torchgen_out.kernels.index.argmin:program",
     meta=reduction_shapes.argmin,
+    vmap="along",
 )
 
 max_dim = Dispatch(
@@ -1092,6 +1134,7 @@ max_dim = Dispatch(
     wrap=return_types.max,
     differentiable=("self",),
     record=nodes.recording_max_dim,
+    vmap="along",
 )
 
 min_dim = Dispatch(
@@ -1108,6 +1151,7 @@ min_dim = Dispatch(
     wrap=return_types.min,
     differentiable=("self",),
     record=nodes.recording_min_dim,
+    vmap="along",
 )
 
 _bincount = Dispatch(
@@ -1158,6 +1202,7 @@ cumsum = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_cumsum,
+    vmap="along",
 )
 
 cumprod = Dispatch(
@@ -1173,6 +1218,7 @@ cumprod = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_cumprod,
+    vmap="along",
 )
 
 logcumsumexp = Dispatch(
@@ -1187,6 +1233,7 @@ logcumsumexp = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_logcumsumexp,
+    vmap="along",
 )
 
 cummax = Dispatch(
@@ -1202,6 +1249,7 @@ cummax = Dispatch(
     wrap=return_types.cummax,
     differentiable=("self",),
     record=nodes.recording_cummax,
+    vmap="along",
 )
 
 cummin = Dispatch(
@@ -1217,6 +1265,7 @@ cummin = Dispatch(
     wrap=return_types.cummin,
     differentiable=("self",),
     record=nodes.recording_cummin,
+    vmap="along",
 )
 
 uniform_ = Dispatch(
@@ -1231,6 +1280,7 @@ uniform_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_uniform_,
+    vmap="drawn",
 )
 
 normal_ = Dispatch(
@@ -1246,6 +1296,7 @@ normal_ = Dispatch(
     differentiable=("self",),
     record=nodes.recording_normal_,
     layouts={"SparseCsr": "sparse.conversion.normal_"},
+    vmap="drawn",
 )
 
 random__from = Dispatch(
@@ -1259,6 +1310,7 @@ random__from = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_random__from,
+    vmap="drawn",
 )
 
 random__to = Dispatch(
@@ -1272,6 +1324,7 @@ random__to = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_random__to,
+    vmap="drawn",
 )
 
 random_ = Dispatch(
@@ -1285,6 +1338,7 @@ random_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_random_,
+    vmap="drawn",
 )
 
 bernoulli__Tensor = Dispatch(
@@ -1311,6 +1365,7 @@ bernoulli__float = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_bernoulli__float,
+    vmap="drawn",
 )
 
 bernoulli = Dispatch(
@@ -1325,6 +1380,7 @@ bernoulli = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_bernoulli,
+    vmap="drawn",
 )
 
 exponential_ = Dispatch(
@@ -1338,6 +1394,7 @@ exponential_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_exponential_,
+    vmap="drawn",
 )
 
 geometric_ = Dispatch(
@@ -1351,6 +1408,7 @@ geometric_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_geometric_,
+    vmap="drawn",
 )
 
 cauchy_ = Dispatch(
@@ -1365,6 +1423,7 @@ cauchy_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_cauchy_,
+    vmap="drawn",
 )
 
 log_normal_ = Dispatch(
@@ -1379,6 +1438,7 @@ log_normal_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_log_normal_,
+    vmap="drawn",
 )
 
 multinomial = Dispatch(
@@ -1408,6 +1468,7 @@ poisson = Dispatch(
     meta=random_shapes.poisson,
     differentiable=("self",),
     record=nodes.recording_poisson,
+    vmap="drawn",
 )
 
 binomial = Dispatch(
@@ -1434,6 +1495,7 @@ _dropout = Dispatch(
     outputs=2,
     differentiable=("input",),
     record=nodes.recording__dropout,
+    vmap="drawn",
 )
 
 _randperm = Dispatch(
@@ -1474,6 +1536,7 @@ mm = Dispatch(
     differentiable=("self", "mat2"),
     record=nodes.recording_mm,
     layouts={"Sparse": "sparse.products.mm", "SparseCsr": "sparse.products.mm"},
+    vmap="batched.products.mm",
 )
 
 bmm = Dispatch(
@@ -1487,6 +1550,7 @@ bmm = Dispatch(
     differentiable=("self", "mat2"),
     record=nodes.recording_bmm,
     layouts={"Sparse": "sparse.products.bmm", "SparseCsr": "sparse.products.bmm"},
+    vmap="batched.products.bmm",
 )
 
 mv = Dispatch(
@@ -1500,6 +1564,7 @@ mv = Dispatch(
     differentiable=("self", "vec"),
     record=nodes.recording_mv,
     layouts={"Sparse": "sparse.products.mv", "SparseCsr": "sparse.products.mv"},
+    vmap="batched.products.mv",
 )
 
 dot = Dispatch(
@@ -1512,6 +1577,7 @@ dot = Dispatch(
     meta=matmul_shapes.dot,
     differentiable=("self", "tensor"),
     record=nodes.recording_dot,
+    vmap="batched.products.dot",
 )
 
 vdot = Dispatch(
@@ -1524,6 +1590,7 @@ vdot = Dispatch(
     meta=matmul_shapes.vdot,
     differentiable=("self", "other"),
     record=nodes.recording_vdot,
+    vmap="batched.products.vdot",
 )
 
 addmm = Dispatch(
@@ -1545,6 +1612,7 @@ addmm = Dispatch(
     differentiable=("self", "mat1", "mat2"),
     record=nodes.recording_addmm,
     layouts={"Sparse": "sparse.products.addmm", "SparseCsr": "sparse.products.addmm"},
+    vmap="batched.products.addmm",
 )
 
 addmv = Dispatch(
@@ -1566,6 +1634,7 @@ addmv = Dispatch(
     differentiable=("self", "mat", "vec"),
     record=nodes.recording_addmv,
     layouts={"Sparse": "sparse.products.addmv", "SparseCsr": "sparse.products.addmv"},
+    vmap="batched.products.addmv",
 )
 
 addbmm = Dispatch(
@@ -1586,6 +1655,7 @@ addbmm = Dispatch(
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
     record=nodes.recording_addbmm,
+    vmap="batched.products.addbmm",
 )
 
 baddbmm = Dispatch(
@@ -1607,6 +1677,7 @@ baddbmm = Dispatch(
     out_overlap="whole",
     differentiable=("self", "batch1", "batch2"),
     record=nodes.recording_baddbmm,
+    vmap="batched.products.baddbmm",
 )
 
 addr = Dispatch(
@@ -1626,6 +1697,7 @@ addr = Dispatch(
     differentiable=("self", "vec1", "vec2"),
     record=nodes.recording_addr,
     layouts={"Sparse": "sparse.products.addr", "SparseCsr": "sparse.products.addr"},
+    vmap="batched.products.addr",
 )
 
 linear = Dispatch(
@@ -1639,6 +1711,7 @@ linear = Dispatch(
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_linear,
     layouts={"Sparse": "sparse.products.linear", "SparseCsr": "sparse.products.linear"},
+    vmap="batched.products.linear",
 )
 
 linalg_cholesky_ex = Dispatch(
@@ -1655,6 +1728,7 @@ linalg_cholesky_ex = Dispatch(
     wrap=return_types.linalg_cholesky_ex,
     differentiable=("self",),
     record=nodes.recording_linalg_cholesky_ex,
+    vmap="leading",
 )
 
 cholesky_solve = Dispatch(
@@ -1667,6 +1741,7 @@ cholesky_solve = Dispatch(
     meta=linalg_shapes.cholesky_solve,
     differentiable=("self", "input2"),
     record=nodes.recording_cholesky_solve,
+    vmap="leading",
 )
 
 cholesky_inverse = Dispatch(
@@ -1679,6 +1754,7 @@ cholesky_inverse = Dispatch(
     meta=linalg_shapes.cholesky_inverse,
     differentiable=("self",),
     record=nodes.recording_cholesky_inverse,
+    vmap="leading",
 )
 
 _ldl_factor = Dispatch(
@@ -1693,6 +1769,7 @@ _ldl_factor = Dispatch(
     wrap=return_types._ldl_factor,
     differentiable=("A",),
     record=nodes.recording__ldl_factor,
+    vmap="leading",
 )
 
 _ldl_solve = Dispatch(
@@ -1705,6 +1782,7 @@ _ldl_solve = Dispatch(
     meta=linalg_shapes.ldl_solve,
     differentiable=("LD", "B"),
     record=nodes.recording__ldl_solve,
+    vmap="leading",
 )
 
 linalg_lu_factor_ex = Dispatch(
@@ -1721,6 +1799,7 @@ linalg_lu_factor_ex = Dispatch(
     wrap=return_types.linalg_lu_factor_ex,
     differentiable=("A",),
     record=nodes.recording_linalg_lu_factor_ex,
+    vmap="leading",
 )
 
 _lu_permutation = Dispatch(
@@ -1731,6 +1810,7 @@ _lu_permutation = Dispatch(
     dtypes=dtype_sets.ALL,
     kernel_names="linalg.factorisations.lu_permutation",
     meta=linalg_shapes.lu_permutation,
+    vmap="leading",
 )
 
 linalg_qr = Dispatch(
@@ -1746,6 +1826,7 @@ linalg_qr = Dispatch(
     wrap=return_types.linalg_qr,
     differentiable=("A",),
     record=nodes.recording_linalg_qr,
+    vmap="leading",
 )
 
 geqrf = Dispatch(
@@ -1759,6 +1840,7 @@ geqrf = Dispatch(
     wrap=return_types.geqrf,
     differentiable=("self",),
     record=nodes.recording_geqrf,
+    vmap="leading",
 )
 
 linalg_householder_product = Dispatch(
@@ -1770,6 +1852,7 @@ linalg_householder_product = Dispatch(
     meta=linalg_shapes.linalg_householder_product,
     differentiable=("input", "tau"),
     record=nodes.recording_linalg_householder_product,
+    vmap="leading",
 )
 
 ormqr = Dispatch(
@@ -1805,6 +1888,7 @@ linalg_inv_ex = Dispatch(
     wrap=return_types.linalg_inv_ex,
     differentiable=("A",),
     record=nodes.recording_linalg_inv_ex,
+    vmap="leading",
 )
 
 _linalg_solve_ex = Dispatch(
@@ -1820,6 +1904,7 @@ _linalg_solve_ex = Dispatch(
     wrap=return_types._linalg_solve_ex,
     differentiable=("A", "B"),
     record=nodes.recording__linalg_solve_ex,
+    vmap="leading",
 )
 
 linalg_solve_triangular = Dispatch(
@@ -1845,6 +1930,7 @@ linalg_solve_triangular = Dispatch(
         "Sparse": "sparse.products.solve_triangular",
         "SparseCsr": "sparse.products.solve_triangular",
     },
+    vmap="leading",
 )
 
 linalg_lu_solve = Dispatch(
@@ -1866,6 +1952,7 @@ linalg_lu_solve = Dispatch(
     meta=linalg_shapes.linalg_lu_solve,
     differentiable=("LU", "B"),
     record=nodes.recording_linalg_lu_solve,
+    vmap="leading",
 )
 
 _linalg_det = Dispatch(
@@ -1879,6 +1966,7 @@ _linalg_det = Dispatch(
     wrap=return_types._linalg_det,
     differentiable=("A",),
     record=nodes.recording__linalg_det,
+    vmap="leading",
 )
 
 _linalg_slogdet = Dispatch(
@@ -1892,6 +1980,7 @@ _linalg_slogdet = Dispatch(
     wrap=return_types._linalg_slogdet,
     differentiable=("A",),
     record=nodes.recording__linalg_slogdet,
+    vmap="leading",
 )
 
 _linalg_svd = Dispatch(
@@ -1907,6 +1996,7 @@ _linalg_svd = Dispatch(
     wrap=return_types._linalg_svd,
     differentiable=("A",),
     record=nodes.recording__linalg_svd,
+    vmap="leading",
 )
 
 _linalg_eigh = Dispatch(
@@ -1922,6 +2012,7 @@ _linalg_eigh = Dispatch(
     wrap=return_types._linalg_eigh,
     differentiable=("A",),
     record=nodes.recording__linalg_eigh,
+    vmap="leading",
 )
 
 linalg_eig = Dispatch(
@@ -1935,6 +2026,7 @@ linalg_eig = Dispatch(
     wrap=return_types.linalg_eig,
     differentiable=("self",),
     record=nodes.recording_linalg_eig,
+    vmap="leading",
 )
 
 _linalg_eigvals = Dispatch(
@@ -1946,6 +2038,7 @@ _linalg_eigvals = Dispatch(
     meta=linalg_shapes._linalg_eigvals,
     differentiable=("self",),
     record=nodes.recording__linalg_eigvals,
+    vmap="leading",
 )
 
 linalg_matrix_exp = Dispatch(
@@ -1960,6 +2053,7 @@ linalg_matrix_exp = Dispatch(
     meta=linalg_shapes.linalg_matrix_exp,
     differentiable=("self",),
     record=nodes.recording_linalg_matrix_exp,
+    vmap="leading",
 )
 
 _linalg_lstsq = Dispatch(
@@ -2000,6 +2094,7 @@ _cross = Dispatch(
     meta=linalg_shapes.cross,
     differentiable=("self", "other"),
     record=nodes.recording__cross,
+    vmap="along",
 )
 
 _fft_r2c = Dispatch(
@@ -2012,6 +2107,7 @@ _fft_r2c = Dispatch(
     meta=fft_shapes._fft_r2c,
     differentiable=("self",),
     record=nodes.recording__fft_r2c,
+    vmap="along",
 )
 
 _fft_c2r = Dispatch(
@@ -2024,6 +2120,7 @@ _fft_c2r = Dispatch(
     meta=fft_shapes._fft_c2r,
     differentiable=("self",),
     record=nodes.recording__fft_c2r,
+    vmap="along",
 )
 
 _fft_c2c = Dispatch(
@@ -2036,6 +2133,7 @@ _fft_c2c = Dispatch(
     meta=fft_shapes._fft_c2c,
     differentiable=("self",),
     record=nodes.recording__fft_c2c,
+    vmap="along",
 )
 
 linalg_vector_norm = Dispatch(
@@ -2054,6 +2152,7 @@ linalg_vector_norm = Dispatch(
         "Sparse": "sparse.reductions.vector_norm",
         "SparseCsr": "sparse.reductions.vector_norm",
     },
+    vmap="along",
 )
 
 softmax_int = Dispatch(
@@ -2067,6 +2166,7 @@ softmax_int = Dispatch(
     meta=softmax_shapes.softmax,
     differentiable=("self",),
     record=nodes.recording_softmax_int,
+    vmap="along",
 )
 
 log_softmax_int = Dispatch(
@@ -2080,6 +2180,7 @@ log_softmax_int = Dispatch(
     meta=softmax_shapes.log_softmax,
     differentiable=("self",),
     record=nodes.recording_log_softmax_int,
+    vmap="along",
 )
 
 _softmax_backward_data = Dispatch(
@@ -2093,6 +2194,7 @@ _softmax_backward_data = Dispatch(
     meta=softmax_shapes.softmax_backward_data,
     differentiable=("grad_output", "output"),
     record=nodes.recording__softmax_backward_data,
+    vmap="along",
 )
 
 _log_softmax_backward_data = Dispatch(
@@ -2106,6 +2208,7 @@ _log_softmax_backward_data = Dispatch(
     meta=softmax_shapes.softmax_backward_data,
     differentiable=("grad_output", "output"),
     record=nodes.recording__log_softmax_backward_data,
+    vmap="along",
 )
 
 logsumexp = Dispatch(
@@ -2119,6 +2222,7 @@ logsumexp = Dispatch(
     out_overlap="whole",
     differentiable=("self",),
     record=nodes.recording_logsumexp,
+    vmap="along",
 )
 
 nll_loss_forward = Dispatch(
@@ -2141,6 +2245,7 @@ nll_loss_forward = Dispatch(
     differentiable=("self",),
     refused=("weight",),
     record=nodes.recording_nll_loss_forward,
+    vmap="batched.layers.nll_loss_forward",
 )
 
 _cross_entropy_rows = Dispatch(
@@ -2165,6 +2270,7 @@ _cross_entropy_rows = Dispatch(
     differentiable=("self",),
     refused=("weight",),
     record=nodes.recording__cross_entropy_rows,
+    vmap="batched.layers.cross_entropy_rows",
 )
 
 _cross_entropy_rows_backward = Dispatch(
@@ -2304,6 +2410,7 @@ convolution = Dispatch(
     memory_format=("input", "weight"),
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_convolution,
+    vmap="batched.layers.convolution",
 )
 
 _convolution_grad_input = Dispatch(
@@ -2370,6 +2477,7 @@ im2col = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording_im2col,
+    vmap="folded",
 )
 
 col2im = Dispatch(
@@ -2390,6 +2498,7 @@ col2im = Dispatch(
     meta=conv_shapes.col2im,
     differentiable=("self",),
     record=nodes.recording_col2im,
+    vmap="folded",
 )
 
 max_pool2d_with_indices = Dispatch(
@@ -2412,6 +2521,7 @@ max_pool2d_with_indices = Dispatch(
     outputs=2,
     differentiable=("self",),
     record=nodes.recording_max_pool2d_with_indices,
+    vmap="folded",
 )
 
 _max_pool2d = Dispatch(
@@ -2433,6 +2543,7 @@ _max_pool2d = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording__max_pool2d,
+    vmap="folded",
 )
 
 max_pool3d_with_indices = Dispatch(
@@ -2455,6 +2566,7 @@ max_pool3d_with_indices = Dispatch(
     outputs=2,
     differentiable=("self",),
     record=nodes.recording_max_pool3d_with_indices,
+    vmap="folded",
 )
 
 _max_pool_backward = Dispatch(
@@ -2498,6 +2610,7 @@ _max_pool1d = Dispatch(
     meta=pooling_shapes.max_pool1d,
     differentiable=("self",),
     record=nodes.recording__max_pool1d,
+    vmap="folded",
 )
 
 _avg_pool1d = Dispatch(
@@ -2518,6 +2631,7 @@ _avg_pool1d = Dispatch(
     meta=pooling_shapes.avg_pool1d,
     differentiable=("self",),
     record=nodes.recording__avg_pool1d,
+    vmap="folded",
 )
 
 avg_pool2d = Dispatch(
@@ -2541,6 +2655,7 @@ avg_pool2d = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_avg_pool2d,
+    vmap="folded",
 )
 
 avg_pool3d = Dispatch(
@@ -2564,6 +2679,7 @@ avg_pool3d = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_avg_pool3d,
+    vmap="folded",
 )
 
 _avg_pool_backward = Dispatch(
@@ -2602,6 +2718,7 @@ _adaptive_avg_pool2d = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording__adaptive_avg_pool2d,
+    vmap="folded",
 )
 
 _adaptive_max_pool2d = Dispatch(
@@ -2616,6 +2733,7 @@ _adaptive_max_pool2d = Dispatch(
     outputs=2,
     differentiable=("self",),
     record=nodes.recording__adaptive_max_pool2d,
+    vmap="folded",
 )
 
 _adaptive_avg_pool3d = Dispatch(
@@ -2629,6 +2747,7 @@ _adaptive_avg_pool3d = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording__adaptive_avg_pool3d,
+    vmap="folded",
 )
 
 _adaptive_max_pool3d = Dispatch(
@@ -2643,6 +2762,7 @@ _adaptive_max_pool3d = Dispatch(
     outputs=2,
     differentiable=("self",),
     record=nodes.recording__adaptive_max_pool3d,
+    vmap="folded",
 )
 
 _adaptive_avg_pool_backward = Dispatch(
@@ -2668,6 +2788,7 @@ _resample = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording__resample,
+    vmap="folded",
 )
 
 var_correction = Dispatch(
@@ -2681,6 +2802,7 @@ var_correction = Dispatch(
     meta=reduction_shapes.var,
     differentiable=("self",),
     record=nodes.recording_var_correction,
+    vmap="along",
 )
 
 std_correction = Dispatch(
@@ -2694,6 +2816,7 @@ std_correction = Dispatch(
     meta=reduction_shapes.std,
     differentiable=("self",),
     record=nodes.recording_std_correction,
+    vmap="along",
 )
 
 var_mean_correction = Dispatch(
@@ -2708,6 +2831,7 @@ var_mean_correction = Dispatch(
     outputs=2,
     differentiable=("self",),
     record=nodes.recording_var_mean_correction,
+    vmap="along",
 )
 
 std_mean_correction = Dispatch(
@@ -2722,6 +2846,7 @@ std_mean_correction = Dispatch(
     outputs=2,
     differentiable=("self",),
     record=nodes.recording_std_mean_correction,
+    vmap="along",
 )
 
 native_batch_norm = Dispatch(
@@ -2809,6 +2934,7 @@ native_layer_norm = Dispatch(
     outputs=3,
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_native_layer_norm,
+    vmap="batched.layers.native_layer_norm",
 )
 
 native_layer_norm_backward = Dispatch(
@@ -2908,6 +3034,7 @@ _cdist_one = Dispatch(
     meta="torchgen_out.kernels.index._cdist_one:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_one,
+    vmap="leading",
 )
 
 _cdist_two = Dispatch(
@@ -2919,6 +3046,7 @@ _cdist_two = Dispatch(
     meta="torchgen_out.kernels.index._cdist_two:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_two,
+    vmap="leading",
 )
 
 _cdist_power = Dispatch(
@@ -2931,6 +3059,7 @@ _cdist_power = Dispatch(
     meta="torchgen_out.kernels.index._cdist_power:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_power,
+    vmap="leading",
 )
 
 _cdist_inf = Dispatch(
@@ -2942,6 +3071,7 @@ _cdist_inf = Dispatch(
     meta="torchgen_out.kernels.index._cdist_inf:program.shapes",
     differentiable=("x1", "x2"),
     record=nodes.recording__cdist_inf,
+    vmap="leading",
 )
 
 _pair_distances = Dispatch(
@@ -2967,6 +3097,7 @@ constant_pad_nd = Dispatch(
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_constant_pad_nd,
+    vmap="leading",
 )
 
 _pixel_shuffle = Dispatch(
@@ -2980,6 +3111,7 @@ _pixel_shuffle = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording__pixel_shuffle,
+    vmap="leading",
 )
 
 _pixel_unshuffle = Dispatch(
@@ -2993,6 +3125,7 @@ _pixel_unshuffle = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording__pixel_unshuffle,
+    vmap="leading",
 )
 
 _channel_shuffle = Dispatch(
@@ -3006,6 +3139,7 @@ _channel_shuffle = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording__channel_shuffle,
+    vmap="folded",
 )
 
 grid_sampler = Dispatch(
@@ -3025,6 +3159,7 @@ grid_sampler = Dispatch(
     meta=sampling_shapes.grid_sampler,
     differentiable=("input", "grid"),
     record=nodes.recording_grid_sampler,
+    vmap="folded",
 )
 
 _grid_sampler_input_backward = Dispatch(
@@ -3087,6 +3222,7 @@ _attention = Dispatch(
     wrap=return_types._attention,
     differentiable=("query", "key", "value"),
     record=nodes.recording__attention,
+    vmap="batched.layers.attention",
 )
 
 _attention_backward = Dispatch(

@@ -82,6 +82,7 @@ max = Reduction(
     parts=kernels.max_,
     differentiable=("self",),
     record=nodes.recording_max,
+    vmap="batched.shaping.greatest",
 )
 
 mean_dim = Reduction(
@@ -106,6 +107,7 @@ min = Reduction(
     parts=kernels.min_,
     differentiable=("self",),
     record=nodes.recording_min,
+    vmap="batched.shaping.least",
 )
 
 _nansum = Reduction(

@@ -15,7 +15,7 @@ from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.library.programs.compiling import compile
 from torchgen_out._runtime.library.programs.futures import Future
 from torchgen_out._runtime.library.programs.jit import ScriptModule, fork, wait
-from torchgen_out._runtime.library.programs.transforms import vmap
+from torchgen_out._runtime.library.transforms.vmap import vmap
 
 __all__ = [
     "Future",

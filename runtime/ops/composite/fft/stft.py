@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.core import deprecation
+from torchgen_out._runtime.core import batched, deprecation
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -136,7 +136,7 @@ def istft(
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - (n_fft // 2 if center else 0)
     signal, envelope = signal[:, start:end], envelope[:, start:end]
-    if envelope.numel() and float(envelope.detach().abs().min()) < 1e-11:
+    if envelope.numel() and batched.any_true(envelope.detach().abs() < 1e-11):
         raise RuntimeError("istft(): window overlap add min: the window leaves gaps in the signal")
     signal = signal / envelope
     if length is not None and end > total:

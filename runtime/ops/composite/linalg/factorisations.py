@@ -7,6 +7,7 @@ from math import nan
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.factories import creation
@@ -20,6 +21,7 @@ def check(operator: str, info: Any, failure: Failure) -> None:
 
     Numbers on a device are waited for.
     """
+    info = batched.whole(info)
     numbers = info.cpu()._dense() if info.is_cuda else info._flat
     if numbers is not None and (numbers[0] if numbers.size == 1 else numbers.any()):
         errors.check_info(operator, numbers.reshape(info._sizes), failure)
@@ -200,7 +202,7 @@ def _like(tensor: Any, result: Any) -> Any:
 def linalg_ldl_factor_ex(self: Any, hermitian: bool, check_errors: bool) -> Any:
     """Factor on the host, whatever the device. Raises: RuntimeError if D is singular."""
     LD, pivots, info = ops._ldl_factor(_on_host(self), hermitian)
-    if check_errors and not info.is_meta and info.any():
+    if check_errors and not info.is_meta and batched.any_true(info):
         raise errors.ldl_singular()
     return tuple([_like(self, each) for each in (LD, pivots, info)])
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
+from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
 
@@ -179,7 +180,7 @@ def gaussian_nll_loss(
         ):
             raise ValueError("var is of incorrect size")
     reduction = named_reduction(None, None, reduction)
-    if (var < 0).any():
+    if batched.any_true(var < 0):
         raise ValueError("var has negative entry/entries")
     bounded = var.clone()
     bounded.detach().clamp_(min=eps)  # the bound is not part of what is differentiated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
@@ -71,7 +72,8 @@ def _probabilities(name: str, self: Any, q: Any) -> Any:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if q.device != self.device:
         raise RuntimeError(f"{name}() q tensor must be on the same device as the input tensor")
-    if q.is_cpu and not all(0 <= each <= 1 for each in q.detach().reshape((-1,)).tolist()):
+    given = batched.whole(q).detach().reshape((-1,)) if q.is_cpu else None
+    if given is not None and not all(0 <= each <= 1 for each in given.tolist()):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     return q
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf, prod
 from typing import Any
 
+from torchgen_out._runtime.core import batched, number
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
@@ -99,7 +99,7 @@ def _check(
 
 
 def _check_lengths(lengths: Any, count: int) -> None:
-    if (lengths.sum(-1) != count).any():
+    if batched.any_true(lengths.sum(-1) != count):
         raise RuntimeError(
             "segment_reduce(): Expected all rows of lengths along axis to sum to "
             "data.size(lengths.dim()-1) when !unsafe."

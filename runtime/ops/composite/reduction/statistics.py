@@ -8,6 +8,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.arguments import dtype_for_out
+from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
@@ -142,7 +143,7 @@ def _weights_of(fweights: Any, aweights: Any, count: int) -> Any:
                 f"cov(): expected {name} to have the same numel as there are observations in the "
                 f"input but got {weights.numel()} != {count}"
             )
-        if (weights < 0).any():
+        if batched.any_true(weights < 0):
             raise RuntimeError(f"cov(): {name} cannot be negative")
     if fweights is None or aweights is None:
         return fweights if aweights is None else aweights

@@ -7,6 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime.autograd import grad_mode, graph
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.batched import is_batched
 from torchgen_out._runtime.core.sparse import is_sparse, storage_of
 
 
@@ -21,6 +22,8 @@ def _become(self: Any, view: Any) -> Any:
     if is_sparse(self):
         storage_of(self).take(storage_of(view))
         self._storage.version -= 1  # counted below
+    if is_batched(self):
+        self._shared = view._shared
     self._sizes, self._strides, self._offset = view._sizes, view._strides, view._offset
     self._flat = None
     graph.bump_version(self)

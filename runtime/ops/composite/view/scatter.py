@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torchgen_out._runtime.core import batched
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
 
 
 def _with(self: Any, look: Any, src: Any) -> Any:
     """A copy of `self` in which the view that `look` takes holds `src`."""
+    if (self._key | src._key) & keys.NOT_HERE:
+        self = batched.like_samples(self, src)
     copied = operators["clone"].calls[self._key](self, None)
     part = look(copied)
     if part._sizes != src._sizes:

@@ -1,4 +1,4 @@
-"""`torch.func`: calls of modules with other parameters; transforms of functions are not there."""
+"""Modules as functions of their parameters."""
 
 from __future__ import annotations
 
@@ -6,28 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import torchgen_out as torch
-from torchgen_out._runtime.library.programs import absent
-
-__all__ = [
-    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
-    "jvp", "linearize", "stack_module_state", "vjp", "vmap",
-]  # fmt: skip
-
-_REMEDY = (
-    "use torch.autograd.functional (jacobian, hessian, vjp, jvp) or torch.autograd.grad, and a "
-    "loop or broadcasting over the batch"
-)
-
-functionalize = absent.function("torch.func.functionalize", _REMEDY)
-grad = absent.function("torch.func.grad", _REMEDY)
-grad_and_value = absent.function("torch.func.grad_and_value", _REMEDY)
-hessian = absent.function("torch.func.hessian", _REMEDY)
-jacfwd = absent.function("torch.func.jacfwd", _REMEDY)
-jacrev = absent.function("torch.func.jacrev", _REMEDY)
-jvp = absent.function("torch.func.jvp", _REMEDY)
-linearize = absent.function("torch.func.linearize", _REMEDY)
-vjp = absent.function("torch.func.vjp", _REMEDY)
-vmap = absent.function("torch.func.vmap", _REMEDY)
 
 
 def functional_call(

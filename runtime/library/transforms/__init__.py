@@ -1,0 +1,1 @@
+"""Functions of functions: maps over samples, derivatives, and modules as functions."""

@@ -1,0 +1,139 @@
+"""One call of an operator inside `vmap`: its arguments as tensors of all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torchgen_out._runtime.core import batched
+from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops, overrides
+from torchgen_out._runtime.dispatch.operator import INPLACE, CallTable
+
+Rule = Callable[["Given"], Any]
+
+_NO_DEFAULT = overrides.NO_DEFAULT
+
+
+class Given:
+    """The arguments of a call, those of the innermost map's samples replaced by all samples.
+
+    args: in the schema's order, defaults filled in. held: for each, whether it was a sample; for a
+    list, of each member. level, size: the map, and how many samples it has. before_each: what is
+    done before the operator is called for one of them.
+    """
+
+    before_each: Callable[[], Any] = staticmethod(int)
+
+    def __init__(self, table: CallTable, args: tuple[Any, ...]) -> None:
+        self.table = table
+        self.operator = table.operator
+        self.name = table.called
+        self.original = args
+        self.level = max(map(batched.level_of, flat(args)))
+        self.names = [name for name, _, _ in overrides.parameters(self.operator.schema)]
+        self.args = [self._value(arg) for arg in self._filled(args)]
+        self.held = [self._is_held(arg) for arg in args]
+        self.held += [False] * (len(self.args) - len(args))
+        self.size = next(
+            batched.samples_of(each).value._sizes[0] for each in flat(args) if self._is_sample(each)
+        )
+
+    def _filled(self, args: tuple[Any, ...]) -> list[Any]:
+        filled = list(args)
+        for _, _, default in overrides.parameters(self.operator.schema)[len(args) :]:
+            if default is _NO_DEFAULT:
+                break
+            filled.append(default)
+        return filled
+
+    def _is_sample(self, arg: Any) -> bool:
+        return batched.level_of(arg) == self.level
+
+    def _is_held(self, arg: Any) -> Any:
+        if isinstance(arg, (list, tuple)):
+            return [self._is_sample(each) for each in arg]
+        return self._is_sample(arg)
+
+    def _value(self, arg: Any) -> Any:
+        if isinstance(arg, (list, tuple)) and any(map(self._is_sample, arg)):
+            return [self._value(each) for each in arg]
+        return batched.samples_of(arg).value if self._is_sample(arg) else arg
+
+    @property
+    def writes(self) -> bool:
+        """Whether the call writes to its first argument."""
+        return self.table.variant == INPLACE or getattr(self.operator, "mutates", False)
+
+    def argument(self, name: str) -> Any:
+        """The argument of a name."""
+        return self.args[self.names.index(name)]
+
+    def tensors(self) -> Iterator[tuple[int, Tensor, bool]]:
+        """(place, tensor, whether it holds samples) of the operands that are single tensors."""
+        for place in self.operator.operand_places:
+            if place < len(self.args) and isinstance(self.args[place], Tensor):
+                yield place, self.args[place], self.held[place] is True
+
+    def ndim(self, place: int) -> int:
+        """The dims of one sample of an operand."""
+        return len(self.args[place]._sizes) - (self.held[place] is True)
+
+    def expanded(self, place: int) -> Tensor:
+        """An operand with a dim 0 of samples, repeated if it has none."""
+        tensor: Tensor = self.args[place]
+        if self.held[place] is True:
+            return tensor
+        return ops.expand(tensor, [self.size, *tensor._sizes])
+
+    def call(self, args: list[Any] | None = None) -> Any:
+        """What the operator gives for arguments, these by default; written over self if it does."""
+        args = self.args if args is None else args
+        operands = tuple([args[place] for place in self.operator.operand_places])
+        return self.table[self.operator.signature(operands)](*args)
+
+    def result(self, made: Any) -> Any:
+        """Samples as the function inside the map sees them; self, if it was written to."""
+        if self.writes:
+            written: Tensor = self.original[0]
+            written._key |= self.args[0]._key & keys.GRAD
+            return written
+        if isinstance(made, Tensor):
+            return batched.batch(made, self.level)
+        return tuple([self.result(each) for each in made])
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """Arguments, those in lists one by one."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from value
+        else:
+            yield value
+
+
+class Sides:
+    """Operands of a composite, those of the innermost map's samples as all samples.
+
+    values: with dim 0 of samples where held. level, size: the map, and how many samples it has.
+    """
+
+    def __init__(self, *operands: Any) -> None:
+        self.level = max(map(batched.level_of, operands))
+        self.held = [batched.level_of(each) == self.level for each in operands]
+        self.values = [
+            batched.samples_of(each).value if held else each
+            for each, held in zip(operands, self.held, strict=True)
+        ]
+        pairs = zip(self.values, self.held, strict=True)
+        self.size = next(int(value._sizes[0]) for value, held in pairs if held)
+
+    def whole(self, position: int) -> Tensor:
+        """An operand with dim 0 of samples, repeated if it has none."""
+        value: Tensor = self.values[position]
+        return value if self.held[position] else ops.expand(value, [self.size, *value._sizes])
+
+    def batch(self, value: Tensor) -> Tensor:
+        """All samples as one sample."""
+        return batched.batch(value, self.level)

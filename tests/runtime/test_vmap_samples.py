@@ -1,0 +1,132 @@
+"""Every operator inside `vmap`, and its gradient there, against calls for each sample."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+from tests import calls, harness
+from tests.harness import Case
+from tests.runtime.test_operators import OPERATORS, OURS, base_dtype, first_case, is_random
+
+REFUSED = {
+    "narrow.Tensor": "where the part begins is a number of one sample",
+    "tensor_split.tensor_indices_or_sections": "where the parts begin are numbers of one sample",
+    "histogram.bin_ct": "the range of the bins follows the numbers of one sample",
+    "histogramdd": "the range of the bins follows the numbers of one sample",
+    "histogramdd.int_bins": "the range of the bins follows the numbers of one sample",
+}
+WRITES_TO_ALL = {"copy_"}
+"""They write samples into what has none, if only the other operand is mapped: refused."""
+
+CASES = [
+    harness.at_dtype(case, base_dtype(op))
+    for op in OPERATORS
+    if not is_random(op) and (case := first_case(op)) and case.inputs
+]
+NAMES = [case.operator.name for case in CASES]
+
+
+class Mapped:
+    """An operator's call as a function of its tensors, with two samples of each."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.dtype = base_dtype(case.operator)
+        self.leaves = OURS.arguments(case, self.dtype).leaves
+        self.samples = [[each, _other(each)] for each in self.leaves]
+
+    def call(self, *leaves: Any) -> list[Any]:
+        """The results for copies of these tensors: some calls write to theirs."""
+        own = [each.clone() for each in leaves]
+        return calls.results(OURS.arguments(self.case, self.dtype, leaves=own)())
+
+    def chosen(self, mapped: Sequence[bool], sample: int) -> list[Any]:
+        """One sample of the tensors that are mapped, and the first of others."""
+        pairs = zip(self.samples, mapped, strict=True)
+        return [each[sample] if own else each[0] for each, own in pairs]
+
+    def stacked(self, mapped: Sequence[bool]) -> list[Any]:
+        """Both samples of the tensors that are mapped, and the first of others."""
+        pairs = zip(self.samples, mapped, strict=True)
+        return [torch.stack(each) if own else each[0] for each, own in pairs]
+
+
+def _other(tensor: Any) -> Any:
+    return tensor * 0.75 if _is_differentiable(tensor) else tensor.clone()
+
+
+def _is_differentiable(tensor: Any) -> bool:
+    return isinstance(tensor, torch.Tensor) and (tensor.is_floating_point() or tensor.is_complex())
+
+
+def _choices(count: int) -> list[tuple[bool, ...]]:
+    """All tensors mapped, and each by itself."""
+    alone = [tuple(i == j for j in range(count)) for i in range(count)]
+    return [(True,) * count, *(alone if count > 1 else [])]
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_value(case: Case) -> None:
+    mapped = Mapped(case)
+    for choice in _choices(len(mapped.leaves)):
+        expected = [mapped.call(*mapped.chosen(choice, i)) for i in (0, 1)]
+        everything = [*itertools.chain(*expected)]
+        if not all(isinstance(each, torch.Tensor) for each in everything):
+            return
+        dims = tuple(0 if own else None for own in choice)
+        function = torch.func.vmap(lambda *given: tuple(mapped.call(*given)), in_dims=dims)
+        name = case.operator.name
+        if name in REFUSED or (name in WRITES_TO_ALL and not choice[0]):
+            if choice != (True, False):
+                with pytest.raises(RuntimeError, match="vmap: "):
+                    function(*mapped.stacked(choice))
+            continue
+        for got, *each in zip(function(*mapped.stacked(choice)), *expected, strict=True):
+            _assert_equal(got, torch.stack(each), f"{name} {choice}")
+
+
+def _assert_equal(got: Any, expected: Any, what: str) -> None:
+    assert got.dtype is expected.dtype, what
+    assert got.shape == expected.shape, what
+    ours, theirs = calls.array(got.detach()), calls.array(expected.detach())
+    if _is_differentiable(got):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-8, err_msg=what)
+    else:
+        np.testing.assert_array_equal(ours, theirs, err_msg=what)
+
+
+SMOOTH = [
+    case
+    for case in CASES
+    if case.operator.may_differentiate
+    and case.operator.name not in REFUSED
+    and not case.operator.base_name.endswith("_")
+]
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=[case.operator.name for case in SMOOTH])
+def test_gradient(case: Case) -> None:
+    mapped = Mapped(case)
+    places = [i for i, each in enumerate(mapped.leaves) if _is_differentiable(each)]
+
+    def loss(*given: Any) -> Any:
+        leaves = list(mapped.leaves)
+        for place, value in zip(places, given, strict=True):
+            leaves[place] = value
+        results = filter(_is_differentiable, mapped.call(*leaves))
+        return sum((each.abs() ** 2).sum() for each in results)
+
+    gradient = torch.func.grad(loss, argnums=tuple(range(len(places))))
+    try:
+        expected = [gradient(*[mapped.samples[place][i] for place in places]) for i in (0, 1)]
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return  # no number, or no derivative
+    found = torch.func.vmap(gradient)(*[torch.stack(mapped.samples[place]) for place in places])
+    for got, *each in zip(found, *expected, strict=True):
+        _assert_equal(got, torch.stack(each), case.operator.name)
