@@ -92,9 +92,10 @@ def samples_of(tensor: Tensor) -> BatchedStorage:
     return storage
 
 
-def level_of(value: object) -> int:
+def level_of(value: Any) -> int:
     """The level of the map whose samples a value is one of; 0 of none."""
-    return samples_of(value).level if is_batched(value) else 0  # type: ignore[arg-type]
+    storage = value._shared if isinstance(value, Tensor) else None
+    return storage.level if isinstance(storage, BatchedStorage) else 0
 
 
 def any_true(tensor: Tensor) -> bool:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
-from torchgen_out._runtime.core import batched
+from torchgen_out._runtime.core import batched, maps
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops, overrides
 from torchgen_out._runtime.dispatch.operator import INPLACE, CallTable
 
 Rule = Callable[["Given"], Any]
-
-_NO_DEFAULT = overrides.NO_DEFAULT
 
 
 class Given:
@@ -29,37 +28,31 @@ class Given:
     def __init__(self, table: CallTable, args: tuple[Any, ...]) -> None:
         self.table = table
         self.operator = table.operator
-        self.name = table.called
         self.original = args
-        self.level = max(map(batched.level_of, flat(args)))
-        self.names = [name for name, _, _ in overrides.parameters(self.operator.schema)]
-        self.args = [self._value(arg) for arg in self._filled(args)]
-        self.held = [self._is_held(arg) for arg in args]
-        self.held += [False] * (len(self.args) - len(args))
-        self.size = next(
-            batched.samples_of(each).value._sizes[0] for each in flat(args) if self._is_sample(each)
-        )
+        self.names, defaults = _parameters_of(self.operator.schema)
+        self.level = level = max(map(batched.level_of, flat(args)))
+        self.args: list[Any] = []
+        self.held: list[Any] = []
+        for arg in (*args, *defaults[len(args) :]):
+            if isinstance(arg, (list, tuple)):
+                held = [batched.level_of(each) == level for each in arg]
+                pairs = zip(arg, held, strict=True)
+                self.args.append(
+                    [batched.samples_of(each).value if own else each for each, own in pairs]
+                    if any(held)
+                    else arg
+                )
+                self.held.append(held)
+                continue
+            is_held = batched.level_of(arg) == level
+            self.args.append(batched.samples_of(arg).value if is_held else arg)
+            self.held.append(is_held)
+        self.size = maps.state.entered[level - 1].size
 
-    def _filled(self, args: tuple[Any, ...]) -> list[Any]:
-        filled = list(args)
-        for _, _, default in overrides.parameters(self.operator.schema)[len(args) :]:
-            if default is _NO_DEFAULT:
-                break
-            filled.append(default)
-        return filled
-
-    def _is_sample(self, arg: Any) -> bool:
-        return batched.level_of(arg) == self.level
-
-    def _is_held(self, arg: Any) -> Any:
-        if isinstance(arg, (list, tuple)):
-            return [self._is_sample(each) for each in arg]
-        return self._is_sample(arg)
-
-    def _value(self, arg: Any) -> Any:
-        if isinstance(arg, (list, tuple)) and any(map(self._is_sample, arg)):
-            return [self._value(each) for each in arg]
-        return batched.samples_of(arg).value if self._is_sample(arg) else arg
+    @property
+    def name(self) -> str:
+        """What was called."""
+        return self.table.called
 
     @property
     def writes(self) -> bool:
@@ -102,6 +95,14 @@ class Given:
         if isinstance(made, Tensor):
             return batched.batch(made, self.level)
         return tuple([self.result(each) for each in made])
+
+
+@cache
+def _parameters_of(schema: str) -> tuple[list[str], tuple[Any, ...]]:
+    """The names of a schema's parameters, and their defaults: None for those that have none."""
+    parameters = overrides.parameters(schema)
+    defaults = [None if each is overrides.NO_DEFAULT else each for _, _, each in parameters]
+    return [name for name, _, _ in parameters], tuple(defaults)
 
 
 def flat(values: Any) -> Iterator[Any]:
