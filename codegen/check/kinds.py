@@ -142,17 +142,20 @@ def index_programs_compute_in_floats(operator: Operator, context: Context) -> It
     an argument tells the dtype, or no rule does, a shape function refuses dtypes or names that to
     which all are converted.
     """
-    if not isinstance(operator.kind, Index) or operator.kind.program.moves:
+    if not isinstance(operator.kind, Index):
         return
-    program, has_meta = operator.kind.program, operator.kind.meta is not None
+    programs = [each for each in operator.kind.programs if not each.moves]
+    has_meta = operator.kind.meta is not None
+    # Of several programs, the shape function refuses what the one that is run does not serve.
+    every = any if has_meta and operator.kind.asked else all
     is_converted = any("ScalarType" in each.type.names for each in operator.plain_arguments)
-    if has_meta and (is_converted or operator.promotion.rule == "none"):
+    if not programs or (has_meta and (is_converted or operator.promotion.rule == "none")):
         return
     serves = {
-        "complex": program.serves_complex,
-        "bool": program.compares or (program.is_exact and has_meta),
-        "int": program.compares or program.is_exact,
-        "uint": program.compares or program.is_exact,
+        "complex": every(each.serves_complex for each in programs),
+        "bool": every(each.compares or (each.is_exact and has_meta) for each in programs),
+        "int": every(each.compares or each.is_exact for each in programs),
+        "uint": every(each.compares or each.is_exact for each in programs),
     }
     others = [
         name for name in operator.dtype_names if not serves.get(name.rstrip("0123456789"), True)

@@ -92,6 +92,7 @@ def program_text(
         *([("gives_parts", "True")] if program.gives_parts else []),
         *([("is_wide", "True")] if is_wide else []),
         *([("costly", "True")] if is_costly and "single" in further else []),
+        *([("named", f'"{program.named}"')] if program.named else []),
         *([("begins", _begins(program))] if _begins(program) else []),
         *further.items(),
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .. import formula as formulas
 from ..formula.primitives import CONSTANTS, PRIMITIVES
 from ..model.formula import Argument, Formula
+from ..model.index import Answers
 from ..model.operator import Operator, Reduction
-from ..model.plan import LoweredProgram
+from ..model.plan import CasePlan, LoweredProgram
 from ..model.roles import Role
 from ..write import File
 from . import draw_kernels, index_kernels, naming, references
@@ -103,6 +104,14 @@ def _index(program: LoweredProgram, operator: Operator) -> Iterator[index_kernel
         further["single"] = "single"
         own = f"{operator.identifier}_single"
         yield index_kernels.program_text(operator, own, single, None, {}, "single")
+    if choice := program.choices.get(name):
+        names = list(map(_spelled, choice.others))
+        for own, each in zip(names, choice.others, strict=True):
+            yield from _case(operator, own, each, further)
+        known = zip(names, choice.others, strict=True)
+        rows = [f"{_values(values)}: {own}" for own, each in known for values in each.values]
+        further["asked"] = _asked(choice.asked)
+        further["others"] = f"{{{', '.join(rows)}}}"
     loops = program.indexed[name], program.indexed_on_device[name]
     long = program.indexed_on_long_rows.get(name)
     yield index_kernels.program_text(
@@ -115,6 +124,38 @@ def _draws(program: LoweredProgram) -> Iterator[draw_kernels.DrawText]:
         operator = program.operator(name)
         assert operator is not None
         yield draw_kernels.draw_text(operator, plan)
+
+
+def _case(
+    operator: Operator, name: str, case: CasePlan, further: dict[str, str]
+) -> Iterator[index_kernels.ProgramText]:
+    """One of several programs."""
+    further = {key: text for key, text in further.items() if key != "single"}
+    if case.single is not None:
+        further["single"] = f"{name}_single"
+        own = f"{operator.identifier}_{name}_single"
+        yield index_kernels.program_text(operator, own, case.single, None, {}, further["single"])
+    own = f"{operator.identifier}_{name}"
+    yield index_kernels.program_text(operator, own, case.loops, case.on_device, further, name)
+
+
+def _asked(asked: Sequence[tuple[str, Answers]]) -> str:
+    """The arguments that settle a case, and the values that are told apart, as a mapping."""
+    rows = [f'"{name}": {_values(told)}' for name, told in asked]
+    return f"{{{', '.join(rows)}}}"
+
+
+def _values(values: Answers) -> str:
+    """A tuple of them, as text."""
+    texts = [f'"{each}"' if isinstance(each, str) else str(each) for each in values]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _spelled(case: CasePlan) -> str:
+    """A name for a case: `with_amax_true`."""
+    return "with_" + "_".join(
+        "other" if each is None else str(each).lower() for each in case.values[0]
+    )
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

@@ -6,7 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..model import place as places
-from ..model.index import ALL, ANY, ARGMAX, ARGMIN, LAST, MAX, MIN, PROD, SUM, Statement, gives_part
+from ..model.index import (
+    ALL,
+    ANY,
+    ARGMAX,
+    ARGMIN,
+    LAST,
+    MAX,
+    MIN,
+    NAMED,
+    PROD,
+    SUM,
+    Statement,
+    gives_part,
+)
 from ..model.loops import Loop
 from ..model.place import Atom, Index, Place, Size
 from .folds import is_argument
@@ -488,4 +501,6 @@ def combined(statement: Statement, total: str, value: str) -> str:
         return f"{value} if ({value} {symbol} {total}) | ({value} != {value}) else {total}"
     if kind == LAST:
         return value
+    if kind == NAMED:
+        return f"joined({total}, {value})"
     return f"{total} {operators.get(kind, '+')} {value}"

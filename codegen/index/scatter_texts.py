@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..formula.expressions import ZERO
 from ..formula.result import cost
 from ..model import place as places
-from ..model.index import LAST, Access, Read, Source, Statement
+from ..model.index import LAST, NAMED, Access, Read, Source, Statement
 from ..model.loops import Loop
 from ..model.place import LOOKED_AT, Atom, Function, Index, Place
 from .argument_texts import ArgumentWriter
@@ -108,6 +108,9 @@ class ScatterWriter(ArgumentWriter):
             return
         self.put(f"at = U({position})")
         self.put(f"before = {element}")
+        if statement.fold.kind == NAMED:
+            self.put(f"arriving = {item}")
+            item = "arriving"
         self.put(f"{element} = {combined(statement, 'before', item)}")
 
     # In blocks: what is costly is computed in vectors, before the values go to their places

@@ -6,11 +6,12 @@ model alone and without a word of the emitted language.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from ..index.single import without_last
 from ..model.operator import PROGRAM, Dispatch, FunctionReference, Index, Operator, Pointwise
-from ..model.plan import LoweredProgram, NodePlan
+from ..model.plan import CasePlan, ChoicePlan, LoweredProgram, NodePlan
 from ..model.program import Program
 from ..model.stream import Draw
 from . import draw, index, index_device, nodes, pointwise, reduction
@@ -51,6 +52,11 @@ def lower(program: Program) -> LoweredProgram:
             if isinstance(operator.kind, Index) and operator.kind.geometry
             if (single := without_last(operator.kind.program)) is not None
         },
+        choices={
+            operator.name: ChoicePlan(operator.kind.asked, tuple(_others(operator.kind)))
+            for operator in program.operators
+            if isinstance(operator.kind, Index) and operator.kind.asked
+        },
         geometries={
             operator.name: operator.kind.geometry
             for operator in program.operators
@@ -69,6 +75,14 @@ def lower(program: Program) -> LoweredProgram:
     )
 
 
+def _others(kind: Index) -> Iterator[CasePlan]:
+    """The plans of all programs of an operator but the first."""
+    for values, program in kind.cases[1:]:
+        single = without_last(program) if kind.geometry else None
+        planned = index.plan(program), index_device.device_plan(program)
+        yield CasePlan(values, *planned, None if single is None else index.plan(single))
+
+
 def _dispatched(operator: Operator, package: str) -> Operator:
     """An operator of a text as one with a kernel per backend: that its package makes of it."""
     if isinstance(operator.kind, Draw):
@@ -83,7 +97,7 @@ def _dispatched(operator: Operator, package: str) -> Operator:
         backends,
         kind.meta,
         shapes_of=None if kind.meta else kernel,
-        half_as_stored=kind.program.moves and not kind.program.is_given_numbers,
+        half_as_stored=all(each.moves and not each.is_given_numbers for each in kind.programs),
         aliasing=kind.aliasing,
         memory_format=kind.memory_format,
     )

@@ -23,6 +23,8 @@ Type = Literal["number", "int", "bool"]
 SUM, PROD, MAX, MIN, ANY, ALL = "sum", "prod", "max", "min", "any", "all"
 ARGMAX, ARGMIN, MEAN, LOGSUMEXP = "argmax", "argmin", "mean", "logsumexp"
 LAST = "last"
+NAMED = "named"
+"""The fold that an argument names, a word; of scatters alone, which begin with a value."""
 FOLDS: dict[str, str] = {
     SUM: "The sum; of nothing it is 0.",
     PROD: "The product; of nothing it is 1.",
@@ -37,7 +39,9 @@ FOLDS: dict[str, str] = {
     LOGSUMEXP: "log of the sum of exp, without overflow; of nothing it is -inf.",
 }
 """The folds of the language, and what they are."""
-STARTED = (SUM, PROD, MAX, MIN, LAST)
+Answers: TypeAlias = tuple[str | bool | None, ...]
+"""What arguments may be, as far as a text tells it apart."""
+STARTED = (SUM, PROD, MAX, MIN, LAST, NAMED)
 """Those that may begin with a value, `from` which they go on."""
 
 
@@ -84,7 +88,7 @@ class Fold:
     """How the formula's values are put together."""
 
     kind: str
-    """A key of FOLDS."""
+    """A key of FOLDS, or NAMED."""
     has_batch: bool
     """Whether it goes over the dims of `...`, too."""
     indices: tuple[str, ...]
@@ -94,6 +98,8 @@ class Fold:
     """What argmax tells of the element that it finds; None: which it is."""
     start: Access | None = None
     """What is there before the first element, at the statement's indices; None for nothing."""
+    name: str | None = None
+    """The argument that names it, of NAMED."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +274,7 @@ def _orders_reals(statement: Statement) -> bool:
     kind = None if statement.fold is None else statement.fold.kind
     if kind in (MAX, MIN) and not gives_part(statement):
         return False
-    if kind not in (None, SUM, PROD, MEAN, LOGSUMEXP, MAX, MIN):
+    if kind not in (None, SUM, PROD, MEAN, LOGSUMEXP, MAX, MIN, NAMED):
         return False
     ordering = (
         each
@@ -391,6 +397,12 @@ class IndexProgram:
         return not (self.draws or self.moves) and all(
             each.moves or _compares(each) for each in self.statements
         )
+
+    @property
+    def named(self) -> str | None:
+        """The argument that names a fold."""
+        folds = (each.fold for each in self.statements if each.fold is not None)
+        return next((fold.name for fold in folds if fold.name), None)
 
     @property
     def drawn(self) -> dict[str, Draw]:

@@ -10,7 +10,7 @@ from .. import library
 from ..errors import SourceLocation
 from .expression import Expression
 from .formula import Formula
-from .index import IndexProgram
+from .index import Answers, IndexProgram
 from .roles import Role, role_of
 from .schema import TENSOR, Argument, Schema
 from .stream import Draw
@@ -129,8 +129,18 @@ class Index:
     """What is left of it where some of the optional arguments are missing; empty without any."""
     memory_format: tuple[str, ...] = ()
     """Arguments after which results of their rank lie channels-last, if one of these does."""
+    asked: tuple[tuple[str, Answers], ...] = ()
+    """Arguments that settle which program a call runs, and the values that are told apart."""
+    cases: tuple[tuple[tuple[Answers, ...], IndexProgram], ...] = ()
+    """All programs, with what these arguments are in the calls that run them: None stands for all
+    other values. The first one is `program`."""
     is_derived: bool = False
     """Whether the statements are the adjoints of another operator's."""
+
+    @property
+    def programs(self) -> tuple[IndexProgram, ...]:
+        """All programs, of which a call runs one."""
+        return (self.program, *(program for _, program in self.cases[1:]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from .derivative import Derivative, Gradient
 from .expression import SavedValue
 from .formula import Formula
+from .index import Answers
 from .loops import LoopProgram
 from .operator import FunctionReference, Operator
 from .program import Program
@@ -189,6 +190,27 @@ class NodePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class CasePlan:
+    """One of several programs of an operator."""
+
+    values: tuple[Answers, ...]
+    """What the arguments that are asked are in its calls; None is a value not told apart."""
+    loops: LoopProgram
+    on_device: LoopProgram
+    single: LoopProgram | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicePlan:
+    """Which program of an operator a call runs."""
+
+    asked: tuple[tuple[str, Answers], ...]
+    """Arguments, and the values that are told apart."""
+    others: tuple[CasePlan, ...]
+    """The cases behind that of none of these values."""
+
+
+@dataclass(frozen=True, slots=True)
 class LoweredProgram(Program):
     """A program with its plans, by operator: what emit/ spells."""
 
@@ -199,6 +221,8 @@ class LoweredProgram(Program):
     """The same on a device where rows are few and long."""
     indexed_single: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
     """The same without a last index, for operands whose views are one element wide there."""
+    choices: Mapping[str, ChoicePlan] = field(default_factory=dict, kw_only=True)
+    """Of operators with several programs, of which arguments settle the one that a call runs."""
     geometries: Mapping[str, FunctionReference] = field(default_factory=dict, kw_only=True)
     """What says which views of their operands index programs see, by operator."""
     drawn: Mapping[str, DrawPlan] = field(default_factory=dict, kw_only=True)

@@ -53,6 +53,8 @@ def _not_derived(operator: Operator) -> str | None:
     assert isinstance(operator.kind, Index)
     if operator.kind.geometry is not None:
         return f"{operator.name} sees views of its operands, of which no gradient is derived"
+    if operator.kind.asked:
+        return f"{operator.name} is several programs, of which no gradient is derived"
     if any(name.startswith("complex") for name in operator.dtype_names):
         return f"{operator.name}: no gradients are derived of complex numbers"
     folds = [each.fold for each in operator.kind.program.statements if each.fold is not None]

@@ -13,24 +13,45 @@ from ..errors import CodegenError, SourceLocation
 from ..model import index as ir
 from ..model import place as places
 from ..model.place import Place
-from .index_survey import Owner, Scope, binders_of, walk_tree
+from .index_optional import NO_CASE, Case, cases
+from .index_survey import Owner, Scope, binders_of
 from .index_syntax import parse_syntax
-from .index_tree import Binder, Equation, FoldOf, Node, Subscript
+from .index_tree import Binder, Equation, FoldOf, Node, Subscript, walk_tree
 from .index_values import Values
 
 
 def parse_index(
-    text: str, where: SourceLocation, owner: Owner, missing: Collection[str] = ()
+    text: str,
+    where: SourceLocation,
+    owner: Owner,
+    missing: Collection[str] = (),
+    case: Case = NO_CASE,
 ) -> ir.IndexProgram:
-    """Parse the text of an operator, for calls where these of its optional arguments are missing.
+    """Parse the text of an operator, for calls where these of its optional arguments are missing,
+    and others are what the case says.
 
     Raises: CodegenError with every mistake.
     """
-    reader = _Reader(parse_syntax(text, where), text, where, owner, missing)
+    reader = _Reader(parse_syntax(text, where), text, where, owner, missing, case)
     program = reader.program()
     if reader.diagnostics:
         raise CodegenError(reader.diagnostics)
     return program
+
+
+def parse_cases(
+    text: str, where: SourceLocation, owner: Owner
+) -> tuple[dict[str, ir.Answers], list[tuple[tuple[ir.Answers, ...], ir.IndexProgram]]]:
+    """What a text asks of a call besides what is missing, and each program with the answers of the
+    calls that run it; in the first of all they are others than those told apart.
+
+    Raises: CodegenError with every mistake.
+    """
+    answers, together = cases(parse_syntax(text, where), owner.words, owner.flags)
+    return answers, [
+        (tuple(tuple(c.values()) for c in each), parse_index(text, where, owner, (), each[0]))
+        for each in together
+    ]
 
 
 class _Reader(Values):
@@ -60,7 +81,7 @@ class _Reader(Values):
         )
         if self.draws:
             inputs = (*inputs, ir.Tensor(ir.DRAW_KEY, False, 1, "int"))
-        if not self.absent:
+        if not self.is_part:
             self.check_unused(results)
         numbers = tuple(a.name for a in self.owner.arguments if a.name in self.read_numbers)
         return ir.IndexProgram(
@@ -154,7 +175,10 @@ class _Reader(Values):
             self.check_extent(binder)
         scope = Scope(indices, bool(batches), name)
         where = self.where.at(equation.target.span.start)
-        if isinstance(equation.value, FoldOf) and equation.value.function.text in ir.FOLDS:
+        if isinstance(equation.value, FoldOf) and equation.value.function.text in (
+            *ir.FOLDS,
+            *self.owner.words,
+        ):
             statement = self.fold(equation.value, scope, name, indices, bool(batches))
         else:
             value = self.value(equation.value, scope)

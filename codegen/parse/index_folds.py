@@ -32,7 +32,9 @@ class Folds(Accesses):
         self, node: FoldOf, scope: Scope, target: str, indices: tuple[str, ...], has_batch: bool
     ) -> ir.Statement:
         """A fold as a statement."""
-        kind = node.function.text
+        kind, name = node.function.text, None
+        if kind in self.owner.words:
+            kind, name = ir.NAMED, kind
         own = tuple(each.name for each in node.binders if not each.is_batch)
         over_batch = any(each.is_batch for each in node.binders)
         for binder in node.binders:
@@ -62,7 +64,12 @@ class Folds(Accesses):
         if kind in (ir.ANY, ir.ALL):
             type_ = "bool"
         formula = self.formula(body, inner)
-        fold = ir.Fold(kind, over_batch, own, tests, self.told(node, inner), start)
+        lands = [test for test in tests if test.relation == "==" and test.place.indices]
+        if name and not (start and any(set(each.place.indices) & set(indices) for each in lands)):
+            message = f"what '{name}' names is no scatter that goes on from an element"
+            hint = f"{name}(i from x[s] where index[i] == s: ...)"
+            self.error("E781", node.function.span, message, hint)
+        fold = ir.Fold(kind, over_batch, own, tests, self.told(node, inner), start, name)
         reads = self.reads_of(inner, formula)
         where = self.where.at(node.span.start)
         return ir.Statement(target, has_batch, indices, fold, formula, reads, type_, where=where)
@@ -83,9 +90,10 @@ class Folds(Accesses):
         if node.start is None:
             return None
         kind = node.function.text
-        if kind not in ir.STARTED:
+        if kind not in (*ir.STARTED, *self.owner.words):
             message = f"'{kind}' begins with nothing"
-            self.error("E778", node.start.span, message, f"`from` is for {' '.join(ir.STARTED)}")
+            begun = " ".join(each for each in ir.STARTED if each in ir.FOLDS)
+            self.error("E778", node.start.span, message, f"`from` is for {begun}")
         given = scope.inner((), False)
         value = self.expression(self.value(node.start, given), given)
         if value == ZERO and kind in (ir.SUM, ir.LAST):
@@ -97,7 +105,7 @@ class Folds(Accesses):
 
     def nested_fold(self, node: FoldOf, scope: Scope) -> Expression:
         """A fold inside an expression: a statement of those indices that it depends on."""
-        if node.function.text not in ir.FOLDS:
+        if node.function.text not in (*ir.FOLDS, *self.owner.words):
             hint = did_you_mean(node.function.text, ir.FOLDS)
             message = f"unknown fold '{node.function.text}'"
             return self.error("E760", node.function.span, message, hint)

@@ -1,44 +1,110 @@
-"""Texts with optional arguments: what is left of one where some of them are missing."""
+"""What is left of a text for calls that settle what it asks of its arguments.
+
+A text may ask whether an argument is None, which word one is, and whether a flag is set where it
+then folds in another way: every answer makes a program of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
+from typing import TypeAlias
 
+from ..model.index import Answers
 from . import index_tree as syntax
 from .index_tree import (
     Binder,
     FoldOf,
     IsMissing,
+    Name,
     Node,
     Operation,
     Part,
     Repeat,
     Subscript,
     Syntax,
+    Word,
+    walk_tree,
 )
 
+Case: TypeAlias = Mapping[str, str | bool | None]
+"""What arguments are, by name; OTHERWISE stands for all that the text does not tell apart."""
+OTHERWISE = None
+NO_CASE: Case = {}
 
-def specialised(tree: Syntax, optional: Collection[str], missing: Collection[str]) -> Syntax:
-    """The text without the branches that are not taken where these arguments are missing."""
-    return _Specialiser(optional, missing).whole(tree)
+
+def specialised(
+    tree: Syntax, optional: Collection[str], missing: Collection[str], case: Case = NO_CASE
+) -> Syntax:
+    """The text without the branches that are not taken where these arguments are missing, and
+    what a case tells is so, and without statements that then nothing reads."""
+    return _Specialiser(optional, missing, case).whole(tree)
+
+
+def asked(tree: Syntax, words: Collection[str], flags: Collection[str]) -> dict[str, Answers]:
+    """The arguments that a text asks for words, and the flags by which it folds otherwise, with
+    the answers that it tells apart."""
+    found: dict[str, Answers] = {}
+    for node in _nodes(tree):
+        match node:
+            case Operation("==" | "!=", (Name(name), Word(word))) if name in words:
+                found[name] = tuple(dict.fromkeys((*found.get(name, ()), word)))
+            case Operation("if", (condition, *branches)) if any(map(_folds, branches)):
+                found |= {name: (True,) for name in _names(condition) if name in flags}
+            case FoldOf(start=Operation("if", (condition, *_))):
+                found |= {name: (True,) for name in _names(condition) if name in flags}
+    return found
+
+
+def cases(
+    tree: Syntax, words: Collection[str], flags: Collection[str]
+) -> tuple[dict[str, Answers], list[list[Case]]]:
+    """What a text asks, and its cases, those together in which the same is left of it; in the
+    first of all each answer is another one than those told apart."""
+    answers = asked(tree, words, flags)
+    left: dict[Syntax, list[Case]] = {}
+    for chosen in product(*((OTHERWISE, *each) for each in answers.values())):
+        case = dict(zip(answers, chosen, strict=True))
+        left.setdefault(specialised(tree, (), (), case), []).append(case)
+    return answers, list(left.values())
+
+
+def _nodes(tree: Syntax) -> Iterator[Node]:
+    for value in (*(e.value for e in tree.equations), *(d.body for d in tree.definitions)):
+        yield from walk_tree(value)
+
+
+def _names(node: Node) -> Iterator[str]:
+    return (each.text for each in walk_tree(node) if isinstance(each, Name))
+
+
+def _folds(node: Node) -> bool:
+    return any(isinstance(each, FoldOf) for each in walk_tree(node))
 
 
 class _Specialiser:
-    def __init__(self, optional: Collection[str], missing: Collection[str]) -> None:
+    def __init__(self, optional: Collection[str], missing: Collection[str], case: Case) -> None:
         self.optional = optional
         self.missing = missing
+        self.case = case
 
     def whole(self, tree: Syntax) -> Syntax:
         equations = tuple(replace(each, value=self(each.value)) for each in tree.equations)
         definitions = tuple(replace(each, body=self(each.body)) for each in tree.definitions)
-        return Syntax(equations, definitions)
+        left = Syntax(equations, definitions)
+        lost = _read(tree) - _read(left)
+        return replace(left, equations=tuple(e for e in equations if e.target.text not in lost))
 
     def decided(self, node: Node) -> bool | None:
         """The truth of a condition that asks for nothing but which arguments are there."""
         match node:
             case IsMissing(argument) if argument.text in self.optional:
                 return argument.text in self.missing
+            case Operation("==" | "!=" as sign, (Name(name), Word(word))) if name in self.case:
+                return (self.case[name] == word) is (sign == "==")
+            case Name(name) if name in self.case:
+                return self.case[name] is True
             case Operation("not", (inner,)):
                 found = self.decided(inner)
                 return None if found is None else not found
@@ -80,3 +146,24 @@ class _Specialiser:
 
     def binder(self, binder: Binder) -> Binder:
         return replace(binder, extent=binder.extent and self(binder.extent))
+
+
+def _read(tree: Syntax) -> set[str]:
+    """The names that statements read, those that only unread ones read left out."""
+    values = {each.target.text: each.value for each in tree.equations}
+    found: set[str] = set()
+    left = [tree.equations[-1].value, *(each.body for each in tree.definitions)]
+    while left:
+        names = {_name_of(each) for each in walk_tree(left.pop())} & values.keys() - found
+        found |= names
+        left += [values[name] for name in names]
+    return found
+
+
+def _name_of(node: Node) -> str:
+    match node:
+        case Name(name):
+            return name
+        case Subscript(tensor):
+            return tensor.text
+    return ""

@@ -15,8 +15,8 @@ from ..model import place as places
 from ..model.formula import Argument, Expression
 from ..model.place import Place
 from . import index_tree as syntax
-from .index_optional import specialised
-from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript
+from .index_optional import NO_CASE, Case, specialised
+from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript, walk_tree
 
 Value: TypeAlias = Place | Expression
 
@@ -44,11 +44,18 @@ class Owner:
     """Whether a generator is among the arguments."""
     has_meta: bool = False
     """Whether a shape function sees all arguments: numbers may be for it, or for a derivative."""
+    words: tuple[str, ...] = ()
+    """The arguments that are words, which a text only compares."""
 
     @property
     def optional(self) -> tuple[str, ...]:
         """The arguments that may be None."""
         return tuple(each.name for each in self.arguments if each.optional)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The arguments that are true or false."""
+        return tuple(each.name for each in self.arguments if each.kind == "bool")
 
 
 @dataclass(slots=True)
@@ -92,9 +99,11 @@ class Survey:
         where: SourceLocation,
         owner: Owner,
         missing: Collection[str] = (),
+        case: Case = NO_CASE,
     ) -> None:
         self.absent = missing
-        self.tree = tree if owner.has_meta else specialised(tree, owner.optional, missing)
+        self.is_part = bool(missing or case)
+        self.tree = specialised(tree, () if owner.has_meta else owner.optional, missing, case)
         self.text = text
         self.where = where
         self.owner = owner
@@ -307,27 +316,3 @@ def conjuncts(node: Node) -> Iterator[Node]:
             yield from conjuncts(each)
     else:
         yield node
-
-
-def walk_tree(node: Node, into_numbers: bool = True) -> Iterator[Node]:
-    """A node and all below it; into_numbers: also what `int(...)` makes a whole number of."""
-    yield node
-    if isinstance(node, syntax.CallOf) and node.function.text == "int" and not into_numbers:
-        return
-    match node:
-        case syntax.Operation(operands=operands) | syntax.CallOf(operands=operands):
-            below: tuple[Node | None, ...] = operands
-        case FoldOf():
-            extents = tuple(each.extent for each in node.binders)
-            below = (*extents, node.start, node.condition, node.body, node.told)
-        case syntax.Part():
-            below = (node.loop,)
-        case syntax.Repeat():
-            below = (node.count, *(each for _, each in node.states), *node.bodies)
-        case Subscript():
-            below = (*node.places, node.outside)
-        case _:
-            below = ()
-    for each in below:
-        if each is not None:
-            yield from walk_tree(each, into_numbers)

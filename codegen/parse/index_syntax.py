@@ -37,12 +37,14 @@ from .index_tree import (
     Span,
     Subscript,
     Syntax,
+    Word,
 )
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)
     |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
     |(?P<name>[A-Za-z_]\w*)
+    |(?P<word>"[^"\n]*"|'[^'\n]*')
     |(?P<symbol>\.\.\.|\*\*|//|<=|>=|==|!=|<<|>>|[-+*/%<>=()\[\],:&|^~])""",
     re.VERBOSE,
 )
@@ -318,6 +320,9 @@ class _Parser:
             self.take()
             is_whole = token.text.isdigit()
             return Number(int(token.text) if is_whole else float(token.text), token.span)
+        if token.kind == "word":
+            self.take()
+            return Word(token.text[1:-1], token.span)
         if self.is_at("("):
             self.take()
             value = self.expression()

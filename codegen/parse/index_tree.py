@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -25,6 +26,14 @@ class Number:
 @dataclass(frozen=True, slots=True)
 class Name:
     """An index, an argument, a constant, a tensor of no dims."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A text in quotes, with which an argument is compared."""
 
     text: str
     span: Span
@@ -126,7 +135,7 @@ class Part:
 
 
 Node: TypeAlias = (
-    Number | Name | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat | Part
+    Number | Name | Word | Operation | CallOf | FoldOf | Subscript | IsMissing | Repeat | Part
 )
 
 
@@ -155,3 +164,27 @@ class Syntax:
 
     equations: tuple[Equation, ...]
     definitions: tuple[Definition, ...]
+
+
+def walk_tree(node: Node, into_numbers: bool = True) -> Iterator[Node]:
+    """A node and all below it; into_numbers: also what `int(...)` makes a whole number of."""
+    yield node
+    if isinstance(node, CallOf) and node.function.text == "int" and not into_numbers:
+        return
+    match node:
+        case Operation(operands=operands) | CallOf(operands=operands):
+            below: tuple[Node | None, ...] = operands
+        case FoldOf():
+            extents = tuple(each.extent for each in node.binders)
+            below = (*extents, node.start, node.condition, node.body, node.told)
+        case Part():
+            below = (node.loop,)
+        case Repeat():
+            below = (node.count, *(each for _, each in node.states), *node.bodies)
+        case Subscript():
+            below = (*node.places, node.outside)
+        case _:
+            below = ()
+    for each in below:
+        if each is not None:
+            yield from walk_tree(each, into_numbers)

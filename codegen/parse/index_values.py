@@ -11,8 +11,8 @@ from ..model.formula import Constant, Expression, Named, type_of
 from ..model.place import Place
 from . import index_tree as syntax
 from .index_loops import Loops
-from .index_survey import COMPARISONS, PLACE_FUNCTIONS, Scope, Value, walk_tree
-from .index_tree import FoldOf, Node, Subscript
+from .index_survey import COMPARISONS, PLACE_FUNCTIONS, Scope, Value
+from .index_tree import FoldOf, Node, Subscript, walk_tree
 
 _OPERATORS = {
     "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder",
@@ -33,6 +33,9 @@ class Values(Loops):
                 return places.number(value) if isinstance(value, int) else Constant(value)
             case syntax.Name():
                 return self.name(node, scope)
+            case syntax.Word():
+                message = "a word stands in comparisons with an argument of type str alone"
+                return self.error("E780", node.span, message, 'reduce == "sum"')
             case syntax.Operation():
                 return self.operation(node, scope, integers)
             case syntax.IsMissing():

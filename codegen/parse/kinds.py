@@ -27,7 +27,7 @@ from ..model.schema import Argument, Schema
 from ..model.stream import Draw
 from ..model.vocabulary import LAYOUTS
 from .expressions import Scope, read_expression
-from .index import parse_index
+from .index import parse_cases, parse_index
 from .index_survey import Owner
 from .keys import REDUCTION_KEYS
 from .report import Report
@@ -143,14 +143,19 @@ def _index(
     geometry, numbers = _geometry(entry, report)
     arguments = (*formula_arguments(schema), *numbers)
     has_meta = meta is not None
-    owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta)
+    words = tuple(each.name for each in schema.arguments if each.type.base == "str")
+    owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta, words)
     try:
-        program = parse_index(scalar.text, scalar.where, owner)
+        answers, programs = parse_cases(scalar.text, scalar.where, owner)
+        program = programs[0][1]
         sets = [] if has_meta else [frozenset(each) for each in _subsets(owner.optional)]
         variants = [parse_index(scalar.text, scalar.where, owner, each) for each in sets[1:]]
     except CodegenError as error:
         report.extend(error.diagnostics)
         return None
+    if answers and sets[1:]:
+        message = "a text that asks what is missing cannot ask for words, or flags to fold by"
+        report.add("E776", scalar.where, message, hint="let a composite choose among entries")
     return Index(
         program,
         function_reference(meta, "meta", report) if meta else None,
@@ -158,6 +163,8 @@ def _index(
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
         tuple(zip(sets, (program, *variants), strict=True)) if variants else (),
         words_of(entry.get("memory_format"), "'memory_format'", report) or (),
+        asked=tuple(answers.items()),
+        cases=tuple(programs) if answers else (),
     )
 
 

@@ -139,3 +139,22 @@ def test_a_program_prints_as_it_is_written() -> None:
     printed = "\n".join(program_text(program))
     again = parse_index(printed, NOWHERE, owner)
     assert "\n".join(program_text(again)) == printed
+
+
+@pytest.mark.parametrize(
+    "marked, code",
+    [
+        ('out[i] = x[i] + ‸"b"', "E780"),
+        ("out[i] = ‸how(j: x[i] * x[j])", "E781"),
+        ("out[i] = ‸how(j from x[i]: x[j])", "E781"),
+    ],
+)
+def test_words(marked: str, code: str) -> None:
+    """A word is compared with an argument alone; one that names a fold is that of a scatter."""
+    text = marked.replace(CARET, "")
+    owner = Owner(ARGUMENTS[:1], (), words=("how",))
+    with pytest.raises(CodegenError) as caught:
+        parse_index(text, NOWHERE, owner)
+    assert [(each.code, each.where.column - 1) for each in caught.value.diagnostics] == [
+        (code, marked.index(CARET))
+    ]

@@ -27,6 +27,13 @@ BATCH_SIZE = "size(...)"
 
 FAR = 1 << 61
 """Further than any place: whole arguments end there, so that sums of some do not overflow."""
+WORDS = {
+    "sum": "sum", "add": "sum", "prod": "prod", "multiply": "prod",
+    "amax": "max", "max": "max", "amin": "min", "min": "min",
+}  # fmt: skip
+"""The folds that arguments name."""
+OTHERWISE = None
+"""In place of an argument's value that is none of those told apart."""
 OUTPUT_MASK = "output_mask"
 """The argument that says which results are needed, of an operator that gives gradients."""
 
@@ -245,7 +252,9 @@ class IndexProgram:
     geometry: from what a kernel is called with to the views that the statements see, and numbers,
     by name; None where operands must be contiguous for that. begins: from which argument
     a result begins that a fold goes on from; of a result that the views show in part, the rest is
-    the argument's. single: the program without
+    the argument's. named: the argument that names a fold, a key of WORDS. asked: arguments that
+    settle which program a call runs, and the values that are told apart; others: the programs
+    behind this one, by these values, OTHERWISE for all not told apart. single: the program without
     its last index, for views whose last dim has one element.
     """
 
@@ -273,6 +282,9 @@ class IndexProgram:
         None
     )
     begins: Mapping[str, str] = field(default_factory=dict)
+    named: str | None = None
+    asked: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    others: Mapping[tuple[Any, ...], IndexProgram] = field(default_factory=dict)
     single: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
@@ -282,6 +294,18 @@ class IndexProgram:
             module = importlib.import_module(f"{folder}.loops.index")
             self._made[folder] = module.make_kernel(self)
         return self._made[folder]
+
+    def settled(self, given: Mapping[str, Any]) -> IndexProgram:
+        """The program that these arguments ask for."""
+        if not self.asked:
+            return self
+        answers = ((given[name], told) for name, told in self.asked.items())
+        key = tuple([answer if answer in told else OTHERWISE for answer, told in answers])
+        return self.others.get(key, self)
+
+    def fold_of(self, given: Mapping[str, Any]) -> str | None:
+        """The fold that a call names, if one is named."""
+        return None if self.named is None else WORDS[given[self.named]]
 
     @staticmethod
     def needed(launches: Sequence[Launch], wanted: Collection[str]) -> list[Launch]:

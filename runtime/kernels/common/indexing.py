@@ -117,13 +117,26 @@ def _slices(
     return {REFUSAL: Refusal("index", error), "index": vector, **views}
 
 
-def scatter(out: Any, self: Any, dim: int, index: Any, src: Any) -> dict[str, View | Refusal]:
+def put(
+    out: Any, self: Any, index: Any, source: Any, accumulate: bool = False
+) -> dict[str, View | Refusal] | None:
+    """Elements at places of the flattened tensor that are replaced, or added to."""
+    given = {"out": out, "self": self, "index": index, "source": source}
+    steps = {name: merged_stride(each.sizes, each.strides) for name, each in given.items()}
+    refusal = Refusal("index", _outside_flat(self.numel))
+    views = {n: flat(each, step) for n, each in given.items() if (step := steps[n]) is not None}
+    return {REFUSAL: refusal, **views} if len(views) == len(given) else None
+
+
+def scatter(
+    out: Any, self: Any, dim: int, index: Any, src: Any, reduce: str = ""
+) -> dict[str, View | Refusal]:
     """Elements at places along a dim; of all but self, what `index` covers."""
     return _scattered(out, self, dim, index, src=src)
 
 
 def scatter_value(
-    out: Any, self: Any, dim: int, index: Any, value: Any
+    out: Any, self: Any, dim: int, index: Any, value: Any, reduce: str = ""
 ) -> dict[str, View | Refusal]:
     """The same of one number."""
     return _scattered(out, self, dim, index)

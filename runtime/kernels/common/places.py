@@ -190,3 +190,8 @@ def larger(total, key):
 def smaller(total, key):
     """The smaller of two, or the one that is NaN."""
     return key if (key < total) | (key != key) else total
+
+
+def joined(before, arriving):
+    """What a value and one that comes to it are together, by the fold that a call names."""
+    raise AssertionError((before, arriving))

@@ -161,5 +161,20 @@ def test_scalars() -> None:
     assert out == 5
     made("index_copy")(out, two, 0, np.array([0]), np.array([4.0]))
     assert out == 4
-    scatter.put(out, two, np.array([-1]), np.array([1.0]), True)
+    made("put")(out, two, np.array([-1]), np.array([1.0]), True)
     assert out == 3
+
+
+@pytest.mark.parametrize("word, fold", [("add", np.add), ("multiply", np.multiply)])
+def test_an_argument_names_the_fold(word: str, fold: Any) -> None:
+    """Of a part of an array, in one launch: what the index does not reach is self."""
+    x, index = np.arange(12.0).reshape(3, 4), np.array([[0, 3, 3], [1, 1, 0]])
+    src = np.arange(6.0).reshape(2, 3) - 2
+    expected = x.copy()
+    fold.at(expected, (np.arange(2)[:, None], index), src)
+    for result in run(made("scatter_reduce"), x, 1, index, src, word):
+        np.testing.assert_array_equal(result, expected)
+    kernel = made("scatter_reduce")
+    with pytest.raises(RuntimeError, match="index 4 is out of bounds"):
+        kernel(x, x, 1, index + 1, src, word)
+    np.testing.assert_array_equal(x, np.arange(12.0).reshape(3, 4))

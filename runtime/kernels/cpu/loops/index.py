@@ -71,6 +71,7 @@ class IndexKernel(PlannedKernel):
         count = len(program.results)
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
+        program = program.settled(given)
         if not any(spec.numel for spec in results.values()) and not program.looks_first:
             return NOTHING
         operands = {name: given[name] for name in program.inputs}
@@ -359,6 +360,7 @@ class _Call(NamedTuple):
             *(arrays, offsets, len(loops.sizes), self._short(launch)),
             launch.tile is not None and self.extents[launch.tile] <= places.TILE,
             launch.waits,
+            self.program.fold_of(self.given),
         )
         signature = (
             *(int, int, *([int] if launch.looks is not None else [])),

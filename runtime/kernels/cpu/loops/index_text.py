@@ -69,6 +69,14 @@ def falling(value):
 REASSOCIATED = 'options["fastmath"] = {"reassoc", "nsz", "contract"}\n' + build.DECORATORS
 
 
+JOINED = {
+    "sum": "before + arriving", "prod": "before * arriving",
+    "max": "arriving if (arriving > before) | (arriving != arriving) else before",
+    "min": "arriving if (arriving < before) | (arriving != arriving) else before",
+}  # fmt: skip
+"""What becomes of `joined(before, arriving)`, by fold."""
+
+
 @cache
 def launch_text(
     function: FunctionType,
@@ -82,13 +90,14 @@ def launch_text(
     short: tuple[str, ...] = (),
     is_one_tile: bool = False,
     waits: bool = False,
+    named: str | None = None,
 ) -> str:
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
     parts: what the parameters behind the function's own arrays are. numbers: how many it takes;
     arrays, offsets: what else, in this order. short: indices that go through one block at most;
     is_one_tile: whether the index of tiles does. waits: whether steps of an item wait for each
-    other.
+    other. named: the fold that the call names, if the text leaves one open.
     """
     name = function.__name__
     parameters, body = _parts_of(function)
@@ -102,6 +111,8 @@ def launch_text(
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile)
     body = side_by_side(body) if waits else body
+    if named is not None:
+        body = body.replace("joined(before, arriving)", JOINED[named])
     if np.dtype(type_name).kind == "c":
         body = complex_source.adapt(f"def kernel():\n{body}", type_name).partition("\n")[2]
     kind = np.dtype(type_name).kind

@@ -196,27 +196,6 @@ def _bad_element(self: TensorSpec, dim: int) -> Refuse:
 
 
 @planned()
-def scatter_combine(
-    result: TensorSpec,
-    self: TensorSpec,
-    dim: int,
-    index: TensorSpec,
-    src: TensorSpec,
-    reduce: str,
-) -> LaunchPlan:
-    """Combine by `add` or `multiply`."""
-    return _plan_elements(self, dim, index, src, SUM if reduce == "add" else PROD, None)
-
-
-@planned()
-def scatter_value_combine(
-    result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any, reduce: str
-) -> LaunchPlan:
-    """Combine a number by `add` or `multiply`."""
-    return _plan_elements(self, dim, index, None, SUM if reduce == "add" else PROD, value)
-
-
-@planned()
 def scatter_reduce(
     result: TensorSpec,
     self: TensorSpec,
@@ -327,24 +306,6 @@ def _bad_place(dim: int, size: int) -> Refuse:
     return lambda slots: errors.index_out_of_bounds(
         places.first_outside(slots, -size, size), dim, size
     )
-
-
-@planned()
-def put(
-    result: TensorSpec,
-    self: TensorSpec,
-    index: TensorSpec,
-    source: TensorSpec,
-    accumulate: bool = False,
-) -> LaunchPlan:
-    """Write, or add, `source` at places of the flattened array."""
-    count = self.numel
-    walk = from_end(walk_slices((count,), 0, index.numel))
-
-    def refuse(slots: Array) -> Exception:
-        return errors.flat_index_out_of_range(places.first_outside(slots, -count, count), count)
-
-    return plan_writing(self.dtype, index, walk, SUM if accumulate else COPY, refuse)
 
 
 # Index tensors and masks over several dims.

@@ -72,7 +72,7 @@ def make_kernel(program: IndexProgram) -> Any:
         count = len(program.results)
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
-        _run(program, queue, results, given)
+        _run(program.settled(given), queue, results, given)
 
     return walks_strides(Recorded(kernel))
 
@@ -278,6 +278,7 @@ class _Call:
 
     def _combine(self, target: str, kind: str, values: Array, positions: Array) -> None:
         array = self.written.get(target, self.arrays[target])
+        kind = self.program.fold_of(self.given) or kind
         if array.dtype is dtypes.bool:
             kind = OF_BOOLEANS.get(kind, kind)
             array, values = (each._replace(dtype=dtypes.uint8) for each in (array, values))

@@ -103,21 +103,6 @@ def write_slices(
 # -- combining ----------------------------------------------------------------------------------
 
 
-def scatter_combine(
-    queue: Queue, out: Array, self: Array, dim: int, index: Array, src: Array, reduce: str
-) -> None:
-    """Combine by `add` or `multiply`."""
-    scatter_reduce(queue, out, self, dim, index, src, reduce, True)
-
-
-def scatter_value_combine(
-    queue: Queue, out: Array, self: Array, dim: int, index: Array, value: Any, reduce: str
-) -> None:
-    """Combine a number by `add` or `multiply`."""
-    src = number_array(queue, value, out.dtype).expanded(index.sizes)
-    scatter_reduce(queue, out, self, dim, index, src, reduce, True)
-
-
 def scatter_reduce(
     queue: Queue,
     out: Array,
@@ -172,16 +157,6 @@ def index_fill(queue: Queue, out: Array, self: Array, dim: int, index: Array, va
     folded = sizes_around(out.sizes, dim)
     places = plain_places(queue, index, folded.count, wraps=True)
     write_slices(queue, out, number_array(queue, value, out.dtype), places, folded, True)
-
-
-def put(
-    queue: Queue, out: Array, self: Array, index: Array, source: Array, accumulate: bool = False
-) -> None:
-    """Write, or add, `source` at places of the flattened array."""
-    start_from(queue, out, self)
-    folded = Folded(1, out.numel, 1)
-    places = plain_places(queue, index, out.numel, wraps=True)
-    _write_or_add(queue, out, source, places, folded, accumulate)
 
 
 def _write_or_add(
