@@ -5713,6 +5713,156 @@ def _pair_distances(input: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
     return call(input, rows, columns)
 
 
+__pad_reflect = operators._pad_reflect.calls
+
+
+def _pad_reflect(
+    input: Tensor, front: int, back: int, top: int, bottom: int, left: int, right: int
+) -> Tensor:
+    """_pad_reflect(Tensor self, SymInt front, SymInt back, SymInt top, SymInt bottom, SymInt left,
+    SymInt right) -> Tensor
+
+    The last three dims with so many elements before and behind: mirrored at the border elements.
+    """
+    if front.__class__ is not int:
+        front = as_int(front, "_pad_reflect", "front", 2)
+    if back.__class__ is not int:
+        back = as_int(back, "_pad_reflect", "back", 3)
+    if top.__class__ is not int:
+        top = as_int(top, "_pad_reflect", "top", 4)
+    if bottom.__class__ is not int:
+        bottom = as_int(bottom, "_pad_reflect", "bottom", 5)
+    if left.__class__ is not int:
+        left = as_int(left, "_pad_reflect", "left", 6)
+    if right.__class__ is not int:
+        right = as_int(right, "_pad_reflect", "right", 7)
+    try:
+        call = __pad_reflect[input._key]
+    except AttributeError:
+        return __pad_reflect.miss(input, front, back, top, bottom, left, right)
+    return call(input, front, back, top, bottom, left, right)
+
+
+__pad_reflect_backward = operators._pad_reflect_backward.calls
+
+
+def _pad_reflect_backward(
+    grad_output: Tensor, depth: int, height: int, width: int, front: int, top: int, left: int
+) -> Tensor:
+    """_pad_reflect_backward(Tensor grad_output, SymInt depth, SymInt height, SymInt width, SymInt
+    front, SymInt top, SymInt left) -> Tensor
+
+    The gradient of `_pad_reflect`: elements get the sums of those at which they stand.
+    """
+    if depth.__class__ is not int:
+        depth = as_int(depth, "_pad_reflect_backward", "depth", 2)
+    if height.__class__ is not int:
+        height = as_int(height, "_pad_reflect_backward", "height", 3)
+    if width.__class__ is not int:
+        width = as_int(width, "_pad_reflect_backward", "width", 4)
+    if front.__class__ is not int:
+        front = as_int(front, "_pad_reflect_backward", "front", 5)
+    if top.__class__ is not int:
+        top = as_int(top, "_pad_reflect_backward", "top", 6)
+    if left.__class__ is not int:
+        left = as_int(left, "_pad_reflect_backward", "left", 7)
+    try:
+        call = __pad_reflect_backward[grad_output._key]
+    except AttributeError:
+        return __pad_reflect_backward.miss(grad_output, depth, height, width, front, top, left)
+    return call(grad_output, depth, height, width, front, top, left)
+
+
+__pad_replicate = operators._pad_replicate.calls
+
+
+def _pad_replicate(
+    input: Tensor, front: int, back: int, top: int, bottom: int, left: int, right: int
+) -> Tensor:
+    """_pad_replicate(Tensor self, SymInt front, SymInt back, SymInt top, SymInt bottom, SymInt
+    left, SymInt right) -> Tensor
+
+    The last three dims with so many elements before and behind: the nearest element.
+    """
+    if front.__class__ is not int:
+        front = as_int(front, "_pad_replicate", "front", 2)
+    if back.__class__ is not int:
+        back = as_int(back, "_pad_replicate", "back", 3)
+    if top.__class__ is not int:
+        top = as_int(top, "_pad_replicate", "top", 4)
+    if bottom.__class__ is not int:
+        bottom = as_int(bottom, "_pad_replicate", "bottom", 5)
+    if left.__class__ is not int:
+        left = as_int(left, "_pad_replicate", "left", 6)
+    if right.__class__ is not int:
+        right = as_int(right, "_pad_replicate", "right", 7)
+    try:
+        call = __pad_replicate[input._key]
+    except AttributeError:
+        return __pad_replicate.miss(input, front, back, top, bottom, left, right)
+    return call(input, front, back, top, bottom, left, right)
+
+
+__pad_replicate_backward = operators._pad_replicate_backward.calls
+
+
+def _pad_replicate_backward(
+    grad_output: Tensor, depth: int, height: int, width: int, front: int, top: int, left: int
+) -> Tensor:
+    """_pad_replicate_backward(Tensor grad_output, SymInt depth, SymInt height, SymInt width, SymInt
+    front, SymInt top, SymInt left) -> Tensor
+
+    The gradient of `_pad_replicate`: elements get the sums of those at which they stand.
+    """
+    if depth.__class__ is not int:
+        depth = as_int(depth, "_pad_replicate_backward", "depth", 2)
+    if height.__class__ is not int:
+        height = as_int(height, "_pad_replicate_backward", "height", 3)
+    if width.__class__ is not int:
+        width = as_int(width, "_pad_replicate_backward", "width", 4)
+    if front.__class__ is not int:
+        front = as_int(front, "_pad_replicate_backward", "front", 5)
+    if top.__class__ is not int:
+        top = as_int(top, "_pad_replicate_backward", "top", 6)
+    if left.__class__ is not int:
+        left = as_int(left, "_pad_replicate_backward", "left", 7)
+    try:
+        call = __pad_replicate_backward[grad_output._key]
+    except AttributeError:
+        return __pad_replicate_backward.miss(grad_output, depth, height, width, front, top, left)
+    return call(grad_output, depth, height, width, front, top, left)
+
+
+__pad_circular = operators._pad_circular.calls
+
+
+def _pad_circular(
+    input: Tensor, front: int, back: int, top: int, bottom: int, left: int, right: int
+) -> Tensor:
+    """_pad_circular(Tensor self, SymInt front, SymInt back, SymInt top, SymInt bottom, SymInt left,
+    SymInt right) -> Tensor
+
+    The last three dims with so many elements before and behind: the element at the other side.
+    """
+    if front.__class__ is not int:
+        front = as_int(front, "_pad_circular", "front", 2)
+    if back.__class__ is not int:
+        back = as_int(back, "_pad_circular", "back", 3)
+    if top.__class__ is not int:
+        top = as_int(top, "_pad_circular", "top", 4)
+    if bottom.__class__ is not int:
+        bottom = as_int(bottom, "_pad_circular", "bottom", 5)
+    if left.__class__ is not int:
+        left = as_int(left, "_pad_circular", "left", 6)
+    if right.__class__ is not int:
+        right = as_int(right, "_pad_circular", "right", 7)
+    try:
+        call = __pad_circular[input._key]
+    except AttributeError:
+        return __pad_circular.miss(input, front, back, top, bottom, left, right)
+    return call(input, front, back, top, bottom, left, right)
+
+
 _constant_pad_nd = operators.constant_pad_nd.calls
 
 

@@ -6972,6 +6972,243 @@ def recording__pair_distances(below, needs_self):
     return call
 
 
+class PadReflectBackward0(Node):
+    """_pad_reflect
+    self: _pad_reflect_backward(grad, self.size(-3), self.size(-2), self.size(-1), front, top, left)
+    """
+
+    __slots__ = ("saved_front", "saved_left", "saved_self_sizes", "saved_top")
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        front = node.saved_front
+        top = node.saved_top
+        left = node.saved_left
+        grad_self = ops._pad_reflect_backward(
+            grad, self_sizes[-3], self_sizes[-2], self_sizes[-1], front, top, left
+        )
+        return (grad_self,)
+
+
+def recording__pad_reflect(below, needs_self):
+    """Records PadReflectBackward0 around `below`."""
+
+    def call(self, front, back, top, bottom, left, right):
+        result = below(self, front, back, top, bottom, left, right)
+        if not grad_mode.state.enabled:
+            return result
+        node = PadReflectBackward0()
+        node.saved_self_sizes = self._sizes
+        node.saved_front = front
+        node.saved_top = top
+        node.saved_left = left
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class PadReflectBackwardBackward0(Node):
+    """_pad_reflect_backward
+    grad_output: _pad_reflect(grad, front, grad_output.size(-3) - depth - front, top,
+        grad_output.size(-2) - height - top, left, grad_output.size(-1) - width - left)
+    """
+
+    __slots__ = (
+        "saved_depth",
+        "saved_front",
+        "saved_grad_output_sizes",
+        "saved_height",
+        "saved_left",
+        "saved_top",
+        "saved_width",
+    )
+
+    def apply(node, grad):
+        grad_output_sizes = node.saved_grad_output_sizes
+        depth = node.saved_depth
+        height = node.saved_height
+        width = node.saved_width
+        front = node.saved_front
+        top = node.saved_top
+        left = node.saved_left
+        grad_grad_output = ops._pad_reflect(
+            grad,
+            front,
+            grad_output_sizes[-3] - depth - front,
+            top,
+            grad_output_sizes[-2] - height - top,
+            left,
+            grad_output_sizes[-1] - width - left,
+        )
+        return (grad_grad_output,)
+
+
+def recording__pad_reflect_backward(below, needs_grad_output):
+    """Records PadReflectBackwardBackward0 around `below`."""
+
+    def call(grad_output, depth, height, width, front, top, left):
+        result = below(grad_output, depth, height, width, front, top, left)
+        if not grad_mode.state.enabled:
+            return result
+        node = PadReflectBackwardBackward0()
+        node.saved_grad_output_sizes = grad_output._sizes
+        node.saved_depth = depth
+        node.saved_height = height
+        node.saved_width = width
+        node.saved_front = front
+        node.saved_top = top
+        node.saved_left = left
+        attach_unary(result, grad_output, node)
+        return result
+
+    return call
+
+
+class PadReplicateBackward0(Node):
+    """_pad_replicate
+    self: _pad_replicate_backward(grad, self.size(-3), self.size(-2), self.size(-1), front, top,
+        left)
+    """
+
+    __slots__ = ("saved_front", "saved_left", "saved_self_sizes", "saved_top")
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        front = node.saved_front
+        top = node.saved_top
+        left = node.saved_left
+        grad_self = ops._pad_replicate_backward(
+            grad, self_sizes[-3], self_sizes[-2], self_sizes[-1], front, top, left
+        )
+        return (grad_self,)
+
+
+def recording__pad_replicate(below, needs_self):
+    """Records PadReplicateBackward0 around `below`."""
+
+    def call(self, front, back, top, bottom, left, right):
+        result = below(self, front, back, top, bottom, left, right)
+        if not grad_mode.state.enabled:
+            return result
+        node = PadReplicateBackward0()
+        node.saved_self_sizes = self._sizes
+        node.saved_front = front
+        node.saved_top = top
+        node.saved_left = left
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class PadReplicateBackwardBackward0(Node):
+    """_pad_replicate_backward
+    grad_output: _pad_replicate(grad, front, grad_output.size(-3) - depth - front, top,
+        grad_output.size(-2) - height - top, left, grad_output.size(-1) - width - left)
+    """
+
+    __slots__ = (
+        "saved_depth",
+        "saved_front",
+        "saved_grad_output_sizes",
+        "saved_height",
+        "saved_left",
+        "saved_top",
+        "saved_width",
+    )
+
+    def apply(node, grad):
+        grad_output_sizes = node.saved_grad_output_sizes
+        depth = node.saved_depth
+        height = node.saved_height
+        width = node.saved_width
+        front = node.saved_front
+        top = node.saved_top
+        left = node.saved_left
+        grad_grad_output = ops._pad_replicate(
+            grad,
+            front,
+            grad_output_sizes[-3] - depth - front,
+            top,
+            grad_output_sizes[-2] - height - top,
+            left,
+            grad_output_sizes[-1] - width - left,
+        )
+        return (grad_grad_output,)
+
+
+def recording__pad_replicate_backward(below, needs_grad_output):
+    """Records PadReplicateBackwardBackward0 around `below`."""
+
+    def call(grad_output, depth, height, width, front, top, left):
+        result = below(grad_output, depth, height, width, front, top, left)
+        if not grad_mode.state.enabled:
+            return result
+        node = PadReplicateBackwardBackward0()
+        node.saved_grad_output_sizes = grad_output._sizes
+        node.saved_depth = depth
+        node.saved_height = height
+        node.saved_width = width
+        node.saved_front = front
+        node.saved_top = top
+        node.saved_left = left
+        attach_unary(result, grad_output, node)
+        return result
+
+    return call
+
+
+class PadCircularBackward0(Node):
+    """_pad_circular
+    self: circular_pad_backward(grad, self.shape, [left, right, top, bottom, front, back])
+    """
+
+    __slots__ = (
+        "saved_back",
+        "saved_bottom",
+        "saved_front",
+        "saved_left",
+        "saved_right",
+        "saved_self_sizes",
+        "saved_top",
+    )
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        front = node.saved_front
+        back = node.saved_back
+        top = node.saved_top
+        bottom = node.saved_bottom
+        left = node.saved_left
+        right = node.saved_right
+        grad_self = formulas.circular_pad_backward(
+            grad, self_sizes, [left, right, top, bottom, front, back]
+        )
+        return (grad_self,)
+
+
+def recording__pad_circular(below, needs_self):
+    """Records PadCircularBackward0 around `below`."""
+
+    def call(self, front, back, top, bottom, left, right):
+        result = below(self, front, back, top, bottom, left, right)
+        if not grad_mode.state.enabled:
+            return result
+        node = PadCircularBackward0()
+        node.saved_self_sizes = self._sizes
+        node.saved_front = front
+        node.saved_back = back
+        node.saved_top = top
+        node.saved_bottom = bottom
+        node.saved_left = left
+        node.saved_right = right
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class ConstantPadNdBackward0(Node):
     """constant_pad_nd
     self: constant_pad_nd(grad, opposite(pad), 0)

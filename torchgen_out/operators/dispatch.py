@@ -3087,6 +3087,114 @@ _pair_distances = Dispatch(
     record=nodes.recording__pair_distances,
 )
 
+_pad_reflect = Dispatch(
+    "_pad_reflect(Tensor self, SymInt front, SymInt back, SymInt top, SymInt bottom, SymInt "
+    "left, SymInt right) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "front": "raw",
+        "back": "raw",
+        "top": "raw",
+        "bottom": "raw",
+        "left": "raw",
+        "right": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._pad_reflect:program",
+    meta="torchgen_out.kernels.index._pad_reflect:program.shapes",
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__pad_reflect,
+)
+
+_pad_reflect_backward = Dispatch(
+    "_pad_reflect_backward(Tensor grad_output, SymInt depth, SymInt height, SymInt width, "
+    "SymInt front, SymInt top, SymInt left) -> Tensor",
+    {"grad_output": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "depth": "raw",
+        "height": "raw",
+        "width": "raw",
+        "front": "raw",
+        "top": "raw",
+        "left": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._pad_reflect_backward:program",
+    meta="torchgen_out.kernels.index._pad_reflect_backward:program.shapes",
+    differentiable=("grad_output",),
+    record=nodes.recording__pad_reflect_backward,
+)
+
+_pad_replicate = Dispatch(
+    "_pad_replicate(Tensor self, SymInt front, SymInt back, SymInt top, SymInt bottom, SymInt"
+    " left, SymInt right) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "front": "raw",
+        "back": "raw",
+        "top": "raw",
+        "bottom": "raw",
+        "left": "raw",
+        "right": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._pad_replicate:program",
+    meta="torchgen_out.kernels.index._pad_replicate:program.shapes",
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__pad_replicate,
+)
+
+_pad_replicate_backward = Dispatch(
+    "_pad_replicate_backward(Tensor grad_output, SymInt depth, SymInt height, SymInt width, "
+    "SymInt front, SymInt top, SymInt left) -> Tensor",
+    {"grad_output": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "depth": "raw",
+        "height": "raw",
+        "width": "raw",
+        "front": "raw",
+        "top": "raw",
+        "left": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._pad_replicate_backward:program",
+    meta="torchgen_out.kernels.index._pad_replicate_backward:program.shapes",
+    differentiable=("grad_output",),
+    record=nodes.recording__pad_replicate_backward,
+)
+
+_pad_circular = Dispatch(
+    "_pad_circular(Tensor self, SymInt front, SymInt back, SymInt top, SymInt bottom, SymInt "
+    "left, SymInt right) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "front": "raw",
+        "back": "raw",
+        "top": "raw",
+        "bottom": "raw",
+        "left": "raw",
+        "right": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._pad_circular:program",
+    meta="torchgen_out.kernels.index._pad_circular:program.shapes",
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__pad_circular,
+)
+
 constant_pad_nd = Dispatch(
     "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
     {"self": "tensor"},

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 
 
 def cat_backward(grad: Tensor, sizes: Sequence[Sequence[int]], dim: int) -> list[Tensor]:
@@ -50,3 +51,19 @@ def repeat_interleave_backward(
 def opposite(numbers: Sequence[int]) -> list[int]:
     """The numbers negated: the padding that undoes a padding."""
     return [-number for number in numbers]
+
+
+def circular_pad_backward(grad: Tensor, sizes: Sequence[int], pad: Sequence[int]) -> Tensor:
+    """What stands before and behind is added to the elements at the other side, dim by dim."""
+    for i in range(0, len(pad), 2):
+        dim, before, after = len(sizes) - 1 - i // 2, pad[i], pad[i + 1]
+        size, given = sizes[dim], grad
+        grad = given.narrow(dim, before, size) if before or after else given
+        zeros = [0] * i
+        if before:
+            first = given.narrow(dim, 0, before)
+            grad = grad + ops.constant_pad_nd(first, [*zeros, size - before, 0], 0)
+        if after:
+            last = given.narrow(dim, before + size, after)
+            grad = grad + ops.constant_pad_nd(last, [*zeros, 0, size - after], 0)
+    return grad

@@ -8,7 +8,6 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import ops
@@ -58,31 +57,20 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
         return ops.constant_pad_nd(input, pad, 0 if value is None else value)
     if value not in (None, 0):
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    if mode not in PADDED_INDEX:
+    if mode not in CHECKS:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_padded_dims(input, len(pad))
-    given = input
-    for i in range(len(pad) // 2):
-        dim, before, after = input.ndim - 1 - i, pad[2 * i], pad[2 * i + 1]
-        if mode == "circular" and min(before, after) < 0:
-            input = _cropped(input, dim, before, after)
-            before, after = max(before, 0), max(after, 0)
-        CHECKS[mode](input, dim, before, after)
-        input = input.index_select(dim, _padded_index(mode, input, dim, before, after))
-    return in_format_of(given, input)
-
-
-def _padded_index(mode: str, input: Any, dim: int, before: int, after: int) -> Any:
-    """Which element stands at each place; short ones are remembered."""
-    size = input.size(dim)
-    if input.is_cpu and max(size, before, after) <= LONGEST_KEPT:
-        return _kept_index(mode, size, before, after)
-    return PADDED_INDEX[mode](_places(size, before, after, input.device), size)
-
-
-@lru_cache(maxsize=256)
-def _kept_index(mode: str, size: int, before: int, after: int) -> Any:
-    return PADDED_INDEX[mode](_places(size, before, after, devices.cpu), size)
+    widths, given = list(pad), input
+    for i in range(0, len(pad), 2):
+        dim = input.ndim - 1 - i // 2
+        if mode == "circular" and min(pad[i : i + 2]) < 0:
+            input = _cropped(input, dim, pad[i], pad[i + 1])
+            widths[i : i + 2] = max(pad[i], 0), max(pad[i + 1], 0)
+        CHECKS[mode](input, dim, *widths[i : i + 2])
+    left, right, top, bottom, front, back = (*widths, 0, 0, 0, 0)[:6]
+    volume = input if input.ndim > 2 else input.unsqueeze(0)
+    padded = getattr(ops, f"_pad_{mode}")(volume, front, back, top, bottom, left, right)
+    return in_format_of(given, padded if input.ndim > 2 else padded.squeeze(0))
 
 
 def _check_padded_dims(input: Any, length: int) -> None:
@@ -95,11 +83,6 @@ def _check_padded_dims(input: Any, length: int) -> None:
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
-
-
-def _places(size: int, before: int, after: int, device: Any) -> Any:
-    """The padded places along a dim, counted from the input's first."""
-    return ops.arange(-before, size + after, device=device)
 
 
 def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
@@ -133,13 +116,6 @@ CHECKS = {
     "replicate": lambda input, dim, before, after: None,
     "circular": _check_wrapped,
 }
-PADDED_INDEX = {
-    "reflect": lambda places, size: size - 1 - (size - 1 - places.abs()).abs(),
-    "replicate": lambda places, size: places.clamp(0, size - 1),
-    "circular": lambda places, size: places.remainder(size),
-}
-LONGEST_KEPT = 4096
-"""The sizes up to which the places of a padded dim are remembered."""
 
 
 # Pixels and channels.
