@@ -178,3 +178,12 @@ def test_an_argument_names_the_fold(word: str, fold: Any) -> None:
     with pytest.raises(RuntimeError, match="index 4 is out of bounds"):
         kernel(x, x, 1, index + 1, src, word)
     np.testing.assert_array_equal(x, np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.parametrize("count", [3, 100_000])
+def test_what_an_index_does_not_reach_is_self(count: int) -> None:
+    """The launch copies it, or what calls that where threads share the launch."""
+    x, index = np.arange(12.0).reshape(3, 4), np.arange(count)[None] % 4
+    for result in run(made("scatter_value"), x, 1, index, 9.0):
+        assert (result[0, : min(count, 4)] == 9).all()
+        np.testing.assert_array_equal(result[1:], x[1:])

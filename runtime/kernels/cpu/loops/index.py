@@ -89,6 +89,7 @@ class IndexKernel(PlannedKernel):
         views, given = seen
         program, views = program.narrowed(program.turned(views))
         begin = _beginning(program, results, operands, views)
+        whole = {**results, **operands}
         results, operands = (_viewed(each, views) for each in (results, operands))
         starts = {name: view.offset for name, view in views.items()}
         sizes = {name: tuple(spec.sizes) for name, spec in operands.items()}
@@ -107,7 +108,8 @@ class IndexKernel(PlannedKernel):
         products = [call.contraction(each) for each in launches]
         if len(launches) == 1 and not kept and products == [None]:
             refuse = _refuse(program, own, order, given.get(REFUSAL))
-            plan = call.step(launches[0], order, refuse, begin).plan
+            copied = _copied(program, whole) if begin else 0
+            plan = call.step(launches[0], order, refuse, begin, copied).plan
         else:
             steps = [
                 made
@@ -313,10 +315,15 @@ class _Call(NamedTuple):
         arrays: tuple[str, ...],
         refuse: Callable[..., Exception] | None = None,
         begin: Callable[..., Sequence[Any]] | None = None,
+        copied: int = 0,
     ) -> _Step:
         """A launch as loops over arrays in this order. refuse: makes the error; begin: writes what
         the launch does not."""
-        bound = self.bind(launch, arrays)
+        bound = self.bind(launch, arrays, copied)
+        if copied and bound.work < 2 * threads.GRAIN:
+            begin = None
+        elif copied:
+            bound = self.bind(launch, arrays)
         refuse = refuse or (lambda *_: self.program.refused())
         return _Step(_launch_plan(bound, refuse, begin), arrays, bound.offsets)
 
@@ -342,8 +349,9 @@ class _Call(NamedTuple):
         given = [name in self.operands for name in tensors[1:]]
         return _Step(plan._replace(run=_with_offsets(plan.run, given)), tensors, offsets)
 
-    def bind(self, launch: Launch, arrays: tuple[str, ...]) -> Bound:
-        """A launch over arrays in this order, of which it may leave some out."""
+    def bind(self, launch: Launch, arrays: tuple[str, ...], copied: int = 0) -> Bound:
+        """A launch over arrays in this order, of which it may leave some out. copied: how many
+        elements it copies first, if these are more than it sees."""
         integers: list[int] = []
         launch, literals = launch.chosen(self.extents, prod(self.batch))
         loops, parts = self._parts(launch, integers, literals)
@@ -355,12 +363,14 @@ class _Call(NamedTuple):
             results = self.program.results
             parts += [str(name in self.wanted) for name in launch.arrays if name in results]
         offsets = tuple(name for name in arrays if name in self.operands)
+        count_copied = f"plan[plan.size - {len(integers) + 1}]" if copied else ""
+        integers += [copied] if copied else []
         text = launch_text(
             *(launch.function, self.compute.name, tuple(parts), len(numbers), launch.arrays),
             *(arrays, offsets, len(loops.sizes), self._short(launch)),
             launch.tile is not None and self.extents[launch.tile] <= places.TILE,
             launch.waits,
-            self.program.fold_of(self.given),
+            *(self.program.fold_of(self.given), count_copied),
         )
         signature = (
             *(int, int, *([int] if launch.looks is not None else [])),
@@ -517,6 +527,14 @@ def _launch_plan(
     plan = LaunchPlan(run, bound.plan)
     may_refuse = bound.may_refuse and (bound.count > 0 or bound.looks is not None)
     return refusing(plan, refuse) if may_refuse else plan
+
+
+def _copied(program: IndexProgram, specs: dict[str, TensorSpec]) -> int:
+    """How many elements a result begins with that its own launch can copy: a few, side by side."""
+    ((name, source), *others) = program.begins.items()
+    result, begun = specs[name], specs[source]
+    is_few = result.numel <= FEW and not others
+    return result.numel if is_few and result.is_contiguous and begun.is_contiguous else 0
 
 
 def _beginning(

@@ -91,6 +91,7 @@ def launch_text(
     is_one_tile: bool = False,
     waits: bool = False,
     named: str | None = None,
+    copied: int = 0,
 ) -> str:
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
@@ -98,6 +99,7 @@ def launch_text(
     arrays, offsets: what else, in this order. short: indices that go through one block at most;
     is_one_tile: whether the index of tiles does. waits: whether steps of an item wait for each
     other. named: the fold that the call names, if the text leaves one open.
+    copied: how many elements the result begins with, if these are more than the statements see.
     """
     name = function.__name__
     parameters, body = _parts_of(function)
@@ -111,6 +113,7 @@ def launch_text(
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile)
     body = side_by_side(body) if waits else body
+    body = _with_whole_copied(body, copied) if copied else body
     if named is not None:
         body = body.replace("joined(before, arriving)", JOINED[named])
     if np.dtype(type_name).kind == "c":
@@ -169,6 +172,19 @@ def _with_rows_spelled(body: str, dims: int) -> str:
         rest = f"np.int64(U({rest}) // {size})"
     start = f"({' + '.join(terms) or '0'})"
     return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
+
+
+def _with_whole_copied(body: str, count: int) -> str:
+    """The text that copies all elements after it has looked, in place of those that it sees."""
+    found = re.search(r"apart\((\w+), (\w+), (\w+), (\w+)\)", body)
+    assert found is not None
+    target, source, _, at = found.groups()
+    looked = "        if mode == LOOK:\n            return True\n"
+    copy = (
+        f"            for n in range({count}):\n                {target}[n] = {source}[{at} + n]\n"
+    )
+    body = re.sub(r"^(    +)    if is_apart:\n(?:\1     +.*\n)+", "", body, flags=re.MULTILINE)
+    return body.replace(looked, f"{looked}        if is_apart:\n{copy}", 1)
 
 
 def _in_one_block(body: str, short: tuple[str, ...], is_one_tile: bool) -> str:
