@@ -91,7 +91,7 @@ def launch_text(
     is_one_tile: bool = False,
     waits: bool = False,
     named: str | None = None,
-    copied: int = 0,
+    copied: str = "",
 ) -> str:
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
@@ -174,15 +174,14 @@ def _with_rows_spelled(body: str, dims: int) -> str:
     return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
 
 
-def _with_whole_copied(body: str, count: int) -> str:
+def _with_whole_copied(body: str, count: str) -> str:
     """The text that copies all elements after it has looked, in place of those that it sees."""
     found = re.search(r"apart\((\w+), (\w+), (\w+), (\w+)\)", body)
     assert found is not None
     target, source, _, at = found.groups()
     looked = "        if mode == LOOK:\n            return True\n"
-    copy = (
-        f"            for n in range({count}):\n                {target}[n] = {source}[{at} + n]\n"
-    )
+    copy = f"            for n in range({count}):\n"
+    copy += f"                {target}[n] = {source}[{at} + n]\n"
     body = re.sub(r"^(    +)    if is_apart:\n(?:\1     +.*\n)+", "", body, flags=re.MULTILINE)
     return body.replace(looked, f"{looked}        if is_apart:\n{copy}", 1)
 
