@@ -27,11 +27,11 @@ class Group(NamedTuple):
 
 SPARSE_NOTE = """\
 SciPy's indices take 32 bits, those that PyTorch's tensors show and ours take 64.
-`coo.t().coalesce()` stands beside `held.T.tocsr()`: ours copies the indices in another order
-(SciPy's `.T` is a view), looks at them, sorts them and writes two rows of 64 bits: at least 40
-bytes an entry read and written where SciPy moves 16. Nothing of it is kept for the next call. Both
-are a stable counting sort, whose writes, one an entry, take most of the time: 0.9 of SciPy's 1.3 ms
-for the grid of 100,000 nodes, in either library, so that `csr.to_sparse_csc()` is not faster there.
+`coo.t().coalesce()` stands beside `coo.T.tocsr()` and `sum_duplicates()`: both begin with a list of
+entries, order them by rows and look for doubles; ours copies the indices in another order (SciPy's
+`.T` is a view) and writes two rows of 64 bits. Nothing of it is kept for the next call.
+`csr.to_sparse_csc()` and SciPy's `tocsc()` are the same counting sort, whose writes, one an entry,
+take most of the time: 0.9 of SciPy's 1.3 ms for the grid of 100,000 nodes, in either library.
 A product with one column of that grid takes about twice as long as its memory is read in: rows of
 five entries leave lanes of a gather of eight empty."""
 

@@ -133,6 +133,18 @@ def merged_by_scipy(held: Any, dense: Array) -> Call:
     return run
 
 
+def transposed_by_scipy(held: Any, dense: Array) -> Call:
+    """A list of entries, transposed, ordered by rows and looked through for doubles."""
+    given = held.tocoo()
+
+    def run() -> Array:
+        made = given.T.tocsr()
+        made.sum_duplicates()
+        return np.asarray(made.data)
+
+    return run
+
+
 def passing(T: ModuleType, csr: Any, coo: Any, dense: Any) -> Call:
     """Messages of which each node takes the greatest, forward and backward to the features."""
     dense.requires_grad_()
@@ -168,7 +180,7 @@ def _of_graph(kind: str, nodes: int) -> list[Case]:
         case(
             "`coo.t().coalesce()`", kind, nodes, 1,
             lambda T, csr, coo, x: lambda: coo.t().coalesce().values(),
-            lambda held, x: held.T.tocsr().data,
+            transposed_by_scipy,
         ),
         case(
             "`csr.to_sparse_csc()`", kind, nodes, 1,
