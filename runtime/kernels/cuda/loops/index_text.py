@@ -51,6 +51,13 @@ def clamped(place, size):
     return inside if place > 0 else I(0)
 
 
+def reflected(place, size):
+    period = I(2 * size - 2) if size > 1 else I(1)
+    rest = I(modulus(place, period))
+    back = I(period - rest)
+    return (rest if rest < back else back) if size > 1 else I(0)
+
+
 def note_outside(faults, check, place, size):
     note(faults, check, place, size)
 '''
