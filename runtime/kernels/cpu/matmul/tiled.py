@@ -21,7 +21,7 @@ BLOCK_ROWS = 288  # rows that meet a panel before the next is copied
 WIDE = 128  # columns that repay a copy of rows which lie across
 FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies densely
 SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 27  # products of elements
-FEWEST = 16  # rows: of fewer, OpenBLAS copies nothing either
+FEWEST, FEWEST_TURNED = 16, 8  # rows: of fewer, OpenBLAS copies nothing either
 PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
 
@@ -31,11 +31,14 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
 
     is_turned: whether the rows of the second operand are not contiguous: OpenBLAS takes longer.
     """
-    if dtype.name not in ("float32", "float64") or m < FEWEST:
+    if dtype.name not in ("float32", "float64") or m < (FEWEST_TURNED if is_turned else FEWEST):
         return False
     tile = product_tile(dtype)
     is_filled = 4 * n >= 3 * tile.panels(n) * tile.width
-    return is_filled and (SMALLEST_TURNED if is_turned else SMALLEST) <= m * n * k <= LARGEST
+    smallest = SMALLEST_TURNED if is_turned else SMALLEST
+    if m < FEWEST:  # 8 rows of 512 by (512, 512) turned: 81 us, by OpenBLAS 166; of 256, 64: 7 and 4
+        smallest *= 2
+    return is_filled and smallest <= m * n * k <= LARGEST
 
 
 class Layout(NamedTuple):
