@@ -47,7 +47,7 @@ FLOORS = {
     "kernels/cpu": {"loops"},
     "kernels/cuda": {"loops", "compiling"},
     "ops/shapes": set(),
-    "ops/composite": set(),
+    "ops/composite": {"batched"},
     "autograd/formulas": set(),
 }
 """Where families are folders or files; and the folders there that serve all of them."""

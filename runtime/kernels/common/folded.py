@@ -39,7 +39,9 @@ def strides_around(
 
 
 def merged_stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
-    """The stride from element to element of several dims taken as one."""
+    """The stride from element to element of several dims taken as one; any without elements."""
+    if 0 in sizes:
+        return 1
     walked = [(n, step) for n, step in zip(sizes, strides, strict=True) if n != 1]
     if any(outer != n * step for (_, outer), (n, step) in pairwise(walked)):
         return None

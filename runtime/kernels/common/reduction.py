@@ -147,7 +147,7 @@ def _first_of_one_dim(sizes: Sequence[int], strides: Sequence[Sequence[int]]) ->
 
 def _stride(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
     """The stride that walks dims as one; what has no elements needs none."""
-    return 1 if 0 in sizes else merged_stride(sizes, strides)
+    return merged_stride(sizes, strides)
 
 
 def diagonal(out: Any, self: Any) -> dict[str, View]:
