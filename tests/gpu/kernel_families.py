@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import torchgen_out as torch
 from codegen.model.operator import Dispatch, Index, Operator, Reduction
+from codegen.model.stream import Draw
 from tests import calls, harness
 from torchgen_out._runtime import dispatch
 
@@ -34,6 +35,8 @@ def families() -> dict[str, list[Operator]]:
             kernel = dict(operator.kind.backends).get("CUDA")
             if kernel is not None:
                 found.setdefault(kernel.module.partition(".")[0], []).append(operator)
+        elif isinstance(operator.kind, Draw):
+            found.setdefault("random", []).append(operator)
         elif isinstance(operator.kind, Index) and operator.kind.geometry is not None:
             family = operator.kind.geometry.module.partition(".")[0]
             found.setdefault(family, []).append(operator)
