@@ -11,7 +11,7 @@ from itertools import combinations
 
 from ..model.operator import Composite, Operator
 from ..model.vocabulary import SYNONYMS
-from . import integers, translate
+from . import argument_checks, translate
 
 COMBINATIONS = tuple(
     names for count in range(1, len(SYNONYMS) + 1) for names in combinations(SYNONYMS, count)
@@ -105,7 +105,7 @@ def _unseen(
     A table looks at operands; so do composites, but for those in place.
     """
     looks = not (is_inplace and isinstance(operator.kind, Composite))
-    checks = integers.checks(operator, names)
+    checks = argument_checks.checks(operator, names)
     looked_at = {check.parameter for check in checks if check.unusual} | {varargs}
     for argument in operator.schema.positional:
         name = names[argument.name]

@@ -10,7 +10,7 @@ from ..model.program import Program
 from ..model.roles import Role
 from ..model.schema import Argument
 from ..write import File
-from . import calling, collisions, expressions, integers, naming, references, translate
+from . import argument_checks, calling, collisions, expressions, naming, references, translate
 from .environment import render
 
 
@@ -39,7 +39,7 @@ class Binding:
     """How many *args are its items: several, or not one where it may be empty."""
     forms: calling.Forms
     """What else a call may look like."""
-    checks: tuple[integers.Check, ...]
+    checks: tuple[argument_checks.Check, ...]
     has_out: bool
     out_body: str
     """The call of a composite's function that takes out= itself; empty for others."""
@@ -219,7 +219,7 @@ def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Bin
         varargs=varargs,
         several=_several(operator, varargs),
         forms=calling.forms(operator, names, varargs, operator.has_out),
-        checks=integers.checks(operator, names),
+        checks=argument_checks.checks(operator, names),
         has_out=operator.has_out,
         out_body=_out_body(operator, names),
         store=next((name for tag, name in _STORES.items() if operator.has_tag(tag)), "store_out"),
@@ -256,7 +256,7 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         varargs=varargs,
         several=_several(operator, varargs),
         forms=calling.forms(operator, names, varargs, False, is_inplace=True),
-        checks=integers.checks(operator, names),
+        checks=argument_checks.checks(operator, names),
         has_out=False,
         out_body="",
         store="",

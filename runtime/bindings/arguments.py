@@ -16,9 +16,6 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import Call, guard_input, guard_out
 
-Dtype = dtypes.dtype
-"""The class by the name that bindings know it by: they have an argument `dtype`."""
-
 
 def as_list(values: tuple[Any, ...], operator: str, argument: str) -> Any:
     """What stands in the place of several arguments: the one sequence, or the one item.
@@ -92,16 +89,6 @@ def is_number(value: Any) -> bool:
     if isinstance(value, Tensor):
         return not value._sizes
     return isinstance(value, (int, float, complex)) or hasattr(value.__class__, "__float__")
-
-
-def as_dtype(value: Any, operator: str, argument: str, position: int) -> dtypes.dtype:
-    """The dtype that a Python type stands for: float64, int64, bool or complex128.
-
-    Raises: TypeError for anything else.
-    """
-    if value.__class__ is not type or value not in dtypes.BY_PYTHON_TYPE:
-        raise errors.wrong_argument_type(operator, argument, position, "torch.dtype", value)
-    return dtypes.BY_PYTHON_TYPE[value]
 
 
 def is_numbers(value: Any) -> bool:

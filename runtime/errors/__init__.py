@@ -17,6 +17,7 @@ from torchgen_out._runtime.errors.arguments import (
     arguments_missing,
     bool_expected,
     bound_outside_dtype,
+    class_expected,
     cuda_device_expected,
     dtype_expected,
     fill_value_not_scalar,

@@ -37,12 +37,19 @@ def wrong_argument_type(
     )
 
 
-def int_expected(operator: str, argument: str, position: int, got: object) -> TypeError:
-    """An argument is no integer. position: counted from 1; 0 if it is given by name only."""
+def class_expected(
+    operator: str, argument: str, position: int, wanted: str, got: object
+) -> TypeError:
+    """An argument is of another class. position: counted from 1; 0 if it is given by name only."""
     place = f" (position {position})" if position else ""
     return TypeError(
-        f"{operator}(): argument '{argument}'{place} must be int, not {type(got).__name__}"
+        f"{operator}(): argument '{argument}'{place} must be {wanted}, not {type(got).__name__}"
     )
+
+
+def int_expected(operator: str, argument: str, position: int, got: object) -> TypeError:
+    """An argument is no integer. position: counted from 1; 0 if it is given by name only."""
+    return class_expected(operator, argument, position, "int", got)
 
 
 def ints_expected(

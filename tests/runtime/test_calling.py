@@ -129,6 +129,29 @@ def test_words_that_are_unknown_or_twice(call: Any) -> None:
         call(torch.ones(2, 3))
 
 
+# -- what is of another class ------------------------------------------------------------------
+
+OPTIONS = ("ScalarType", "Device", "Layout", "MemoryFormat", "Generator")
+
+
+def with_options() -> Iterator[Any]:
+    """Operators with each of their arguments that is a dtype, a device, a generator or the like."""
+    for operator in OPERATORS:
+        for argument in operator.arguments:
+            if argument.type.base in OPTIONS and first_case(operator):
+                yield pytest.param(operator, argument, id=f"{operator.name}-{argument.name}")
+
+
+@pytest.mark.parametrize(("operator", "argument"), list(with_options()))
+def test_an_option_of_another_class_is_refused(operator: Operator, argument: Argument) -> None:
+    """No kernel meets it: the first that looks at it is the binding, or the factory."""
+    keywords = keywords_of(operator)
+    for wrong in (object(), 2.5):
+        keywords[parameter_of(operator, argument.name)] = wrong
+        with pytest.raises(TypeError, match=r"must be|invalid combination|expected"):
+            function_of(operator)(**keywords)
+
+
 # -- what is missing -------------------------------------------------------------------------
 
 

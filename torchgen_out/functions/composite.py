@@ -10,8 +10,6 @@ from typing import Any
 
 from torchgen_out import return_types
 from torchgen_out._runtime.bindings.arguments import (
-    Dtype,
-    as_dtype,
     as_list,
     check_tensors,
     dtype_for_out,
@@ -27,6 +25,15 @@ from torchgen_out._runtime.bindings.calling import (
     respelled,
 )
 from torchgen_out._runtime.bindings.integers import as_int
+from torchgen_out._runtime.bindings.options import (
+    Dtype,
+    Layout,
+    MemoryFormat,
+    as_dtype,
+    as_generator,
+    as_layout,
+    as_memory_format,
+)
 from torchgen_out._runtime.core.deprecation import superseded
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
@@ -251,6 +258,10 @@ def empty(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "empty", "size")
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "empty", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "empty", "memory_format", 0)
     if not PLAIN and state.modes:
         _answer = overridden(empty, locals())
         if _answer is not NotImplemented:
@@ -284,6 +295,8 @@ def zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "zeros", "size")
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "zeros", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(zeros, locals())
         if _answer is not NotImplemented:
@@ -314,6 +327,8 @@ def ones(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "ones", "size")
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "ones", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(ones, locals())
         if _answer is not NotImplemented:
@@ -346,6 +361,8 @@ def full(
     The dtype follows the value unless given: bool, int64, the default dtype, or its complex
         counterpart.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "full", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(full, locals())
         if _answer is not NotImplemented:
@@ -377,6 +394,8 @@ def empty_strided(
 
     Returns a tensor of undefined values with the given strides, counted in elements.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "empty_strided", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(empty_strided, locals())
         if _answer is not NotImplemented:
@@ -400,6 +419,8 @@ def empty_permuted(
 
     Returns a tensor of undefined values whose dims stand in memory in the given order.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "empty_permuted", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(empty_permuted, locals())
         if _answer is not NotImplemented:
@@ -424,6 +445,8 @@ def scalar_tensor(
 
     Returns a 0-d tensor of the default dtype unless `dtype` is given.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "scalar_tensor", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(scalar_tensor, locals())
         if _answer is not NotImplemented:
@@ -450,6 +473,10 @@ def empty_like(
     """
     if _words:
         return respelled(empty_like, locals())
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "empty_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "empty_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(empty_like, locals())) is not NotImplemented:
             return _answer
@@ -478,6 +505,10 @@ def zeros_like(
     """
     if _words:
         return respelled(zeros_like, locals())
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "zeros_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "zeros_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(zeros_like, locals())) is not NotImplemented:
             return _answer
@@ -506,6 +537,10 @@ def ones_like(
     """
     if _words:
         return respelled(ones_like, locals())
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "ones_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "ones_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(ones_like, locals())) is not NotImplemented:
             return _answer
@@ -535,6 +570,10 @@ def full_like(
         return respelled(full_like, locals())
     if fill_value is MISSING:
         raise missing_arguments("full_like", input=input, fill_value=fill_value)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "full_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "full_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(full_like, locals())) is not NotImplemented:
             return _answer
@@ -562,6 +601,8 @@ def new_empty(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "new_empty", "size")
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "new_empty", "layout", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_empty, locals())) is not NotImplemented:
             return _answer
@@ -587,6 +628,8 @@ def new_zeros(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "new_zeros", "size")
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "new_zeros", "layout", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_zeros, locals())) is not NotImplemented:
             return _answer
@@ -612,6 +655,8 @@ def new_ones(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "new_ones", "size")
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "new_ones", "layout", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_ones, locals())) is not NotImplemented:
             return _answer
@@ -636,6 +681,8 @@ def new_full(
 
     Returns a tensor of one value, of this tensor's dtype and device unless others are given.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "new_full", "layout", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_full, locals())) is not NotImplemented:
             return _answer
@@ -662,6 +709,8 @@ def new_empty_strided(
 
     Returns a tensor of undefined values with the given strides, of this tensor's dtype and device.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "new_empty_strided", "layout", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_empty_strided, locals())) is not NotImplemented:
             return _answer
@@ -687,6 +736,8 @@ def arange__default(
 
     Returns 0, 1, 2 ... below `end`: int64 for an int, otherwise of the default dtype.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "arange", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(arange__default, locals())
         if _answer is not NotImplemented:
@@ -715,6 +766,8 @@ def arange__start(
 
     Returns start, start + 1 ... below `end`.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "arange", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(arange__start, locals())
         if _answer is not NotImplemented:
@@ -740,6 +793,8 @@ def arange__start_step(
 
     Returns start, start + step ... up to but not including `end`; `step` may be negative.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "arange", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(arange__start_step, locals())
         if _answer is not NotImplemented:
@@ -773,6 +828,8 @@ def range(
 
     Returns start, start + step ... up to and including `end`. Prefer `arange`.
     """
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "range", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(range, locals())
         if _answer is not NotImplemented:
@@ -808,6 +865,8 @@ def linspace(
     """
     if steps.__class__ is not int:
         steps = as_int(steps, "linspace", "steps", 3)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "linspace", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(linspace, locals())
         if _answer is not NotImplemented:
@@ -844,6 +903,8 @@ def logspace(
     """
     if steps.__class__ is not int:
         steps = as_int(steps, "logspace", "steps", 3)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "logspace", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(logspace, locals())
         if _answer is not NotImplemented:
@@ -877,6 +938,8 @@ def eye__default(
     """
     if n.__class__ is not int:
         n = as_int(n, "eye", "n", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "eye", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(eye__default, locals())
         if _answer is not NotImplemented:
@@ -910,6 +973,8 @@ def eye__m(
         n = as_int(n, "eye", "n", 1)
     if m.__class__ is not int:
         m = as_int(m, "eye", "m", 2)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "eye", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(eye__m, locals())
         if _answer is not NotImplemented:
@@ -948,6 +1013,8 @@ def tril_indices(
         col = as_int(col, "tril_indices", "col", 2)
     if offset.__class__ is not int:
         offset = as_int(offset, "tril_indices", "offset", 3)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "tril_indices", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(tril_indices, locals())
         if _answer is not NotImplemented:
@@ -978,6 +1045,8 @@ def triu_indices(
         col = as_int(col, "triu_indices", "col", 2)
     if offset.__class__ is not int:
         offset = as_int(offset, "triu_indices", "offset", 3)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "triu_indices", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(triu_indices, locals())
         if _answer is not NotImplemented:
@@ -1004,6 +1073,10 @@ def rand(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "rand", "size")
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "rand", "generator", 0)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "rand", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(rand, locals())
         if _answer is not NotImplemented:
@@ -1038,6 +1111,10 @@ def randn(
     """
     if size is None:
         size = args if len(args) > 1 else as_list(args, "randn", "size")
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "randn", "generator", 0)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "randn", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randn, locals())
         if _answer is not NotImplemented:
@@ -1073,6 +1150,10 @@ def randint__default(
     """
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 1)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "randint", "generator", 0)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "randint", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randint__default, locals())
         if _answer is not NotImplemented:
@@ -1115,6 +1196,10 @@ def randint__low(
         low = as_int(low, "randint", "low", 1)
     if high.__class__ is not int:
         high = as_int(high, "randint", "high", 2)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "randint", "generator", 0)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "randint", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randint__low, locals())
         if _answer is not NotImplemented:
@@ -1153,6 +1238,10 @@ def randperm(
     """
     if n.__class__ is not int:
         n = as_int(n, "randperm", "n", 1)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "randperm", "generator", 0)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "randperm", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randperm, locals())
         if _answer is not NotImplemented:
@@ -1187,6 +1276,10 @@ def rand_like(
     """
     if _words:
         return respelled(rand_like, locals())
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "rand_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "rand_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(rand_like, locals())) is not NotImplemented:
             return _answer
@@ -1215,6 +1308,10 @@ def randn_like(
     """
     if _words:
         return respelled(randn_like, locals())
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "randn_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "randn_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(randn_like, locals())) is not NotImplemented:
             return _answer
@@ -1248,6 +1345,10 @@ def randint_like__default(
         if high is MISSING:
             raise missing_arguments("randint_like", input=input, high=high)
         high = as_int(high, "randint_like", "high", 2)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "randint_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "randint_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(randint_like__default, locals())) is not NotImplemented:
             return _answer
@@ -1287,6 +1388,10 @@ def randint_like__low_dtype(
         if high is MISSING:
             raise missing_arguments("randint_like", input=input, low=low, high=high)
         high = as_int(high, "randint_like", "high", 3)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "randint_like", "layout", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "randint_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(randint_like__low_dtype, locals())) is not NotImplemented:
             return _answer
@@ -1304,6 +1409,8 @@ def normal__Tensor_float(
 
     Returns normal numbers with a mean per element.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "normal", "generator", 0)
     if mean.__class__ not in TENSORS:
         if (_answer := overridden(normal__Tensor_float, locals())) is not NotImplemented:
             return _answer
@@ -1320,6 +1427,8 @@ def normal__float_Tensor(
 
     Returns normal numbers with a standard deviation per element.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "normal", "generator", 0)
     if std.__class__ not in TENSORS:
         if (_answer := overridden(normal__float_Tensor, locals())) is not NotImplemented:
             return _answer
@@ -1336,6 +1445,8 @@ def normal__Tensor_Tensor(
 
     Returns normal numbers with a mean and a standard deviation per element.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "normal", "generator", 0)
     if mean.__class__ not in TENSORS or std.__class__ not in TENSORS:
         if (_answer := overridden(normal__Tensor_Tensor, locals())) is not NotImplemented:
             return _answer
@@ -1364,6 +1475,10 @@ def normal__float_float(
 
     Returns normal numbers of one mean and standard deviation.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "normal", "generator", 0)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "normal", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(normal__float_float, locals())
         if _answer is not NotImplemented:
@@ -2311,6 +2426,8 @@ def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format
 
     Return the tensor itself if its elements lie densely in row-major order, else such a copy.
     """
+    if memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "contiguous", "memory_format", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(contiguous, locals())) is not NotImplemented:
             return _answer
@@ -4503,6 +4620,8 @@ def bernoulli__p(
         return respelled(bernoulli__p, locals())
     if p is MISSING:
         raise missing_arguments("bernoulli", input=input, p=p)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "bernoulli", "generator", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(bernoulli__p, locals())) is not NotImplemented:
             return _answer
@@ -4516,6 +4635,8 @@ def _draw_key(input: Tensor, generator: Generator | None = None) -> Tensor:
     Draw the key that all random numbers of one call are a function of: 64 bits, on the tensor's
         device.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "_draw_key", "generator", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(_draw_key, locals())) is not NotImplemented:
             return _answer
@@ -4571,6 +4692,8 @@ def rrelu(
 
     Scales negative elements by a slope, in training drawn between `lower` and `upper`.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "rrelu", "generator", 5)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(rrelu, locals())) is not NotImplemented:
             return _answer
@@ -4590,6 +4713,8 @@ def rrelu_(
 
     `rrelu` in place.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "rrelu_", "generator", 5)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(rrelu_, locals())) is not NotImplemented:
             return _answer
@@ -6959,6 +7084,8 @@ def fft_fftfreq(
     """
     if n.__class__ is not int:
         n = as_int(n, "fft_fftfreq", "n", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "fft_fftfreq", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(fft_fftfreq, locals())
         if _answer is not NotImplemented:
@@ -6993,6 +7120,8 @@ def fft_rfftfreq(
     """
     if n.__class__ is not int:
         n = as_int(n, "fft_rfftfreq", "n", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "fft_rfftfreq", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(fft_rfftfreq, locals())
         if _answer is not NotImplemented:
@@ -7057,6 +7186,8 @@ def bartlett_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "bartlett_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(bartlett_window__default, locals())
         if _answer is not NotImplemented:
@@ -7082,6 +7213,8 @@ def bartlett_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "bartlett_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(bartlett_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7108,6 +7241,8 @@ def blackman_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "blackman_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(blackman_window__default, locals())
         if _answer is not NotImplemented:
@@ -7133,6 +7268,8 @@ def blackman_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "blackman_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(blackman_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7159,6 +7296,8 @@ def hann_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hann_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "hann_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hann_window__default, locals())
         if _answer is not NotImplemented:
@@ -7184,6 +7323,8 @@ def hann_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hann_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "hann_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hann_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7210,6 +7351,8 @@ def hamming_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "hamming_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__default, locals())
         if _answer is not NotImplemented:
@@ -7235,6 +7378,8 @@ def hamming_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "hamming_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7263,6 +7408,8 @@ def hamming_window__periodic_alpha(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "hamming_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic_alpha, locals())
         if _answer is not NotImplemented:
@@ -7293,6 +7440,8 @@ def hamming_window__periodic_alpha_beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "hamming_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic_alpha_beta, locals())
         if _answer is not NotImplemented:
@@ -7319,6 +7468,8 @@ def kaiser_window__default(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "kaiser_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__default, locals())
         if _answer is not NotImplemented:
@@ -7344,6 +7495,8 @@ def kaiser_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "kaiser_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7372,6 +7525,8 @@ def kaiser_window__beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "kaiser_window", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__beta, locals())
         if _answer is not NotImplemented:
@@ -9809,6 +9964,8 @@ def signal_windows_bartlett(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_bartlett", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_bartlett", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_bartlett, locals())
         if _answer is not NotImplemented:
@@ -9833,6 +9990,8 @@ def signal_windows_blackman(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_blackman", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_blackman", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_blackman, locals())
         if _answer is not NotImplemented:
@@ -9857,6 +10016,8 @@ def signal_windows_cosine(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_cosine", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_cosine", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_cosine, locals())
         if _answer is not NotImplemented:
@@ -9885,6 +10046,8 @@ def signal_windows_exponential(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_exponential", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_exponential", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_exponential, locals())
         if _answer is not NotImplemented:
@@ -9910,6 +10073,8 @@ def signal_windows_gaussian(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_gaussian", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_gaussian", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_gaussian, locals())
         if _answer is not NotImplemented:
@@ -9935,6 +10100,8 @@ def signal_windows_general_cosine(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_general_cosine", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_general_cosine", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_general_cosine, locals())
         if _answer is not NotImplemented:
@@ -9960,6 +10127,8 @@ def signal_windows_general_hamming(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_general_hamming", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_general_hamming", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_general_hamming, locals())
         if _answer is not NotImplemented:
@@ -9984,6 +10153,8 @@ def signal_windows_hamming(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_hamming", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_hamming", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_hamming, locals())
         if _answer is not NotImplemented:
@@ -10008,6 +10179,8 @@ def signal_windows_hann(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_hann", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_hann", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_hann, locals())
         if _answer is not NotImplemented:
@@ -10033,6 +10206,8 @@ def signal_windows_kaiser(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_kaiser", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_kaiser", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_kaiser, locals())
         if _answer is not NotImplemented:
@@ -10057,6 +10232,8 @@ def signal_windows_nuttall(
     """
     if M.__class__ is not int:
         M = as_int(M, "signal_windows_nuttall", "M", 1)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "signal_windows_nuttall", "layout", 0)
     if not PLAIN and state.modes:
         _answer = overridden(signal_windows_nuttall, locals())
         if _answer is not NotImplemented:

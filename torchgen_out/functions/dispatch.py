@@ -9,9 +9,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out import return_types
-from torchgen_out._runtime.bindings.arguments import Dtype, as_dtype, as_list, dtype_for_out
+from torchgen_out._runtime.bindings.arguments import as_list, dtype_for_out
 from torchgen_out._runtime.bindings.calling import missing_arguments, reordered, respelled
 from torchgen_out._runtime.bindings.integers import as_int, as_ints, as_ints_or_none
+from torchgen_out._runtime.bindings.options import (
+    Device,
+    Dtype,
+    Layout,
+    MemoryFormat,
+    as_device,
+    as_dtype,
+    as_generator,
+    as_layout,
+    as_memory_format,
+)
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.generator import Generator
@@ -40,6 +51,8 @@ def clone(
     """
     if _words:
         return respelled(clone, locals())
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "clone", "memory_format", 0)
     try:
         call = _clone[input._key]
     except AttributeError:
@@ -70,6 +83,12 @@ def _to_copy(
     """
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "_to_copy", "dtype", 0)
+    if layout is not None and layout.__class__ is not Layout:
+        layout = as_layout(layout, "_to_copy", "layout", 0)
+    if device is not None and device.__class__ is not Device:
+        device = as_device(device, "_to_copy", "device", 0)
+    if memory_format is not None and memory_format.__class__ is not MemoryFormat:
+        memory_format = as_memory_format(memory_format, "_to_copy", "memory_format", 0)
     try:
         call = __to_copy[input._key]
     except AttributeError:
@@ -2665,6 +2684,8 @@ def uniform_(
 
     Fills the tensor with numbers drawn evenly from `[from_, to)`.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "uniform_", "generator", 0)
     try:
         call = _uniform_[self._key]
     except AttributeError:
@@ -2683,6 +2704,8 @@ def normal_(
 
     Fills the tensor with numbers of the normal distribution of the given mean and deviation.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "normal_", "generator", 0)
     try:
         call = _normal_[self._key]
     except AttributeError:
@@ -2704,6 +2727,8 @@ def random___from(
         from_ = as_int(from_, "random_", "from_", 2)
     if to is not None and to.__class__ is not int:
         to = as_int(to, "random_", "to", 3)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "random_", "generator", 0)
     try:
         call = _random__from[self._key]
     except AttributeError:
@@ -2721,6 +2746,8 @@ def random___to(self: Tensor, to: int, *, generator: Generator | None = None) ->
     """
     if to.__class__ is not int:
         to = as_int(to, "random_", "to", 2)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "random_", "generator", 0)
     try:
         call = _random__to[self._key]
     except AttributeError:
@@ -2736,6 +2763,8 @@ def random___default(self: Tensor, *, generator: Generator | None = None) -> Ten
 
     Fills the tensor with whole numbers from 0 to the largest that its dtype holds exactly.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "random_", "generator", 0)
     try:
         call = _random_[self._key]
     except AttributeError:
@@ -2751,6 +2780,8 @@ def bernoulli___Tensor(self: Tensor, p: Tensor, *, generator: Generator | None =
 
     Fills each element with one, of the probability in `p` at its place, or zero.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "bernoulli_", "generator", 0)
     try:
         call = _bernoulli__Tensor[self._key, p._key]
     except AttributeError:
@@ -2768,6 +2799,8 @@ def bernoulli___float(
 
     Fills the tensor with ones of probability `p` and zeros.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "bernoulli_", "generator", 0)
     try:
         call = _bernoulli__float[self._key]
     except AttributeError:
@@ -2792,6 +2825,8 @@ def bernoulli__default(
     """
     if _words:
         return respelled(bernoulli__default, locals())
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "bernoulli", "generator", 0)
     if out is not None:
         try:
             call = _bernoulli_out[out._key, input._key]
@@ -2813,6 +2848,8 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
 
     Fills the tensor with numbers of the exponential distribution with rate `lambd`; never zero.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "exponential_", "generator", 0)
     try:
         call = _exponential_[self._key]
     except AttributeError:
@@ -2828,6 +2865,8 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 
     Fills the tensor with the number of trials until the first success of probability `p`.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "geometric_", "generator", 0)
     try:
         call = _geometric_[self._key]
     except AttributeError:
@@ -2846,6 +2885,8 @@ def cauchy_(
 
     Fills the tensor with numbers of the Cauchy distribution.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "cauchy_", "generator", 0)
     try:
         call = _cauchy_[self._key]
     except AttributeError:
@@ -2864,6 +2905,8 @@ def log_normal_(
 
     Fills the tensor with exponentials of normally distributed numbers.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "log_normal_", "generator", 0)
     try:
         call = _log_normal_[self._key]
     except AttributeError:
@@ -2895,6 +2938,8 @@ def multinomial(
         if num_samples is MISSING:
             raise missing_arguments("multinomial", input=input, num_samples=num_samples)
         num_samples = as_int(num_samples, "multinomial", "num_samples", 2)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "multinomial", "generator", 0)
     if out is not None:
         try:
             call = _multinomial_out[out._key, input._key]
@@ -2925,6 +2970,8 @@ def poisson(
     """
     if _words:
         return respelled(poisson, locals())
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "poisson", "generator", 2)
     if out is not None:
         try:
             call = _poisson_out[out._key, input._key]
@@ -2949,6 +2996,8 @@ def binomial(
 
     Draws numbers of successes in `count` trials of probability `prob`, element by element.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "binomial", "generator", 3)
     if out is not None:
         try:
             call = _binomial_out[out._key, count._key, prob._key]
@@ -2987,6 +3036,8 @@ def _randperm(n: int, *, generator: Generator | None = None) -> Tensor:
     """
     if n.__class__ is not int:
         n = as_int(n, "_randperm", "n", 1)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "_randperm", "generator", 0)
     try:
         call = __randperm[()]
     except AttributeError:
@@ -3013,6 +3064,8 @@ def _draw(
     size = as_ints(size, "_draw", "size", 1)
     if dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "_draw", "dtype", 4)
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "_draw", "generator", 0)
     try:
         call = __draw[()]
     except AttributeError:

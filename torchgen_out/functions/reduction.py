@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchgen_out._runtime.bindings.arguments import Dtype, as_dtype, dtype_for_out
+from torchgen_out._runtime.bindings.arguments import dtype_for_out
 from torchgen_out._runtime.bindings.calling import respelled
 from torchgen_out._runtime.bindings.integers import as_int, as_ints, as_ints_or_none
+from torchgen_out._runtime.bindings.options import Dtype, as_dtype
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor

@@ -8,6 +8,7 @@ from __future__ import annotations
 from torchgen_out import return_types
 from torchgen_out._runtime.bindings.calling import missing_arguments, respelled
 from torchgen_out._runtime.bindings.integers import as_int
+from torchgen_out._runtime.bindings.options import as_generator
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
@@ -119,6 +120,8 @@ def gumbel_(
 
     Fill with numbers of the Gumbel distribution.
     """
+    if generator is not None and generator.__class__ is not Generator:
+        generator = as_generator(generator, "gumbel_", "generator", 0)
     try:
         call = _gumbel_[self._key]
     except AttributeError:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchgen_out._runtime.bindings.arguments import Dtype, as_dtype
 from torchgen_out._runtime.bindings.calling import respelled
 from torchgen_out._runtime.bindings.integers import as_ints
+from torchgen_out._runtime.bindings.options import Dtype, as_dtype
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor

@@ -1,7 +1,8 @@
-"""What bindings ask of arguments that the schema says are integers, lists of them, or dtypes.
+"""What bindings ask of arguments that are integers, lists of them, dtypes, devices and the like.
 
 Plans are remembered by equality, and `1 == 1.0 == True`: what is no integer must not get that far.
-The usual case, an `int`, costs one comparison of classes.
+Nor must what is no generator get to a kernel. The usual case costs one comparison of classes, and
+that of an absent argument one with None.
 """
 
 from __future__ import annotations
@@ -13,7 +14,17 @@ from ..model.operator import Composite, Operator, View
 from ..model.schema import Argument
 
 _INTEGERS = (("int",), ("SymInt",))
-_DTYPE = ("ScalarType",)
+_OPTIONS: dict[tuple[str, ...], tuple[str, str]] = {
+    ("ScalarType",): ("Dtype", "as_dtype"),
+    ("Device",): ("Device", "as_device"),
+    ("Layout",): ("Layout", "as_layout"),
+    ("MemoryFormat",): ("MemoryFormat", "as_memory_format"),
+    ("Generator",): ("Generator", "as_generator"),
+}
+"""Schema type -> its class, as bindings know it, and what makes it of other values or refuses."""
+
+_READ_BY_FACTORIES = (("ScalarType",), ("Device",))
+"""What every factory looks at itself, since it differs from the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,7 @@ class Check:
     unusual: str
     """When the argument must be looked at, as a condition."""
     function: str
-    """Of `runtime.bindings.integers`, or `as_dtype`."""
+    """Of `runtime.bindings.integers` or `runtime.bindings.options`."""
     operator: str
     argument: str
     position: int
@@ -45,8 +56,9 @@ def _checks(operator: Operator, names: dict[str, str]) -> Iterator[Check]:
         return
     lists_are_passed_on = isinstance(operator.kind, Composite) or operator.has_tag("factory")
     for position, argument in enumerate(operator.arguments):
-        if argument.type.names == _DTYPE and not operator.has_tag("factory"):
-            yield _dtype_check(operator, argument, names[argument.name], position)
+        is_read_below = argument.type.names in _READ_BY_FACTORIES and operator.has_tag("factory")
+        if argument.type.names in _OPTIONS and not is_read_below:
+            yield _option_check(operator, argument, names[argument.name], position)
         if argument.type.element.names not in _INTEGERS or len(argument.type.modifiers) > 2:
             continue
         if argument.type.is_list and lists_are_passed_on:
@@ -56,12 +68,13 @@ def _checks(operator: Operator, names: dict[str, str]) -> Iterator[Check]:
         yield _check(operator, argument, name, position, unusual, function)
 
 
-def _dtype_check(operator: Operator, argument: Argument, name: str, position: int) -> Check:
-    """Python's types stand for dtypes; factories look for them themselves."""
-    unusual = f"{name}.__class__ is not Dtype"
+def _option_check(operator: Operator, argument: Argument, name: str, position: int) -> Check:
+    """Python's types stand for dtypes, texts and numbers for devices; others for themselves."""
+    known, function = _OPTIONS[argument.type.names]
+    unusual = f"{name}.__class__ is not {known}"
     if argument.type.is_optional:
         unusual = f"{name} is not None and {unusual}"
-    return _check(operator, argument, name, position, unusual, "as_dtype")
+    return _check(operator, argument, name, position, unusual, function)
 
 
 def _check(
