@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ..formula.printer import LINE_LENGTH, parameter_name
 from ..model import place as places
-from ..model.index import DRAW_KEY, Access, Draw, IndexProgram, Statement, Type
+from ..model.index import DRAW_KEY, Access, IndexProgram, RandomArray, Statement, Type
 from ..model.loops import LoopProgram, Nest, Phase
 from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
 from .rewrite import fresh
@@ -472,7 +472,7 @@ class Writer(ABC):
         key = Access(DRAW_KEY, False, (places.number(0),))
         return f"drawn({self.memory(key)}, {self.number_of(access, draw)}, {draw.number})"
 
-    def number_of(self, access: Access, draw: Draw) -> str:
+    def number_of(self, access: Access, draw: RandomArray) -> str:
         """Which element of a random tensor it is, the last dim fastest."""
         text = self.batch_number() if draw.has_batch else ""
         for size, place in zip(draw.sizes, access.places, strict=True):

@@ -323,7 +323,7 @@ DRAW_KEY = "draw_key"
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class RandomArray:
     """A tensor of random numbers, evenly from [0, 1): no memory, each is a function of its place.
 
     The function is that of a counter: a call takes one key from its generator, and whoever has the
@@ -365,7 +365,7 @@ class IndexProgram:
     results: tuple[str, ...]
     """The tensors that are returned."""
     text: str = ""
-    draws: tuple[Draw, ...] = ()
+    draws: tuple[RandomArray, ...] = ()
     """The random tensors that the statements read."""
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
 
@@ -405,7 +405,7 @@ class IndexProgram:
         return next((fold.name for fold in folds if fold.name), None)
 
     @property
-    def drawn(self) -> dict[str, Draw]:
+    def drawn(self) -> dict[str, RandomArray]:
         """The draws by name."""
         return {draw.name: draw for draw in self.draws}
 

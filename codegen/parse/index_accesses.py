@@ -106,7 +106,7 @@ class Accesses(Survey, ABC):
             return self.error("E774", node.span, message, hint)
         number = len(self.draws)
         sizes = tuple(self.extents[index] for index in scope.indices)
-        found = ir.Draw(f"random_{number}", number, scope.has_batch, sizes)
+        found = ir.RandomArray(f"random_{number}", number, scope.has_batch, sizes)
         self.draws.append(found)
         own = tuple(map(places.index, scope.indices))
         return self.read(ir.Access(found.name, scope.has_batch, own), scope)

@@ -116,7 +116,7 @@ class Survey:
         self.targets: dict[str, tuple[bool, tuple[str, ...]]] = {}
         self.ranks: dict[str, tuple[bool, int, Span]] = {}
         self.integers: set[str] = set()
-        self.draws: list[ir.Draw] = []
+        self.draws: list[ir.RandomArray] = []
         self.loops: dict[syntax.Repeat, list[ir.Access]] = {}
         """The values of those loops of which several statements take one each."""
         self.compared: list[tuple[str, str]] = []
