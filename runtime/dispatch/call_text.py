@@ -301,16 +301,26 @@ class _Form:
     def memory(self, name: str) -> Lines:
         """Where an operand's elements are: those of a result begin with its memory."""
         if name.startswith("*"):
-            name = name[1:]
-            yield f"{name}_found = [memory_of(each, is_dense) for each in {name}_]"
-            yield f"{name}_flat = [flat for flat, _ in {name}_found]"
-            yield f"{name}_at = [at for _, at in {name}_found]"
+            yield from self.list_memory(name[1:])
             return
         if not self.spec.dense:
             yield f"{name}_flat = {name}._flat"
         yield f"{name}_at = 0"
         yield f"if {name}_flat is None:"
         yield f"    {name}_flat, {name}_at = memory_of({name}, is_dense)"
+
+    def list_memory(self, name: str) -> Lines:
+        """The same for a list: dense tensors, which mostly know their memory, begin with it."""
+        yield "if is_dense:"
+        yield f"    {name}_flat = ["
+        yield "        memory_of(each, True)[0] if each._flat is None else each._flat"
+        yield f"        for each in {name}_"
+        yield "    ]"
+        yield f"    {name}_at = [0] * len({name}_flat)"
+        yield "else:"
+        yield f"    {name}_found = [memory_of(each, False) for each in {name}_]"
+        yield f"    {name}_flat = [flat for flat, _ in {name}_found]"
+        yield f"    {name}_at = [at for _, at in {name}_found]"
 
     def launched(self, outs: list[str]) -> Lines:
         """The kernel runs; a flat loop around a formula, of `params` elements, knows no places."""

@@ -1,4 +1,4 @@
-"""Joining arrays, by NumPy's copies, and the places of triangles."""
+"""Joining arrays, by NumPy's and Python's copies, and the places of triangles."""
 
 from __future__ import annotations
 
@@ -34,9 +34,50 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
         entry = join_two.entry_point(own, (int, int, own, own, own, int))
         return LaunchPlan(_pair_runner(entry, outer, result.numel), None)
     if are_dense and outer == 1:
-        join = _join if result.numel < threads.GRAIN else _join_large
+        join = _join_many if _are_many_small(result, tensors) else _join
+        join = join if result.numel < threads.GRAIN else _join_large
         return LaunchPlan(lambda out, *args: join(out, args[: len(tensors)]), None)
+    if are_dense and _are_many_small(result, tensors) and len(set(tensors)) == 1:
+        return LaunchPlan(_interleaver(len(tensors), outer), None)
+    if are_dense and result.numel < threads.GRAIN:
+        return LaunchPlan(_row_joiner(len(tensors), outer), None)
     return _plan_slices(result, tensors, dim % len(result.sizes))
+
+
+MANY, SMALL = 8, 1 << 11
+"""Tensors, and bytes of each in the mean, from which and up to which Python joins them sooner.
+
+NumPy takes 100 ns a tensor besides its bytes, `bytes.join` 40, but moves the bytes twice.
+"""
+
+
+def _are_many_small(result: TensorSpec, tensors: Sequence[TensorSpec]) -> bool:
+    nbytes, count = result.numel * result.dtype.itemsize, len(tensors)
+    return (
+        count >= MANY
+        and nbytes <= SMALL * count
+        and {each.dtype for each in tensors} == {result.dtype}
+    )
+
+
+def _interleaver(count: int, outer: int) -> Any:
+    """What joins so many dense tensors of one shape: first the first of `outer` rows of each."""
+
+    def run(out: Array, *args: Any) -> None:
+        joined = np.frombuffer(b"".join(args[:count]), out.dtype).reshape(count, outer, -1)
+        out.reshape(outer, count, -1)[...] = joined.transpose(1, 0, 2)
+
+    return run
+
+
+def _row_joiner(count: int, outer: int) -> Any:
+    """What joins each of `outer` rows of so many dense tensors."""
+
+    def run(out: Array, *args: Any) -> None:
+        rows = [flat.reshape(outer, -1) for flat in args[:count]]
+        np.concatenate(rows, 1, out=out.reshape(outer, -1))
+
+    return run
 
 
 def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
@@ -102,6 +143,9 @@ def join_two(start, stop, out, first, second, outer):
 
 
 def _join_large(out: Array, arrays: Sequence[Array]) -> None:
+    if threads.get_num_threads() == 1:
+        _join(out, arrays)
+        return
     start = 0
     for array in arrays:
         copy.assign(out[start : start + array.size], array)
@@ -110,6 +154,10 @@ def _join_large(out: Array, arrays: Sequence[Array]) -> None:
 
 def _join(out: Array, arrays: Sequence[Array]) -> None:
     np.concatenate(arrays, out=out)
+
+
+def _join_many(out: Array, arrays: Sequence[Array]) -> None:
+    out[...] = np.frombuffer(b"".join(arrays), out.dtype)
 
 
 def triangle_places(rows: int, columns: int, offset: int, is_upper: bool) -> Array:
