@@ -15,6 +15,7 @@ PRODUCTS = [
     *(_mm(n, n, n) for n in (8, 64, 256, 512, 1024)),
     _mm(2048, 64, 128),
     _mm(64, 4096, 64),
+    _mm(1024, 128, 10),
     _mm(1, 1024, 1024),
     statement("torch.mm(a, b.t())", a=normal(256, 512), b=normal(256, 512), numpy="a @ b.T"),
     statement("torch.mm(a.t(), b)", a=normal(512, 256), b=normal(512, 256), numpy="a.T @ b"),

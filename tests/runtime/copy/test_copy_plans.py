@@ -114,6 +114,8 @@ MOVING: dict[str, Callable[[Any], Any]] = {
     "flip": lambda x: [x.flip(0), x.flip(-1), x.flip(0, 2), x.flip(-1, 1, 0), x.flip(())],
     "join": lambda x: [torch.cat([x, x[:2].contiguous()]), torch.stack([x, x], 1)],
     "join three": lambda x: torch.cat([x, x, x], -1),
+    "join many": lambda x: [torch.cat([x.contiguous()] * 9, dim) for dim in (0, 1, -1)],
+    "join many parts": lambda x: torch.cat([x.contiguous(), *x[:, 1:].split(1, 1)] * 5, 1),
 }
 pad = torch.nn.functional.pad
 

@@ -131,17 +131,18 @@ def test_operators_use_them(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert len(planned) == len(results)
 
 
-def test_small_and_narrow_products_are_left_to_blas() -> None:
+def test_small_products_and_single_columns_are_left_to_blas() -> None:
     float32 = np.dtype("float32")
     assert tiled_products.suits(float32, 128, 128, 128, False)
     assert tiled_products.suits(float32, 64, 64, 64, True)
     assert tiled_products.suits(float32, 8, 512, 512, True)
+    assert tiled_products.suits(float32, 1024, 10, 128, False)
     for m, n, k, is_turned in (
         (64, 64, 64, False),
         (8, 512, 512, False),
         (7, 512, 512, True),
         (9, 64, 256, True),
-        (512, 4, 512, True),
+        (512, 1, 512, True),
     ):
         assert not tiled_products.suits(float32, m, n, k, is_turned)
     assert not tiled_products.suits(np.dtype("complex64"), 128, 128, 128, False)

@@ -22,20 +22,24 @@ GROUP = 3  # rows that are found from one address: at its distances 0, 1 and 2
 
 
 @cache
-def product_tile(dtype: Any) -> Tile:
-    """The tile for products of matrices of one element type: all registers but four hold sums."""
+def product_tile(dtype: Any, is_narrow: bool = False) -> Tile:
+    """The tile for products of matrices of one element type: all registers but four hold sums.
+
+    is_narrow: one vector wide, for few columns.
+    """
     nbytes, count = register_tile.registers()
-    return Tile(12 if count == 32 else 6, 2, nbytes // np.dtype(dtype).itemsize)
+    lanes = nbytes // np.dtype(dtype).itemsize
+    return Tile(12, 1, lanes) if is_narrow else Tile(12 if count == 32 else 6, 2, lanes)
 
 
-def product_text(dtype: Any) -> str:
+def product_text(dtype: Any, is_narrow: bool = False) -> str:
     """The part of a kernel's text that defines products of matrices of one element type."""
-    tile = product_tile(dtype)
+    tile = product_tile(dtype, is_narrow)
     parts = [
         register_tile.tile_text(dtype, tile),
         f"GROUP, REST, SIZE = {GROUP}, {tile.rows // 3}, {np.dtype(dtype).itemsize}\n"
         f"DEPTH = {DEPTH}\n",
-        *(build.plain_source(f) for f in (build_strided, strided_product)),
+        *(build.plain_source(f) for f in (unrelated, build_strided, strided_product)),
         "whole_tile = strided_product(ROWS)\nrest_tile = strided_product(REST)\n",
         *("@inner\n" + build.plain_source(f) for f in (copy_lines,)),
         *("@outer\n" + build.plain_source(f) for f in (pack_panel, pack, multiply_panel, multiply)),
@@ -65,6 +69,15 @@ def strided_product(height):
     return product
 
 
+def unrelated(builder, value):
+    """The same value, in a register of which LLVM does not know where it comes from.
+
+    Else it finds each row's address from the one before: a chain of additions, of which a processor
+    makes one in a cycle, in which it could multiply two vectors.
+    """
+    return builder.asm(ir.FunctionType(value.type, [value.type]), "", "=r,0", [value], False)
+
+
 def build_strided(context, builder, args, height):
     """Go through the steps with sums in registers, then add these to the old values."""
     out, gap, before, old_gap, x, row, step, panel, hop, count = args
@@ -74,7 +87,7 @@ def build_strided(context, builder, args, height):
         builder.inttoptr(each, scalar.as_pointer()) for each in (out, before, x, panel)
     )
     starts = [builder.gep(x, [builder.mul(row, word(r))]) for r in range(0, height, GROUP)]
-    distances = [word(0), row, builder.add(row, row)]
+    distances = [word(0), row, unrelated(builder, builder.add(row, row))]
     entry, body = builder.block, builder.append_basic_block("step")
     after = builder.append_basic_block("done")
     builder.cbranch(builder.icmp_signed(">", count, word(0)), body, after)
@@ -86,12 +99,13 @@ def build_strided(context, builder, args, height):
         builder.load(vector_place(builder, line, word(v * LANES), vector), align=SIZE)
         for v in range(VECTORS)
     ]
-    places = [builder.gep(heads[r // GROUP], [distances[r % GROUP]]) for r in range(height)]
+    here = [unrelated(builder, head) for head in heads]
+    places = [builder.gep(here[r // GROUP], [distances[r % GROUP]]) for r in range(height)]
     new = accumulate(builder, places, factors, sums)
     zero = ir.Constant(vector, [0.0] * LANES)
     following = builder.sub(left, word(1))
     initial = count, panel, *starts, *[zero] * len(sums)
-    moved = [builder.gep(head, [step]) for head in heads]
+    moved = [builder.gep(head, [step]) for head in here]
     later = following, builder.gep(line, [hop]), *moved, *new
     for phi, first, value in zip((left, line, *heads, *sums), initial, later, strict=True):
         phi.add_incoming(first, entry)

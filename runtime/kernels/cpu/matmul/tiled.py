@@ -23,6 +23,8 @@ FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies dense
 SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 27  # products of elements
 FEWEST, FEWEST_TURNED = 16, 8  # rows: of fewer, OpenBLAS copies nothing either
 PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
+MOST_NARROW = 3  # panels one vector wide
+FILLED, FILLED_OF_FEW = 3 / 4, 7 / 16  # how much of the panels; of few columns OpenBLAS slows down
 NUMBERS = np.dtype(np.int64)
 
 
@@ -33,12 +35,21 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
     """
     if dtype.name not in ("float32", "float64") or m < (FEWEST_TURNED if is_turned else FEWEST):
         return False
-    tile = product_tile(dtype)
-    is_filled = 4 * n >= 3 * tile.panels(n) * tile.width
-    smallest = SMALLEST_TURNED if is_turned else SMALLEST
+    tile = product_tile(dtype, is_narrow(dtype, n))
+    are_few = n <= MOST_NARROW * product_tile(dtype, True).width
+    is_filled = n >= (FILLED_OF_FEW if are_few else FILLED) * tile.panels(n) * tile.width
+    smallest = SMALLEST_TURNED if is_turned and n > tile.lanes else SMALLEST
     if m < FEWEST:  # rows of 512 by (512, 512): 8 take 81 us, by OpenBLAS 166
         smallest *= 2
     return is_filled and smallest <= m * n * k <= LARGEST
+
+
+@cache
+def is_narrow(dtype: Any, n: int) -> bool:
+    """Whether tiles one vector wide hold fewer columns besides the n of a product."""
+    wide, narrow = product_tile(dtype), product_tile(dtype, True)
+    padded = narrow.panels(n) * narrow.width
+    return n <= MOST_NARROW * narrow.width and padded < wide.panels(n) * wide.width
 
 
 class Layout(NamedTuple):
@@ -71,7 +82,7 @@ class Task(NamedTuple):
 
     def units(self, dtype: Any) -> int:
         """The panels, or the tiles of rows of all matrices, that threads share."""
-        tile = product_tile(dtype)
+        tile = product_tile(dtype, is_narrow(dtype, self.sizes[1]))
         if self.is_wide:
             return tile.panels(self.sizes[1])
         return self.batch * -(-self.sizes[0] // tile.rows)
@@ -99,7 +110,7 @@ def plan_tiles(
     m, n, _ = sizes
     task = Task(batch, sizes, a, b, Layout(n, 1, m * n), before or Layout(0, 1))
     run = _run if before else _run_product
-    return LaunchPlan(partial(run, _entry(dtype), task.units(dtype), task.work), task.numbers())
+    return LaunchPlan(partial(run, _entry(dtype, n), task.units(dtype), task.work), task.numbers())
 
 
 def _run_product(
@@ -119,7 +130,7 @@ def _run_product(
 def multiply(task: Task, out: Array, a: Array, b: Array, before: Array | None) -> None:
     """Do a task on flat arrays; before: None for nothing."""
     old, at_old = (b, -1) if before is None else (before, 0)
-    entry, units = _entry(out.dtype), task.units(out.dtype)
+    entry, units = _entry(out.dtype, task.sizes[1]), task.units(out.dtype)
     _run(entry, units, task.work, out, a, b, old, 0, 0, at_old, task.numbers())
 
 
@@ -142,13 +153,13 @@ class Packed:
         tile = product_tile(matrix.dtype)
         self.panels = np.empty(tile.panels(n) * tile.width * k, matrix.dtype)
         self.numbers = np.array([k, n, row, step], NUMBERS)
-        _entry(matrix.dtype, "pack_matrix")(self.panels, flat, self.numbers)
+        _compiled(matrix.dtype, "pack_matrix")(self.panels, flat, self.numbers)
 
     def multiply(self, out: Array, a: Array, before: Array | None = None) -> None:
         """out = before + a @ matrix, all contiguous."""
         old, at_old = (a, -1) if before is None else (before, 0)
         flat = out.reshape(-1), a.reshape(-1), self.panels, old.reshape(-1)
-        _entry(out.dtype, "multiply_packed")(*flat, len(a), at_old, self.numbers)
+        _compiled(out.dtype, "multiply_packed")(*flat, len(a), at_old, self.numbers)
 
 
 # Compiled. Addresses are int64, distances in elements. An array whose address is taken is returned,
@@ -289,12 +300,18 @@ _KERNELS: dict[str, tuple[Any, str]] = {
 """The kernels and their arguments: arrays of T, numbers, arrays of int64."""
 
 
+def _entry(dtype: Any, n: int) -> Any:
+    """The compiled `multiply_matrices` for products of n columns."""
+    return _compiled(dtype, "multiply_matrices", is_narrow(dtype, n))
+
+
 @cache
-def _entry(dtype: Any, name: str = "multiply_matrices") -> Any:
+def _compiled(dtype: Any, name: str, narrowly: bool = False) -> Any:
     """A compiled kernel for one element type; the text is that of all, which share their parts."""
+    title = f"{'Narrow products' if narrowly else 'Products'} of matrices: {dtype.name}."
     parts = [
-        build.HEADER.format(title=f"Products of matrices: {dtype.name}."),
-        product_text(dtype),
+        build.HEADER.format(title=title),
+        product_text(dtype, narrowly),
         f"BLOCK_ROWS, FEW_ROWS, WIDE = {BLOCK_ROWS}, {FEW_ROWS}, {WIDE}\n",
         "@intrinsic\n" + build.plain_source(copy_column),
         *("@outer\n" + build.plain_source(f) for f in (pack_rows, multiply_block)),
