@@ -323,6 +323,7 @@ from torchgen_out._runtime.errors.samples import (
     one_sample_of_many,
     out_inside_map,
     random_inside_map,
+    sizes_of_samples,
     write_of_samples,
 )
 from torchgen_out._runtime.errors.shapes import (

@@ -29,6 +29,14 @@ def write_of_samples(operator: str) -> RuntimeError:
     )
 
 
+def sizes_of_samples(operator: str) -> RuntimeError:
+    """What an operator gives has another shape for each sample."""
+    return RuntimeError(
+        "vmap: We do not support batching operators that can output dynamic shape: what "
+        f"{operator} gives has other sizes for other samples. Use torch.where or masked_fill"
+    )
+
+
 def random_inside_map(operator: str) -> RuntimeError:
     """Random numbers were asked for where nobody said how samples share them."""
     return RuntimeError(

@@ -69,14 +69,16 @@ def _grad_and_value(
 def _check_number(result: Any) -> None:
     called = "grad_and_value(f)(*args)"
     if not isinstance(result, Tensor):
-        raise RuntimeError(
-            f"{called}: Expected f(*args) to return a Tensor with a single element, got "
-            f"{type(result)}"
-        )
+        raise RuntimeError(f"{called}: Expected f(*args) to return a Tensor, got {type(result)}")
     if result.dim():
         raise RuntimeError(
-            f"{called}: Expected f(*args) to return a scalar tensor, got tensor with "
+            f"{called}: Expected f(*args) to return a scalar Tensor, got tensor with "
             f"{result.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
+    if result.is_complex():
+        raise RuntimeError(
+            f"{called}: grad can be implicitly created only for real scalar outputs but got "
+            f"{result.dtype}"
         )
 
 
@@ -91,8 +93,10 @@ def _with_aux(made: Any, called: str) -> tuple[Any, Any]:
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """Return `func(*primals)`, and a function: the product of a vector with its Jacobian.
 
-    That function takes what is like the result, and returns a tuple as long as the primals. With
-    has_aux, `func` returns (result, aux), and this (result, function, aux).
+    That function takes what is like the result, and returns a tuple as long as the primals. It may
+    be called often. With has_aux, `func` returns (result, aux), and this (result, function, aux).
+
+    **Raises** RuntimeError if a result is no tensor, or cotangents have another structure.
     """
     if not primals:
         raise RuntimeError("vjp(f, *primals): Expected at least one primal")
@@ -102,13 +106,11 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         made = func(*pytree.tree_unflatten(inputs.seen, spec))
     result, aux = _with_aux(made, "vjp(f, *primals)") if has_aux else (made, None)
     results, shape = pytree.tree_flatten(result)
-    if not all(isinstance(each, Tensor) for each in results):
-        raise RuntimeError("vjp(f, *primals): Expected f(*primals) to return only tensors")
+    check_tensors(results, "vjp(f, *primals)")
 
-    def product(*cotangents: Any) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 else cotangents
-        vectors, got = pytree.tree_flatten(given)
-        if len(vectors) != len(results):
+    def product(cotangents: Any) -> Any:
+        vectors, got = pytree.tree_flatten(cotangents)
+        if got != shape:
             raise RuntimeError(
                 f"Expected pytree structure of cotangents to be the same as pytree structure of "
                 f"outputs to the function. cotangents: {got}, primal output: {shape}"
@@ -117,6 +119,16 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     released = pytree.tree_unflatten(inputs.released(results), shape)
     return (released, product, inputs.released_tree(aux)) if has_aux else (released, product)
+
+
+def check_tensors(results: Sequence[Any], called: str) -> None:
+    """Raise RuntimeError if a function that is differentiated returns what is no tensor."""
+    for each in results:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(
+                f"{called}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(each)}"
+            )
 
 
 class Inputs:
@@ -219,10 +231,14 @@ def chosen_of(argnums: Argnums, args: tuple[Any, ...]) -> Any:
     if isinstance(argnums, int):
         _check_position(argnums, args)
         return args[argnums]
-    if not isinstance(argnums, tuple) or not argnums:
-        raise RuntimeError(f"argnums must be int or a non-empty Tuple[int, ...], got: {argnums}")
+    if not isinstance(argnums, tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if not argnums:
+        raise RuntimeError("argnums must be non-empty, got: ()")
     for each in argnums:
         _check_position(each, args)
+    if len({each % len(args) for each in argnums}) < len(argnums):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
     return tuple([args[each] for each in argnums])
 
 

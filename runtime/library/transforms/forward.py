@@ -10,7 +10,7 @@ from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.library.programs import pytree
-from torchgen_out._runtime.library.transforms.derivatives import Inputs, _with_aux
+from torchgen_out._runtime.library.transforms.derivatives import Inputs, _with_aux, check_tensors
 
 Tensor = torch.Tensor
 Function = Callable[..., Any]
@@ -29,13 +29,34 @@ def jvp(
     primals, tangents: tuples of one structure. has_aux: `func` returns (result, aux), and this
     (result, product, aux). strict: refuse results that depend on no primal.
 
-    **Raises** RuntimeError for tangents unlike the primals.
+    **Raises** RuntimeError for tangents unlike the primals, and what is no tensor; ValueError for
+    primals that are not floating point.
     """
-    if not isinstance(primals, tuple) or not primals:
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals to be a non-empty tuple")
+    _check_primals(primals)
     line = _Line(func, primals, has_aux, strict)
     product = line.product(tangents)
     return (line.result, product, line.aux) if has_aux else (line.result, product)
+
+
+def _check_primals(primals: Any) -> None:
+    called = "jvp(f, primals, tangents)"
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            f"{called}: Expected primals to be a tuple. E.g. it should be valid to call "
+            "f(*primals)."
+        )
+    leaves = pytree.tree_leaves(primals)
+    if not leaves:
+        raise RuntimeError(f"{called}: Expected primals to contain at least one Tensor.")
+    for each in leaves:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(
+                f"{called}: Expected primals to only contain Tensors, got {type(each)}"
+            )
+        if not (each.is_floating_point() or each.is_complex()):
+            raise ValueError(
+                f"Expected primal to be floating point or complex, but got: {each.dtype}"
+            )
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
@@ -58,10 +79,14 @@ class _Line:
             made = func(*pytree.tree_unflatten(self.inputs.seen, self.spec))
             result, aux = _with_aux(made, "jvp(f, primals, tangents)") if has_aux else (made, None)
             results, self.shape = pytree.tree_flatten(result)
+            check_tensors(results, "jvp(f, primals, tangents)")
             self.whole = [self.inputs.maps.lowered(each) for each in results]
             self.ends = [i for i, each in enumerate(self.whole) if each.requires_grad]
             if strict and len(self.ends) < len(results):
-                raise RuntimeError("jvp(f, primals, tangents, strict=True): a result is constant")
+                raise RuntimeError(
+                    "jvp(f, primals, tangents, strict=True): The output of f is independent of "
+                    "the inputs. This is not allowed with strict=True."
+                )
             self.starts = [torch.zeros_like(self.whole[i]).requires_grad_() for i in self.ends]
             self.backward = self._backward()
         self.aux = self.inputs.released_tree(aux)

@@ -10,6 +10,7 @@ from torchgen_out._runtime.library.programs import pytree
 from torchgen_out._runtime.library.transforms.derivatives import (
     Argnums,
     _with_aux,
+    check_tensors,
     chosen_of,
     placed,
     vjp,
@@ -35,6 +36,9 @@ def jacrev(
     structure, results outermost. chunk_size: how many rows at once.
     """
 
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"jacrev: `chunk_size` should be greater than 0, got {chunk_size}.")
+
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         chosen = chosen_of(argnums, args)
 
@@ -44,6 +48,7 @@ def jacrev(
         made = of_chosen(chosen)
         result, aux = _with_aux(made, "jacrev(f)(*args)") if has_aux else (made, None)
         results, shape = pytree.tree_flatten(result)
+        check_tensors(results, "vjp(f, *primals)")
         without_aux = (lambda given: of_chosen(given)[0]) if has_aux else of_chosen
 
         def row(*units: Tensor) -> Any:

@@ -19,20 +19,23 @@ def functional_call(
 ) -> Any:
     """Call a module as if these were its parameters and buffers, of one dict or several.
 
-    **Raises** ValueError for a name in several dicts, TypeError for what is no dict; and what
+    **Raises** ValueError for a name in several dicts, or what is no dict; and what
     `torch.nn.utils.stateless.functional_call` raises.
     """
     given = parameter_and_buffer_dicts
     dicts = [given] if isinstance(given, dict) else given
     if not isinstance(dicts, (list, tuple)) or not all(isinstance(each, dict) for each in dicts):
-        raise TypeError(
-            "functional_call: expected parameter_and_buffer_dicts to be a dict, or a list or tuple "
-            f"of dicts, got {type(given).__name__}"
+        raise ValueError(
+            "functional_call: Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of "
+            f"dicts, but got {type(given)}"
         )
     merged: dict[str, Any] = {}
     for each in dicts:
         if repeated := merged.keys() & each.keys():
-            raise ValueError(f"{sorted(repeated)} appeared in multiple dictionaries")
+            raise ValueError(
+                f"{sorted(repeated)} appeared in multiple dictionaries; behavior of functional "
+                "call is ambiguous"
+            )
         merged.update(each)
     return torch.nn.utils.stateless.functional_call(
         module, merged, args, kwargs, tie_weights=tie_weights, strict=strict
@@ -42,18 +45,28 @@ def functional_call(
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters and the buffers of equal modules, stacked.
 
-    **Raises** RuntimeError for no modules, or modules of several classes.
+    Stacked parameters are leaves that require grad where those of the modules do.
+
+    **Raises** RuntimeError for no modules, or modules that differ in class, in training or
+    evaluation, or in which of their parameters require grad.
     """
+    called = "stack_module_state"
     if not models:
-        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+        raise RuntimeError(f"{called}: Expected at least one model, got 0.")
+    if any(each.training != models[0].training for each in models):
+        raise RuntimeError(f"{called}: Expected all models to have the same training/eval mode.")
     if any(type(each) is not type(models[0]) for each in models):
-        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
-    stacked = [
-        {name: torch.stack([values[name] for values in each]).detach() for name in each[0]}
-        for each in (
-            [dict(model.named_parameters()) for model in models],
-            [dict(model.named_buffers()) for model in models],
-        )
-    ]
-    parameters = {name: value.requires_grad_() for name, value in stacked[0].items()}
-    return parameters, stacked[1]
+        raise RuntimeError(f"{called}: Expected all models to be of the same class.")
+    parameters = [dict(each.named_parameters()) for each in models]
+    buffers = [dict(each.named_buffers()) for each in models]
+    return (
+        {name: _stacked(name, [each[name] for each in parameters]) for name in parameters[0]},
+        {name: _stacked(name, [each[name] for each in buffers]) for name in buffers[0]},
+    )
+
+
+def _stacked(name: str, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
+    wanted = tensors[0].requires_grad
+    if any(each.requires_grad is not wanted for each in tensors):
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+    return torch.stack(list(tensors)).detach().requires_grad_(wanted)

@@ -20,6 +20,8 @@ from torchgen_out._runtime.library.programs import pytree
 Tensor = torch.Tensor
 InDims = Any
 OutDims = Any
+Results = tuple[list[Any], list[int | None], Any]
+"""The leaves of a function's results, the dim of samples of each, and their structure."""
 
 _RANDOMNESS = ("error", "different", "same")
 
@@ -35,8 +37,9 @@ def vmap(
     """Return `func` mapped over a dim of its arguments, computed for all samples at once.
 
     in_dims: the dim of samples of every argument, None for what all share; a number for all, or in
-    the arguments' structure. out_dims: where results get theirs. randomness: `"error"`,
-    `"different"` for each sample, or the `"same"` for all. chunk_size: how many samples at once.
+    the arguments' structure. out_dims: where results get theirs, None for what all share.
+    randomness: `"error"`, `"different"` for each sample, or the `"same"` for all. chunk_size: how
+    many samples at once.
 
     **Raises** ValueError for dims that arguments or results do not have, or that differ in size;
     inside, RuntimeError for a sample's `.item()`, and for a write of samples into what all share.
@@ -53,12 +56,14 @@ def vmap(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, dims, spec = _taken_apart(func, in_dims, args)
         size = _common_size(leaves, dims)
-        step = size if chunk_size is None else chunk_size
+        step = max(size, 1) if chunk_size is None else chunk_size
         made = [
-            _run(func, _part(leaves, dims, at, step, size), dims, spec, randomness, kwargs)
+            _run(
+                func, _part(leaves, dims, at, step, size), dims, spec, out_dims, randomness, kwargs
+            )
             for at in range(0, size, step) or (0,)
         ]
-        return _joined(func, made, out_dims)
+        return _joined(made)
 
     return mapped
 
@@ -68,10 +73,11 @@ def _run(
     leaves: Sequence[Any],
     dims: Sequence[int | None],
     spec: Any,
+    out_dims: OutDims,
     randomness: str,
     kwargs: dict[str, Any],
-) -> tuple[list[Tensor], Any]:
-    """The results' leaves, samples along dim 0, and their structure."""
+) -> Results:
+    """The results, samples along dim 0 of all that `out_dims` gives a dim."""
     size = _common_size(leaves, dims)
     with entered(randomness, size) as level:
         inside = [
@@ -80,7 +86,11 @@ def _run(
         ]
         result = func(*pytree.tree_unflatten(inside, spec), **kwargs)
         made, structure = pytree.tree_flatten(result)
-        return [_outside(func, each, level, size) for each in made], structure
+        places = _result_dims(func, out_dims, structure)
+        whole = [
+            _outside(func, each, dim, level, size) for each, dim in zip(made, places, strict=True)
+        ]
+        return whole, places, structure
 
 
 @contextmanager
@@ -97,11 +107,19 @@ def all_samples(value: Tensor, level: int, size: int) -> Tensor:
     return value.expand(size, *value.shape)
 
 
-def _outside(func: Callable[..., Any], value: Any, level: int, size: int) -> Tensor:
+def _outside(func: Callable[..., Any], value: Any, dim: int | None, level: int, size: int) -> Any:
+    """All samples of a result; itself if they share it, and `out_dims` says so."""
+    if dim is None:
+        if batched.level_of(value) == level:
+            raise ValueError(
+                f"vmap({_named(func)}, ...): `{_named(func)}` can not return a BatchedTensor when "
+                "out_dim is None"
+            )
+        return value
     if not isinstance(value, Tensor):
         raise ValueError(
             f"vmap({_named(func)}, ...): `{_named(func)}` must only return Tensors, got type "
-            f"{type(value)} as a return."
+            f"{type(value)}. Did you mean to set out_dims= to None for output?"
         )
     return all_samples(value, level, size)
 
@@ -124,12 +142,15 @@ def _taken_apart(
             f"structure of inputs, got: {type(in_dims)}."
         )
     if not args:
-        raise ValueError(f"{called}: got no inputs. Maybe you forgot to add inputs")
+        raise ValueError(
+            f"vmap({_named(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or "
+            "you are trying to vmap over a function with no inputs. The latter is unsupported."
+        )
     leaves, spec = pytree.tree_flatten(args)
     dims = pytree._broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"{called}: in_dims is not compatible with the structure of inputs. in_dims has "
+            f"{called}: in_dims is not compatible with the structure of `inputs`. in_dims has "
             f"structure {pytree.tree_flatten(in_dims)[1]} but inputs has structure {spec}."
         )
     found = [_dim_of(called, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
@@ -162,7 +183,7 @@ def _dim_of(called: str, leaf: Any, dim: Any) -> int | None:
 def _common_size(leaves: Sequence[Any], dims: Sequence[int | None]) -> int:
     sizes = [x.shape[dim] for x, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
-        raise ValueError("vmap: at least one Tensor must be mapped over: in_dims is None for all")
+        raise ValueError("vmap: Expected at least one Tensor to vmap over, in_dims is None for all")
     if len(set(sizes)) > 1:
         raise errors.mapped_sizes(sizes)
     return int(sizes[0])
@@ -184,26 +205,36 @@ def _part(
 # -- results ------------------------------------------------------------------------------------
 
 
-def _joined(
-    func: Callable[..., Any], made: Sequence[tuple[list[Tensor], Any]], out_dims: OutDims
-) -> Any:
-    """The results of all samples, with the dims of samples where `out_dims` wants them."""
-    parts, spec = [leaves for leaves, _ in made], made[0][1]
-    leaves = [each[0] if len(each) == 1 else torch.cat(each) for each in zip(*parts, strict=True)]
+def _result_dims(func: Callable[..., Any], out_dims: OutDims, spec: Any) -> list[int | None]:
+    """Where each result has its samples."""
+    called = f"vmap({_named(func)}, ..., out_dims={out_dims})"
+    if not all(isinstance(each, int | None) for each in pytree.tree_leaves(out_dims)):
+        raise ValueError(
+            f"{called}: `out_dims` must be an int, None or a python collection of ints "
+            "representing where in the outputs the vmapped dimension should appear."
+        )
     dims = pytree._broadcast_to_and_flatten(out_dims, spec)
-    if isinstance(out_dims, tuple) and len(out_dims) == 1 and len(leaves) == 1:
+    if isinstance(out_dims, tuple) and len(out_dims) == 1 and spec.num_leaves == 1:
         dims = list(out_dims)
     if dims is None:
         raise ValueError(
-            f"vmap({_named(func)}, ..., out_dims={out_dims}): out_dims is not compatible with the "
-            f"structure of outputs. out_dims has structure {pytree.tree_flatten(out_dims)[1]} but "
-            f"outputs has structure {spec}."
+            f"{called}(<inputs>): out_dims is not compatible with the structure of `outputs`. "
+            f"out_dims has structure {pytree.tree_flatten(out_dims)[1]} but outputs has structure "
+            f"{spec}."
         )
-    moved = [_with_dim_at(leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
-    return pytree.tree_unflatten(moved, spec)
+    return list(dims)
 
 
-def _with_dim_at(leaf: Tensor, dim: int | None) -> Tensor:
+def _joined(made: Sequence[Results]) -> Any:
+    """The results of all chunks, with the dims of samples where `out_dims` wants them."""
+    chunks, dims, spec = [leaves for leaves, _, _ in made], made[0][1], made[0][2]
+    return pytree.tree_unflatten(
+        [_with_dim_at(each, dim) for *each, dim in zip(*chunks, dims, strict=True)], spec
+    )
+
+
+def _with_dim_at(chunks: Sequence[Any], dim: int | None) -> Any:
     if dim is None:
-        return leaf.select(0, 0)
-    return leaf.movedim(0, shapes.normalize_dim(dim, leaf.ndim))
+        return chunks[0]
+    whole = chunks[0] if len(chunks) == 1 else torch.cat(list(chunks))
+    return whole.movedim(0, shapes.normalize_dim(dim, whole.ndim))

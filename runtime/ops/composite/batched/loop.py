@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.batched.given import Given
@@ -19,7 +20,7 @@ def one_by_one(given: Given) -> Any:
         return given.args[0]
     if not made:
         return _of_none(given)
-    return _stacked(made)
+    return _stacked(given, made)
 
 
 def _sample(given: Given, i: int) -> list[Any]:
@@ -33,10 +34,12 @@ def _sample(given: Given, i: int) -> list[Any]:
     return args
 
 
-def _stacked(made: list[Any]) -> Any:
-    if isinstance(made[0], Tensor):
-        return ops.stack(made)
-    return tuple([ops.stack(list(each)) for each in zip(*made, strict=True)])
+def _stacked(given: Given, made: list[Any]) -> Any:
+    if not isinstance(made[0], Tensor):
+        return tuple([_stacked(given, list(each)) for each in zip(*made, strict=True)])
+    if any(each._sizes != made[0]._sizes for each in made):
+        raise errors.sizes_of_samples(given.name)
+    return ops.stack(made)
 
 
 def _of_none(given: Given) -> Any:
