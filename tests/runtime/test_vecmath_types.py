@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.runtime.vecmath_running import Function, float32_line, pairs, run
-from torchgen_out._runtime.kernels.vecmath import numpy_reference
+from torchgen_out._runtime.kernels.vecmath import half, numpy_reference
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -131,6 +131,17 @@ def test_half_conversions_are_exact() -> None:
     assert np.array_equal(wide, expected, equal_nan=True)
     wide = run("bfloat16_to_float32", "float32", bits, out_type="float32")
     assert np.array_equal(wide.view(np.uint32), bits.astype(np.uint32) << 16)
+
+
+def test_half_conversions_without_instructions_for_them() -> None:
+    """Kernels use these formulas on processors that have none."""
+    bits = np.arange(0, 2**16, 37, dtype=np.uint16)
+    wide = np.array([half.float16_to_float32(each) for each in bits])
+    assert np.array_equal(wide, bits.view(np.float16).astype(np.float32), equal_nan=True)
+    values = np.concatenate([float32_line(2499979), np.float32([65504, 65519.99, 65520, 2**-25])])
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.array([half.float32_to_float16(each) for each in values]).view(np.float16)
+        assert np.array_equal(found, values.astype(np.float16), equal_nan=True)
 
 
 def test_half_rounding_is_to_nearest_even() -> None:

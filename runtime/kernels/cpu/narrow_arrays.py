@@ -7,14 +7,15 @@ compiled kernel; others through loops that vectorise, 7 to 25 times as fast.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cpu.copy.casting import cast
 from torchgen_out._runtime.kernels.cpu.loops.pointwise import contiguous_kernel
 from torchgen_out._runtime.kernels.vecmath import half
 
@@ -35,8 +36,7 @@ def widen(stored: np.ndarray, source: dtype) -> np.ndarray:
     if stored.size > SMALL:
         flat = np.ascontiguousarray(stored).reshape(-1)
         wide = np.empty(stored.shape, np.float32)
-        kernel = widen_float16 if source is dtypes.float16 else widen_bfloat16
-        threads.run_flat(kernel, (wide.reshape(-1).view(np.uint32), flat))
+        threads.run_flat(_casts(source, source.opmath), (wide.reshape(-1), flat))
         return wide
     if source is dtypes.float16:
         return stored.view(np.float16).astype(np.float32, order="C")
@@ -66,12 +66,11 @@ def narrow(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> 
 
 def _round(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
     """Write float32 values into a contiguous array of a narrow float type."""
-    if target.itemsize == 1:
+    if values.size > SMALL:
+        flat = np.ascontiguousarray(values).reshape(-1)
+        threads.run_flat(_casts(target.opmath, target), (rounded.reshape(-1), flat))
+    elif target.itemsize == 1:
         _round_to_bytes(values, target, rounded)
-    elif values.size > SMALL:
-        flat = np.ascontiguousarray(values).reshape(-1).view(np.uint32)
-        kernel = narrow_float16 if target is dtypes.float16 else narrow_bfloat16
-        threads.run_flat(kernel, (rounded.reshape(-1), flat))
     elif target is dtypes.float16:
         with np.errstate(over="ignore", under="ignore"):
             rounded[...] = values.astype(np.float16).view(np.uint16)
@@ -87,20 +86,16 @@ def _table(source: dtype) -> np.ndarray:
 
 
 def _round_to_bytes(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
-    if values.size > SMALL:
-        spec = PointwiseSpec(_unchanged, ("tensor",), (target.opmath,), (target,), target.opmath)
-        flat = np.ascontiguousarray(values).reshape(-1)
-        threads.run_flat(contiguous_kernel(spec), (rounded.reshape(-1), flat))
-    else:
-        convert = getattr(half, f"float32_to_{target.name}")
-        with np.errstate(over="ignore"):
-            codes = [convert(value) for value in values.reshape(-1)]
-        rounded[...] = np.array(codes, np.uint8).reshape(values.shape)
+    convert = getattr(half, f"float32_to_{target.name}")
+    with np.errstate(over="ignore"):
+        codes = [convert(value) for value in values.reshape(-1)]
+    rounded[...] = np.array(codes, np.uint8).reshape(values.shape)
 
 
-def _unchanged(x):
-    """The element itself: storing rounds it."""
-    return x
+@cache
+def _casts(own: dtype, wanted: dtype) -> Any:
+    """The loop of casts between a narrow type and its `opmath`, in either direction."""
+    return contiguous_kernel(PointwiseSpec(cast, ("tensor",), (own,), (wanted,), dtypes.float32))
 
 
 def _round_bfloat16(values: np.ndarray) -> np.ndarray:
@@ -108,55 +103,3 @@ def _round_bfloat16(values: np.ndarray) -> np.ndarray:
     bits = np.ascontiguousarray(values).view(np.uint32).reshape(values.shape)
     rounded = ((bits >> 16) & 1) + 0x7FFF + bits >> 16
     return np.where(np.isnan(values), 0x7FC0 | (bits >> 16 & 0x8000), rounded)
-
-
-@kernel
-def widen_float16(out, bits):
-    """Put exponent and significand in float32's place; 2**112 corrects the bias, also of
-    subnormals. An exponent of all ones stays one."""
-    for i in range(out.size):
-        half = np.uint32(bits[i])
-        magnitude = np.uint32((half & np.uint32(0x7FFF)) << np.uint32(13))
-        scaled = np.float32(magnitude.view(np.float32) * np.float32(2.0**112))
-        finite = scaled.view(np.uint32)
-        special = np.uint32(magnitude | np.uint32(0x7F800000))
-        wide = special if (half & np.uint32(0x7C00)) == np.uint32(0x7C00) else finite
-        out[i] = np.uint32(wide | ((half & np.uint32(0x8000)) << np.uint32(16)))
-
-
-@kernel
-def narrow_float16(out, bits):
-    """Below 2**-14, adding 0.5 lets the float32 adder round to float16's subnormal grid; above,
-    rounding is an integer addition, and the bias changes with it."""
-    for i in range(out.size):
-        wide = np.uint32(bits[i])
-        magnitude = np.uint32(wide & np.uint32(0x7FFFFFFF))
-        lifted = np.float32(magnitude.view(np.float32) + np.float32(0.5))
-        subnormal = np.uint32(lifted.view(np.uint32) - np.uint32(0x3F000000))
-        tie = (magnitude >> np.uint32(13)) & np.uint32(1)
-        rebiased = np.uint32(magnitude + np.uint32(0xC8000FFF) + tie)
-        normal = np.uint32(rebiased >> np.uint32(13))
-        nan = np.uint32(0x7E00) | ((magnitude >> np.uint32(13)) & np.uint32(0x3FF))
-        half = subnormal if magnitude < np.uint32(0x38800000) else normal
-        half = np.uint32(0x7C00) if magnitude >= np.uint32(0x47800000) else half
-        half = nan if magnitude > np.uint32(0x7F800000) else half
-        out[i] = np.uint16(half | ((wide >> np.uint32(16)) & np.uint32(0x8000)))
-
-
-@kernel
-def widen_bfloat16(out, bits):
-    """A bfloat16 is the upper half of a float32."""
-    for i in range(out.size):
-        out[i] = np.uint32(np.uint32(bits[i]) << np.uint32(16))
-
-
-@kernel
-def narrow_bfloat16(out, bits):
-    """Add half a unit in the last place, less one if the last kept bit is even; then cut."""
-    for i in range(out.size):
-        wide = np.uint32(bits[i])
-        upper = np.uint32(wide >> np.uint32(16))
-        rounded = np.uint32(wide + np.uint32(0x7FFF) + (upper & np.uint32(1))) >> np.uint32(16)
-        nan = np.uint32(0x7FC0) | (upper & np.uint32(0x8000))
-        is_nan = (wide & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
-        out[i] = np.uint16(nan if is_nan else rounded)

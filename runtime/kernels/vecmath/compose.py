@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from torchgen_out._runtime.kernels.machine import host
+from torchgen_out._runtime.kernels.vecmath import half_instructions
+
 _SHARED = ("constants", "half", "double")
 """Modules whose definitions every type may use."""
 
@@ -128,7 +131,11 @@ def definitions(kind: str) -> dict[str, Definition]:
 
 @cache
 def _shared() -> dict[str, Definition]:
-    return _defined_in(_SHARED)
+    own = _defined_in(_SHARED)
+    if not host.compiles_for("f16c"):
+        return own
+    imports = Definition(half_instructions.IMPORTS, ())
+    return {**own, "intrinsic": imports, **definitions_in(half_instructions.TEXT)}
 
 
 def _defined_in(parts: Iterable[str]) -> dict[str, Definition]:
