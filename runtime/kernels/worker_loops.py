@@ -56,7 +56,7 @@ BLOCK = worker_text.WORDS // 8 + MOST_WORDS
 CAN_MOVE = hasattr(os, "sched_setaffinity")
 """Whether this system says where threads run, and lets them be moved."""
 
-ATOMICS = '''\
+INTRINSICS = '''\
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -109,8 +109,10 @@ def call(typingctx, function, argument):
         return builder.call(builder.inttoptr(args[0], kind.as_pointer()), [args[1]])
 
     return types.int32(types.int64, types.int64), emit
+'''
+"""Words of memory that threads share, and calls of kernels."""
 
-
+CLOCKS = '''\
 yield_now = types.ExternalFunction("sched_yield", types.int32())
 read_clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.int64))
 
@@ -282,7 +284,7 @@ def _text(*parts: str) -> str:
     head = build.HEADER.format(title="Worker threads.")
     where = WHERE if CAN_MOVE else NOWHERE
     sleeping = SLEEPING_HERE if FUTEX else SLEEPING_ELSEWHERE
-    return "\n\n".join([head, constants + "\n", ATOMICS, where, sleeping, DOING, *parts])
+    return "\n\n".join([head, constants + "\n", INTRINSICS, CLOCKS, where, sleeping, DOING, *parts])
 
 
 class Loops:

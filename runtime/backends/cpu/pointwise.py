@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.call_spec import NEW, UPDATE
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu import streaming
 
 
 class CPULoops:
@@ -52,13 +54,19 @@ class CPULoops:
         return {
             "memory_of": memory_of,
             "load": loops.inplace_kernel if mode == UPDATE else loops.flat_kernel,
-            "run_flat": threads.run_flat,
+            "run_flat": threads.run_flat if mode == UPDATE else _streamed(len(outputs)),
             "work": loops.work,
             "small": min([loops.serial_below, *small]),
             "empty": np.empty,
             "pooled": pool.empty,
             **{f"dtype{i}": dtype.numpy for i, dtype in enumerate(outputs)},
         }
+
+
+@cache
+def _streamed(outputs: int) -> Callable[..., None]:
+    """What makes flat loops of so many results."""
+    return partial(streaming.run_flat, outputs=outputs)
 
 
 LOOPS = CPULoops()

@@ -18,6 +18,7 @@ from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cpu import streaming
 from torchgen_out._runtime.kernels.cpu.loops.pointwise import (
     contiguous_kernel,
     inplace_kernel,
@@ -79,7 +80,8 @@ def plan_loop(
         flat = kernels.flat_kernel(plan.flat_form)
         steps = (1,) * (outputs - 1) + plan.form
         lengths = tuple(max(plan.numel * step, 1) for step in steps)
-        return partial(_run_flat_shared, flat, kernels.work, lengths), None
+        share = threads.run_flat if is_update else partial(streaming.run_flat, outputs=outputs)
+        return partial(_run_flat_shared, share, flat, kernels.work, lengths), None
     if (
         plan.numel >= 2 * kernels.serial_below
     ):  # the parts of a strided loop are laid out one by one
@@ -108,14 +110,16 @@ def _run_counting(kernel: Any, loop: Any, dims: int, runs: int, *args: Any) -> N
     kernel(loop, np.zeros(dims, np.int64), runs, *args)
 
 
-def _run_flat_shared(kernel: Any, work: int, lengths: tuple[int, ...], *args: Any) -> None:
-    """The flat loop, shared among threads. lengths: of the memory that each tensor takes."""
+def _run_flat_shared(
+    share: Callable[..., None], kernel: Any, work: int, lengths: tuple[int, ...], *args: Any
+) -> None:
+    """The flat loop, made by `share` on threads. lengths: of the memory that each tensor takes."""
     count = len(lengths)
     arrays = args[count : 2 * count]
     if any(args[:count]) or tuple([each.size for each in arrays]) != lengths:
         places = zip(arrays, args, lengths, strict=False)
         arrays = tuple([flat[at : at + length] for flat, at, length in places])
-    threads.run_flat(kernel, arrays, args[2 * count :], work=work)
+    share(kernel, arrays, args[2 * count :], work=work)
 
 
 def _run_shared(kernels: LoopKernels, plan: plans.PointwisePlan, outputs: int, *args: Any) -> None:
