@@ -79,7 +79,9 @@ def _is_zero(node: Expression) -> bool:
 def is_linear(formula: Formula, names: tuple[str, ...]) -> bool:
     """Whether a formula is linear in an argument, by its structure: a product with other terms.
 
-    A slope that does not change is not enough: `x - trunc(x)` has one.
+    A slope that does not change is not enough: `x - trunc(x)` has one. Nor is a factor that the
+    formula itself states (`deg2rad`): it is rounded, one function of a sum. Factors that a caller
+    gives are taken by each entry, as PyTorch does.
     """
     if len(names) != 1:
         return False
@@ -104,10 +106,15 @@ def _is_linear(node: Expression, name: str) -> bool:
             return _is_linear(parts[0], name) and not _reads(parts[1], name)
         case "mul":
             return any(
-                _is_linear(one, name) and not _reads(other, name)
+                _is_linear(one, name) and _is_given(other) and not _reads(other, name)
                 for one, other in (parts, parts[::-1])
             )
     return False
+
+
+def _is_given(node: Expression) -> bool:
+    """Whether a term says something of what a caller gives."""
+    return any(isinstance(each, Argument) for each in walk((node,)))
 
 
 def _reads(node: Expression, name: str) -> bool:

@@ -91,13 +91,13 @@ def sparse_coo_tensor(
 ) -> Tensor:
     """Return a COO tensor: `sparse_coo_tensor(indices, values, size=None)`, or by its size alone.
 
-    indices: (sparse dims, entries), integers. values: (entries, *dense sizes); gradients flow to
-    them. size: by default the least that holds the indices. Entries of one place count as their
-    sum. check_invariants: whether indices are looked at; by default on the host, where it takes
-    no longer than a copy. is_coalesced: whether they ascend, each place once.
+    indices: (sparse dims, entries), as int64; floats lose their fractions. values: (entries, *dense
+    sizes); gradients flow to them. size: by default the least that holds the indices. Entries of
+    one place count as their sum. check_invariants: whether indices are looked at; by default on the
+    host, where it takes no longer than a copy. is_coalesced: whether they ascend, each place once.
 
     **Raises** RuntimeError for indices outside of `size` or negative, for other numbers of dims or
-    entries, and for indices that are no integers.
+    entries, and for complex indices.
 
     **Example** `torch.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))`
     """
@@ -109,7 +109,7 @@ def sparse_coo_tensor(
     values = as_part(values, dtype, device)
     indices = as_part(indices, None, values.device)
     if indices.dtype is not dtypes.int64:
-        if indices.dtype.kind not in "iu" and indices.numel():
+        if indices.dtype.kind == "c" and indices.numel():
             raise errors.indices_not_integers(indices.dtype)
         indices = indices.to(dtypes.int64)
     checks = wants_checks(indices, check_invariants)

@@ -8,6 +8,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import layout as layouts
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.size import make_size
@@ -51,6 +52,17 @@ class TensorType(type):
 
     dtype: dtype
     device_type: str
+    layout = layouts.strided
+
+    @property
+    def is_sparse(cls) -> bool:
+        """Whether its tensors are in COO."""
+        return cls.layout is layouts.sparse_coo
+
+    @property
+    def is_cuda(cls) -> bool:
+        """Whether its tensors are on a CUDA device."""
+        return cls.device_type == "cuda"
 
     def __instancecheck__(cls, instance: object) -> bool:
         return (
@@ -68,6 +80,8 @@ class TensorType(type):
 class SparseTensorType(TensorType):
     """The metaclass of the old types of COO tensors."""
 
+    layout = layouts.sparse_coo
+
     def __instancecheck__(cls, instance: object) -> bool:
         return super().__instancecheck__(instance) and getattr(instance, "is_sparse", False)
 
@@ -80,14 +94,19 @@ class SparseTensorType(TensorType):
 def entries_or_sizes(of: dtype, on: device, args: tuple[Any, ...]) -> Tensor:
     """Make a COO tensor as the constructors of old did: of indices, values and sizes, or of sizes.
 
-    **Raises** TypeError for a tensor by itself.
+    Given values keep their dtype, as in PyTorch: the type's own is that of a tensor without any.
+    **Raises** TypeError for a tensor by itself; RuntimeError for indices that are not int64.
     """
     if len(args) == 1 and isinstance(args[0], Tensor):
         raise TypeError("new(): expected indices and values, or sizes, got one tensor")
     if args and not isinstance(args[0], Tensor):
         sizes = args[0] if isinstance(args[0], (tuple, list)) else args
         return sparse_coo_tensor(size=sizes, dtype=of, device=on)
-    return sparse_coo_tensor(*(args or ((0,),)), dtype=of, device=on)
+    if not args:
+        return sparse_coo_tensor((0,), dtype=of, device=on)
+    if args[0].dtype is not dtypes.int64:
+        raise errors.indices_not_integers(args[0].dtype)
+    return sparse_coo_tensor(*args, device=on)
 
 
 def _define(of: dtype, device_type: str) -> TensorType:
@@ -178,13 +197,6 @@ def meaning_of(type: Any) -> tuple[dtype, device | None]:
             if type == prefix + each.__name__:
                 return each.dtype, devices.device(each.device_type)
     raise ValueError(f"invalid type: {type!r}")
-
-
-def check_layout(self: Tensor, type: Any) -> None:
-    """Raise RuntimeError for a strided tensor and an old type of COO tensors."""
-    wanted = isinstance(type, SparseTensorType) or str(type).startswith("torch.sparse.")
-    if wanted and not self.is_sparse:
-        raise RuntimeError(f"type: {type_name(self)} is no {type}; convert it by .to_sparse()")
 
 
 def set_default_tensor_type(t: Any, /) -> None:

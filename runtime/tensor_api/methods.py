@@ -215,7 +215,6 @@ class TensorAPI:
         if dtype is None:
             return legacy_types.type_name(self)
         of, on = legacy_types.meaning_of(dtype)
-        legacy_types.check_layout(self, dtype)
         return conversion.to(self, of, on, non_blocking)
 
     def double(self: Self, memory_format: memory_format | None = None) -> Tensor:

@@ -920,7 +920,6 @@ deg2rad = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.deg2rad},
     vanishes_with=(("self",),),
-    linear_in=("self",),
     differentiable=("self",),
     record=nodes.Deg2radBackward0.recording,
 )
@@ -942,7 +941,6 @@ rad2deg = Pointwise(
     dtypes=dtype_sets.FLOATING,
     formulas={(): kernels.rad2deg},
     vanishes_with=(("self",),),
-    linear_in=("self",),
     differentiable=("self",),
     record=nodes.Rad2degBackward0.recording,
 )
