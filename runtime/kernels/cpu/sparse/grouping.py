@@ -161,8 +161,11 @@ def merge_entries(indices, one_of_each, sources, kept, lines, others, count, acr
     is_inside, is_sorted, may_repeat = look_at(lines, others, count, across)
     if not is_inside:
         return False
-    words, results = np.empty(lines.size, np.int64), (indices, one_of_each)
-    if is_sorted and lines.size >= ROW and are_near(lines, count):
+    is_by_lines = is_sorted and lines.size >= ROW and are_near(lines, count)
+    in_place = is_by_lines and not may_repeat
+    words = indices[1] if in_place else np.empty(lines.size, np.int64)
+    results = indices, one_of_each
+    if is_by_lines:
         last = merge_by_lines(words, *results, lines, others, count, may_repeat)
     else:
         sizes = count, across, is_sorted
@@ -220,17 +223,18 @@ ROW = 8
 def merge_by_lines(words, indices, one_of_each, lines, others, count, may_repeat):
     """The number of the last new entry, of entries that are in the order of columns.
 
-    words: in their place which entry joins which new one, if two may lie in one place.
+    words: in their place which entry joins which new one, if two may lie in one place; if not, the
+    second row of the indices, whose words become what they say.
     """
     begins, places = np.empty(count + 1, np.int64), np.zeros(count, np.uint32)
     count_each(places, lines)
     begin_lines(begins, places)
+    spread_lines(indices.reshape(2 * lines.size), begins)  # the second row is written afterwards
     for i in range(lines.size):
         line = np.uint64(lines[i])
         place = places[line]
         words[np.uint64(place)] = np.uint64(others[i]) << np.uint64(32) | np.uint64(i)
         places[line] = place + np.uint32(1)
-    spread_lines(indices.reshape(2 * lines.size), begins)  # the second row is written afterwards
     if not may_repeat:
         for i in range(lines.size):
             word = np.uint64(words[i])
