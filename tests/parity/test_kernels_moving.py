@@ -7,6 +7,7 @@ where the kernel may run so.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,29 @@ def layouts(x: Array) -> Iterator[Array]:
     yield x
     yield x.transpose(*range(1, x.ndim), 0)
     yield x[:, ::2]
+
+
+def with_dims(dtypes: tuple[str, ...]) -> list[Any]:
+    """Each dtype, each dim and each layout in a few cases; all of them together in the full tier.
+
+    A case of three layouts compiles up to 27 kernels, each of which takes half a second. In float64
+    the samples of the operators run.
+    """
+    cases = []
+    for dtype, dim, laid_out in product(dtypes, (0, 1, -1), (False, True)):
+        is_usual = laid_out == (dim == 0) if dtype == "float32" else dim == 1 and not laid_out
+        marks = [] if is_usual and dtype != "float64" else [pytest.mark.full]
+        cases.append(pytest.param(dtype, dim, laid_out, marks=marks))
+    return cases
+
+
+def with_layouts(dtypes: tuple[str, ...]) -> list[Any]:
+    """All layouts of float32, one of each other dtype; the rest in the full tier."""
+    cases = []
+    for dtype, laid_out in product(dtypes, (False, True)):
+        marks = [] if laid_out == (dtype == "float32") else [pytest.mark.full]
+        cases.append(pytest.param(dtype, laid_out, marks=marks))
+    return cases
 
 
 def theirs(x: Array) -> Any:
@@ -195,10 +219,10 @@ def test_masks_and_flat_places(rng: np.random.Generator, dtype: str) -> None:
 # Writing at places.
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("dim", [0, 1, -1])
-def test_scatter(rng: np.random.Generator, dtype: str, dim: int) -> None:
-    for x in layouts(make(rng, (3, 4, 5), dtype)):
+@pytest.mark.parametrize(("dtype", "dim", "laid_out"), with_dims(DTYPES))
+def test_scatter(rng: np.random.Generator, dtype: str, dim: int, laid_out: bool) -> None:
+    given = make(rng, (3, 4, 5), dtype)
+    for x in layouts(given) if laid_out else [given]:
         for smaller in (0, 1):
             sizes = [max(1, size - smaller) for size in x.shape]
             distinct_places = np.argsort(rng.random(x.shape), axis=dim)
@@ -236,10 +260,12 @@ def test_scatter_reduce(
                 check_aliasing(scatter.index_reduce, x, *ours, expected=expected, tol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64"])
-@pytest.mark.parametrize("dim", [0, 1, -1])
-def test_index_add_copy_fill(rng: np.random.Generator, dtype: str, dim: int) -> None:
-    for x in layouts(make(rng, (3, 4, 5), dtype)):
+@pytest.mark.parametrize(("dtype", "dim", "laid_out"), with_dims(("float32", "int64", "complex64")))
+def test_index_add_copy_fill(
+    rng: np.random.Generator, dtype: str, dim: int, laid_out: bool
+) -> None:
+    given = make(rng, (3, 4, 5), dtype)
+    for x in layouts(given) if laid_out else [given]:
         sizes = list(x.shape)
         for count in (7, 2):
             sizes[dim] = count
@@ -348,9 +374,10 @@ def test_searching(rng: np.random.Generator, dtype: str, right: bool) -> None:
 # Picking, counting, scanning.
 
 
-@pytest.mark.parametrize("dtype", [*ORDERED, "bool"])
-def test_picking(rng: np.random.Generator, dtype: str) -> None:
-    for x in layouts(with_nan(rng, (3, 4, 5), dtype)):
+@pytest.mark.parametrize(("dtype", "laid_out"), with_layouts((*ORDERED, "bool")))
+def test_picking(rng: np.random.Generator, dtype: str, laid_out: bool) -> None:
+    given = with_nan(rng, (3, 4, 5), dtype)
+    for x in layouts(given) if laid_out else [given]:
         for dim in range(-x.ndim, x.ndim):
             check(made("max_dim"), x, dim, False, expected=tuple(theirs(x).max(dim)))
             check(made("min_dim"), x, dim, True, expected=tuple(theirs(x).min(dim, True)))
