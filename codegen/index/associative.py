@@ -262,10 +262,6 @@ def _is_associative(joined: Formula) -> bool:
     return True
 
 
-def _are_close(x: float, y: float) -> bool:
-    return math.isclose(x, y, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
-
-
 def _together(joined: Formula, a: list[float], b: list[float]) -> list[float]:
     known: dict[Expression, float] = {}
     for side, values in (("a", a), ("b", b)):

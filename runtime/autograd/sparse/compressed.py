@@ -112,9 +112,4 @@ def folded_values(pattern: CompressedPattern, flat: Tensor) -> Tensor:
     return flat if len(shape) == flat.ndim else flat.reshape(shape)
 
 
-def count_lines(sizes: Sizes, batch: int, pattern: CompressedPattern) -> tuple[int, int]:
-    """Rows and columns of the matrices."""
-    return sizes[batch], sizes[batch + 1]
-
-
 __all__ = ["batch_dims", "flat_values", "folded_values", "of_entries", "of_units", "prod"]

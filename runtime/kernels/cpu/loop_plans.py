@@ -124,17 +124,6 @@ def plan_call(
     return LaunchPlan(run, None)
 
 
-def after_cast(plan: LaunchPlan, operand: TensorSpec, dtype: Any) -> LaunchPlan:
-    """The plan of one result and one operand, which is cast before if it is of another dtype."""
-    if operand.dtype == dtype:
-        return plan
-
-    def run(target: Array, x: Array, at: int, params: Any) -> None:
-        plan.run(target, x[at : at + operand.numel].astype(dtype), 0, params)
-
-    return LaunchPlan(run, plan.params)
-
-
 def _compiled(
     bounds: tuple[str, ...],
     loop: Kernel | TypedKernel,

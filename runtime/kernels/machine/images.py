@@ -81,8 +81,6 @@ def link(content: bytes, entries: Sequence[str]) -> Image:
 class _Linker:
     """What the machines share. Places count from the beginning of the image, which is a page's."""
 
-    stub_size: int
-
     def __init__(self, content: bytes) -> None:
         self.content = content
         self.sections = list(self._read_sections())

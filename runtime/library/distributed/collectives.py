@@ -64,10 +64,6 @@ def _finished(work: Any, async_op: bool) -> Any:
     return None
 
 
-def _parts_as_reals(tensor: Any) -> Any:
-    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
-
-
 def _check_list(tensors: Any, name: str, is_written: bool) -> None:
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(

@@ -47,14 +47,6 @@ def bad_scatter_index(index: Array, dim: int, size: int) -> RuntimeError:
     return errors.scatter_index_out_of_bounds(bad, dim % max(index.ndim, 1), size)
 
 
-def bad_slice_index(index: Array, dim: int, sizes: tuple[int, ...]) -> Exception:
-    """The error of `index_add` and the like for the first index outside of a dim."""
-    if len(sizes) < 2:
-        return errors.index_out_of_range_in_self()
-    bad, size = first_outside(index, 0, sizes[dim]), sizes[dim]
-    return errors.scatter_index_out_of_bounds(bad, dim % len(sizes), size)
-
-
 def nonnegative(index: Array, dim: int, size: int) -> Array:
     """Return int64 indices counted from the front, contiguous.
 

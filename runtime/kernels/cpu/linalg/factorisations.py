@@ -28,7 +28,6 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
-INT32 = np.dtype(np.int32)
 
 
 @or_arrays(factorisation_plans.plan_cholesky, results=2)

@@ -62,10 +62,6 @@ class IndexKernel(PlannedKernel):
         super().__init__(self._plan, count, any_order=True, any_strides=True)
         self.__name__ = program.name
 
-    @property
-    def _plan_name(self) -> str:
-        return self.program.name
-
     def _plan(self, *args: Any) -> LaunchPlan:
         program = self.program
         count = len(program.results)

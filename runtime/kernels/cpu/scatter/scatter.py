@@ -183,13 +183,6 @@ def _entries(word: Any) -> tuple[Any, Any]:
 # An index with an element for each of the source's.
 
 
-def _plan_elements(
-    self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec | None, how: int, value: Any
-) -> LaunchPlan:
-    walk = walk_elements(self.sizes, dim, index.sizes, src and src.sizes)
-    return plan_writing(self.dtype, index, walk, how, _bad_element(self, dim), value)
-
-
 def _bad_element(self: TensorSpec, dim: int) -> Refuse:
     size = self.sizes[dim] if self.sizes else 1
     return lambda slots: places.bad_scatter_index(slots, dim, size)
