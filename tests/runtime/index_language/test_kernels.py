@@ -15,7 +15,7 @@ import torchgen_out as torch
 from codegen.__main__ import main
 from tests.index_programs import program
 from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
-from torchgen_out._runtime.kernels.cpu.loops import index
+from torchgen_out._runtime.kernels.cpu.loops import index_launches
 
 TEXTS = {
     "rows_sum": ("x", "out[i] = sum(j: x[i, j])"),
@@ -187,8 +187,10 @@ def test_contractions_are_products_of_matrices(
     torch.manual_seed(0)
     args = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
     made = []
-    plan = index.plan_contraction
-    monkeypatch.setattr(index, "plan_contraction", lambda *a: made.append(plan(*a)) or made[-1])
+    plan = index_launches.plan_contraction
+    monkeypatch.setattr(
+        index_launches, "plan_contraction", lambda *a: made.append(plan(*a)) or made[-1]
+    )
     operator = getattr(ops, name)
     result, wanted = operator(*args), composition(*args)
     np.testing.assert_allclose(result.detach().numpy(), wanted.detach().numpy(), rtol=1e-10)
