@@ -82,6 +82,9 @@ CASES: Mapping[str, Callable[[Any], Any]] = {
     "multilabel_margin_loss, nan": lambda t: t.nn.functional.multilabel_margin_loss(
         t.tensor([[NAN, 1.0, 2.0]]), t.tensor([[1, -1, 0]])
     ),
+    "multilabel_margin_loss, infinite": lambda t: t.nn.functional.multilabel_margin_loss(
+        t.tensor([[1.0, float("inf"), 1.5, 0.0]]), t.tensor([[1, 2, -1, 0]])
+    ),
     "multilabel_margin_loss, no class": lambda t: t.nn.functional.multilabel_margin_loss(
         t.ones(1, 3), t.tensor([[1, -5, 0]])
     ),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.loss.losses import named_reduction
 
 
@@ -44,18 +46,19 @@ def multilabel_margin_loss(
         )
     if not input.dim():
         return multilabel_margin_loss(input.reshape(1), target.reshape(1), reduction=reduction)
-    if ((target < -1) | (target >= target.size(-1))).any():
-        raise RuntimeError("multilabel_margin_loss: target is out of range")
+    if target.numel():
+        least, greatest = target.aminmax()
+        if least.item() < -1 or greatest.item() >= target.size(-1):
+            raise RuntimeError("multilabel_margin_loss: target is out of range")
     batched = input.dim() == 2
     scores, classes = (input, target) if batched else (input.unsqueeze(0), target.unsqueeze(0))
-    listed = (classes < 0).cumsum(1) == 0  # what stands before the first negative number
+    ended = (classes < 0).cumsum(1) > 0  # from the first negative number on
     indices = classes.clamp_min(0)
-    marks = torch.zeros_like(scores).scatter_add_(1, indices, listed.to(scores.dtype))
-    targets = scores.gather(1, indices)
-    margins = 1 - (targets.unsqueeze(2) - scores.unsqueeze(1))
-    margins = torch.where(margins > 0, margins, 0)  # nan is no margin
-    counted = listed.unsqueeze(2) & (marks == 0).unsqueeze(1)
-    loss: Tensor = (margins * counted).sum((1, 2)) / scores.size(1)
+    marks = torch.zeros_like(indices).scatter_add_(1, indices, (~ended).to(indices.dtype))
+    # What does not count is infinitely far from the others: that is no margin, and nan is none.
+    targets = scores.gather(1, indices).masked_fill(ended, math.inf).unsqueeze(2)
+    others = scores.masked_fill(marks.to(torch.bool), -math.inf).unsqueeze(1)
+    loss: Tensor = ops._margin_distance(others, targets, 1).sum((1, 2)) / scores.size(1)
     if reduction == "mean" and not loss.numel():
         return loss.sum()  # the mean of no losses is 0 here, and nan elsewhere
     return _reduced(loss if batched else loss.squeeze(0), reduction)
