@@ -23,7 +23,7 @@ from torchgen_out._runtime.kernels import build, native, threads, worker_loops
 from torchgen_out._runtime.kernels.machine import library, worker_text
 from torchgen_out._runtime.kernels.machine.callers import Native, empty_of
 
-LEAST, ALWAYS = 1 << 21, 1 << 25
+LEAST, ALWAYS = 1 << 21, 1 << 24
 """Bytes of a result from which on it may be streamed, and is without a trial."""
 BLOCK = 1 << 13
 """Bytes of a result that are made at once: with its operands they stay in the first cache."""
