@@ -150,6 +150,7 @@ VMAP: dict[str, str] = {
     "rows": "the same, but for `index`, which chooses among them",
     "folded": "the first dim counts what is computed alike, as images or channels",
     "joined": "a list of tensors along `dim`",
+    "written": "what is written at indices (`index_put`)",
     "drawn": "elements, with a random number for each",
 }
 """Structures of dims from which it follows how an operator works on many samples at once."""

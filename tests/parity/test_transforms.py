@@ -167,6 +167,29 @@ def statistics(g: Given) -> Any:
     return trained(images), slope(images), kept, mean, variance
 
 
+def chosen(g: Given) -> Any:
+    """Numbers of every sample choose, count and bin."""
+    at = g.torch.tensor([[0, 3], [1, 1], [2, 0]])
+    cube = g.torch.stack([g.x, g.x + 1, g.x * 2])
+
+    def one(x: Any, i: Any) -> Any:
+        made = x.clone()
+        made[i % 3] = 2.0
+        found = g.torch.searchsorted(x[0].sort()[0], x), g.torch.isin(i, i[:1])
+        hot = g.nn.functional.one_hot(i, 4)
+        return (
+            made,
+            x[:, i],
+            x[i % 3, :, None][..., i * 0],
+            x.index_select(1, i),
+            x.take(i),
+            hot,
+            *found,
+        )
+
+    return g.func.vmap(one)(cube, at)
+
+
 PROGRAMS: dict[str, Callable[[Given], Any]] = {
     "nested": lambda g: g.func.vmap(g.func.vmap(g.torch.dot, (None, 0)), (0, None))(g.x, g.x),
     "dims": lambda g: g.func.vmap(lambda a, b: (a.outer(b), b), (-2, None), (-1, None))(g.x, g.w),
@@ -197,6 +220,7 @@ PROGRAMS: dict[str, Callable[[Given], Any]] = {
     "curvature": curvature,
     "adapted": adapted,
     "statistics": statistics,
+    "chosen": chosen,
 }  # fmt: skip
 
 
@@ -227,6 +251,9 @@ MISTAKES: list[tuple[str, Callable[[Given], Any]]] = [
     ("out of range", lambda g: g.func.vmap(g.torch.sin, 0, 3)(g.x)),
     ("greater than 0", lambda g: g.func.vmap(g.torch.sin, chunk_size=0)(g.x)),
     ("Only allowed values for randomness", lambda g: g.func.vmap(g.torch.sin, randomness="a")),
+    ("batch", lambda g: g.func.vmap(lambda a: g.nn.functional.batch_norm(
+        a, g.w[:2], g.w[:2].clone(), training=True
+    ))(g.images[None])),
     ("while in randomness error mode", lambda g: g.func.vmap(g.torch.rand_like)(g.x)),
     ("calling .item() on a Tensor", lambda g: g.func.vmap(lambda a: a.sum().item())(g.x)),
     ("data-dependent control flow", lambda g: g.func.vmap(lambda a: a if a[0] > 0 else -a)(g.x)),

@@ -22,8 +22,11 @@ REFUSED = {
     "histogramdd": "the range of the bins follows the numbers of one sample",
     "histogramdd.int_bins": "the range of the bins follows the numbers of one sample",
 }
-WRITES_TO_ALL = {"copy_"}
-"""They write samples into what has none, if only the other operand is mapped: refused."""
+WRITES_TO_ALL = {
+    "copy_": [(False, True)],
+    "native_batch_norm": [(True, False, False, False, False)],
+}
+"""They write samples into what has none, if only these operands are mapped: refused."""
 
 CASES = [
     harness.at_dtype(case, base_dtype(op))
@@ -83,7 +86,7 @@ def test_value(case: Case) -> None:
         dims = tuple(0 if own else None for own in choice)
         function = torch.func.vmap(lambda *given: tuple(mapped.call(*given)), in_dims=dims)
         name = case.operator.name
-        if name in REFUSED or (name in WRITES_TO_ALL and not choice[0]):
+        if name in REFUSED or choice in WRITES_TO_ALL.get(name, ()):
             if choice != (True, False):
                 with pytest.raises(RuntimeError, match="vmap: "):
                     function(*mapped.stacked(choice))

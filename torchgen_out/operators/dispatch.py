@@ -332,7 +332,7 @@ index_select = Dispatch(
     differentiable=("self",),
     record=nodes.recording_index_select,
     layouts={"Sparse": "sparse.views.index_select", "SparseCsr": "sparse.views.index_select"},
-    vmap="rows",
+    vmap="batched.shaping.index_select",
 )
 
 index_Tensor = Dispatch(
@@ -362,6 +362,7 @@ take = Dispatch(
     out_overlap="apart",
     differentiable=("self",),
     record=nodes.recording_take,
+    vmap="batched.shaping.take",
 )
 
 masked_select = Dispatch(
@@ -596,6 +597,7 @@ one_hot = Dispatch(
     dtypes=dtype_sets.INTEGRAL,
     kernel_names="indexing.reading.one_hot",
     meta=None,
+    vmap="batched.shaping.one_hot",
 )
 
 index_put = Dispatch(
@@ -611,6 +613,7 @@ index_put = Dispatch(
     host_lists=True,
     differentiable=("self", "values"),
     record=nodes.recording_index_put,
+    vmap="written",
 )
 
 index_add = Dispatch(
@@ -938,6 +941,7 @@ median = Dispatch(
     meta=sort_shapes.median,
     differentiable=("self",),
     record=nodes.recording_median,
+    vmap="batched.shaping.median",
 )
 
 median_dim = Dispatch(
@@ -965,6 +969,7 @@ nanmedian = Dispatch(
     meta=sort_shapes.median,
     differentiable=("self",),
     record=nodes.recording_nanmedian,
+    vmap="batched.shaping.nanmedian",
 )
 
 nanmedian_dim = Dispatch(
@@ -1065,6 +1070,7 @@ searchsorted_Tensor = Dispatch(
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names="sort.searchsorted.searchsorted",
     meta=sort_shapes.searchsorted,
+    vmap="batched.shaping.searchsorted",
 )
 
 bucketize_Tensor = Dispatch(
@@ -1095,6 +1101,7 @@ isin_Tensor_Tensor = Dispatch(
     dtypes=dtype_sets.REAL_NUMERIC,
     kernel_names="sort.searchsorted.isin",
     meta=sort_shapes.isin,
+    vmap="batched.shaping.isin",
 )
 
 argmax = Dispatch(
@@ -2880,6 +2887,7 @@ native_batch_norm = Dispatch(
     differentiable=("input", "weight", "bias"),
     refused=("running_mean", "running_var"),
     record=nodes.recording_native_batch_norm,
+    vmap="batched.layers.native_batch_norm",
 )
 
 native_batch_norm_backward = Dispatch(
@@ -2991,6 +2999,7 @@ native_group_norm = Dispatch(
     outputs=3,
     differentiable=("input", "weight", "bias"),
     record=nodes.recording_native_group_norm,
+    vmap="batched.layers.native_group_norm",
 )
 
 native_group_norm_backward = Dispatch(
@@ -3107,6 +3116,7 @@ _pad_reflect = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording__pad_reflect,
+    vmap="leading",
 )
 
 _pad_reflect_backward = Dispatch(
@@ -3128,6 +3138,7 @@ _pad_reflect_backward = Dispatch(
     meta="torchgen_out.kernels.index._pad_reflect_backward:program.shapes",
     differentiable=("grad_output",),
     record=nodes.recording__pad_reflect_backward,
+    vmap="leading",
 )
 
 _pad_replicate = Dispatch(
@@ -3150,6 +3161,7 @@ _pad_replicate = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording__pad_replicate,
+    vmap="leading",
 )
 
 _pad_replicate_backward = Dispatch(
@@ -3171,6 +3183,7 @@ _pad_replicate_backward = Dispatch(
     meta="torchgen_out.kernels.index._pad_replicate_backward:program.shapes",
     differentiable=("grad_output",),
     record=nodes.recording__pad_replicate_backward,
+    vmap="leading",
 )
 
 _pad_circular = Dispatch(
@@ -3193,6 +3206,7 @@ _pad_circular = Dispatch(
     half_as_stored=True,
     differentiable=("self",),
     record=nodes.recording__pad_circular,
+    vmap="leading",
 )
 
 constant_pad_nd = Dispatch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
 from torchgen_out._runtime.ops.composite.batched.given import Given, Sides
@@ -46,6 +47,58 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
     if weight is not None:
         rows = rows * weight
     return (rows if bias is None else rows + bias), mean, scale
+
+
+def native_batch_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """The channels of all samples are channels of one batch.
+
+    Raises: RuntimeError in training, if samples would write to statistics that they share.
+    """
+    sides = Sides(input, weight, bias, running_mean, running_var)
+    statistics = [i for i in (3, 4) if training and sides.values[i] is not None]
+    if sides.held[0] and not all(sides.held[i] for i in statistics):
+        raise errors.write_of_samples("batch_norm")
+    flat: list[Any] = [ops.flatten(sides.whole(0).movedim(0, 1), 1, 2), None, None, None, None]
+    for i, value in enumerate(sides.values[1:], 1):
+        if value is not None:
+            flat[i] = ops.flatten(sides.whole(i), 0, 1)
+    for i in statistics:
+        flat[i] = flat[i].clone()
+    arguments = [*flat, training, momentum, eps]
+    made, mean, scale = ops.native_batch_norm(*arguments)
+    for i in statistics:
+        rows = ops.reshape(flat[i], [sides.size, -1])
+        sides.values[i].copy_(rows if sides.held[i] else rows.select(0, 0))
+    whole = ops.unflatten(made, 1, [sides.size, made.shape[1] // max(sides.size, 1)]).movedim(1, 0)
+    saved = [ops.reshape(v, [sides.size, v.numel() // max(sides.size, 1)]) for v in (mean, scale)]
+    return tuple([sides.batch(value) for value in (whole, *saved)])
+
+
+def native_group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> Any:
+    """More images; a weight and a bias of each sample come behind."""
+    sides = Sides(input, weight, bias)
+    if not any(sides.held[1:]):
+        images = ops.flatten(sides.values[0], 0, 1)
+        made = ops.native_group_norm(images, weight, bias, N * sides.size, C, HxW, group, eps)
+        return tuple(
+            [sides.batch(ops.reshape(each, [sides.size, N, *each.shape[1:]])) for each in made]
+        )
+    images, mean, scale = ops.native_group_norm(input, None, None, N, C, HxW, group, eps)
+    sizes: list[Any] = [C, *[1] * (input.ndim - 2)]
+    if weight is not None:
+        images = images * weight.reshape(sizes)
+    return (images if bias is None else images + bias.reshape(sizes)), mean, scale
 
 
 def embedding(

@@ -22,7 +22,7 @@ from torchgen_out._runtime.dispatch.operator import (
     Reduction,
     View,
 )
-from torchgen_out._runtime.ops.composite.batched import drawing, views
+from torchgen_out._runtime.ops.composite.batched import drawing, shaping, views
 from torchgen_out._runtime.ops.composite.batched.given import Given, Rule
 from torchgen_out._runtime.ops.composite.batched.loop import one_by_one
 
@@ -148,7 +148,8 @@ def along(given: Given) -> Any:
     """Dims are counted behind that of samples; operands have as many dims as each other."""
     args = _counted(given)
     if args is None:
-        return one_by_one(given)
+        flat = _flattened(given)
+        return one_by_one(given) if flat is None else given.call(flat)
     for place, _, _ in given.tensors():
         args[place] = given.expanded(place)
     return given.call(args)
@@ -214,6 +215,7 @@ _STRUCTURAL: dict[str, Rule] = {
     "rows": rows,
     "folded": folded,
     "joined": joined,
+    "written": shaping.written,
 }
 """By the words of `vmap` in native_functions.yaml."""
 
@@ -231,6 +233,18 @@ def _counted(given: Given) -> list[Any] | None:
         if not ndim or (dim is None and not is_list) or (isinstance(dim, list | tuple) and not dim):
             return None
         args[place] = shifted(dim, ndim)
+    return args
+
+
+def _flattened(given: Given) -> list[Any] | None:
+    """The arguments for one dim of all elements, where `dim=None` asks for it, as in `argmax`."""
+    if "dim" not in given.names or given.argument("dim") is not None:
+        return None
+    if len(list(given.tensors())) > 1 or ("keepdim" in given.names and given.argument("keepdim")):
+        return None
+    args = list(given.args)
+    args[0] = ops.reshape(args[0], [given.size, args[0].numel() // max(given.size, 1)])
+    args[given.names.index("dim")] = 1
     return args
 
 
