@@ -228,6 +228,22 @@ def attend_with_heads(
     return ops.linear(output, out_weight, out_bias), weights
 
 
+def _check_sizes(
+    query: Any, key: Any, value: Any, embed_dim: int, num_heads: int, is_separate: bool
+) -> None:
+    """Raise AssertionError if embeddings, keys, values and heads do not fit each other."""
+    embed = query.size(-1)
+    if embed != embed_dim:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim}, but got {embed}")
+    compared = 2 if is_separate else key.dim()
+    if key.shape[:compared] != value.shape[:compared]:
+        raise AssertionError(
+            f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}"
+        )
+    if num_heads < 1 or embed % num_heads:
+        raise AssertionError(f"embed_dim {embed} not divisible by num_heads {num_heads}")
+
+
 def multi_head_attention_forward(
     query: Any,
     key: Any,
@@ -269,21 +285,10 @@ def multi_head_attention_forward(
         inputs = (query.unsqueeze(1),) * 3 if same else tuple(x.unsqueeze(1) for x in inputs)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
         batch_first = False
-    embed = query.size(-1)
-    if embed != embed_dim_to_check:
-        raise AssertionError(
-            f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed}"
-        )
-    compared = 2 if use_separate_proj_weight else key.dim()
-    if key.shape[:compared] != value.shape[:compared]:
-        raise AssertionError(
-            f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}"
-        )
+    _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     for name, given, other in (("bias_k", bias_k, bias_v), ("bias_v", bias_v, bias_k)):
         if given is not None and other is None:
             raise AssertionError(f"{name} is set but the other bias is None")
-    if num_heads < 1 or embed % num_heads:
-        raise AssertionError(f"embed_dim {embed} not divisible by num_heads {num_heads}")
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     in_weights = in_proj_weight

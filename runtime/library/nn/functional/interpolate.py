@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torchgen_out as torch
@@ -35,35 +36,9 @@ def interpolate(
     """
     spatial = max(input.dim() - 2, 0)
     sizes, scales = _target(input, size, scale_factor, spatial)
-    if min(sizes, default=1) <= 0 or 0 in input.shape[2:]:
-        raise RuntimeError(
-            "Input and output sizes should be greater than 0, but got input "
-            f"{list(input.shape[2:])} and output {sizes}"
-        )
+    _check(input, sizes, mode, align_corners, antialias)
     if recompute_scale_factor or size is not None:
         scales = [None] * spatial
-    if align_corners is not None and mode not in _NDIM:
-        raise ValueError(
-            "align_corners option can only be set with the interpolating modes: "
-            "linear | bilinear | bicubic | trilinear"
-        )
-    if antialias and (mode not in ("bilinear", "bicubic") or input.dim() != 4):
-        raise ValueError(
-            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
-            "tensor as input"
-        )
-    if mode not in ("nearest", "nearest-exact", "area", *_NDIM):
-        raise NotImplementedError(f"interpolate: mode '{mode}' is not implemented")
-    if not 1 <= spatial <= 3:
-        raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
-            f"mode '{mode}': batch, channels and one to three dims to resize"
-        )
-    if min(*sizes, *input.shape[2:]) <= 0:
-        raise RuntimeError(
-            "Input and output sizes should be greater than 0, but got input "
-            f"{list(input.shape[2:])} and output {sizes}"
-        )
     shapes.check_storable((*input.shape[:2], *sizes))
     if mode == "area":
         pools = (ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d)
@@ -78,6 +53,34 @@ def interpolate(
     kind = "cubic" if mode == "bicubic" else "linear"
     resized = _weighted(input, sizes, scales, kind, bool(align_corners), antialias)
     return in_format_of(input, resized)
+
+
+def _check(
+    input: Tensor, sizes: Sequence[int], mode: str, align_corners: bool | None, antialias: bool
+) -> None:
+    """Raise RuntimeError, ValueError or NotImplementedError for what `interpolate` cannot do."""
+    if min(sizes, default=1) <= 0 or 0 in input.shape[2:]:
+        raise RuntimeError(
+            "Input and output sizes should be greater than 0, but got input "
+            f"{list(input.shape[2:])} and output {sizes}"
+        )
+    if align_corners is not None and mode not in _NDIM:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: "
+            "linear | bilinear | bicubic | trilinear"
+        )
+    if antialias and (mode not in ("bilinear", "bicubic") or input.dim() != 4):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
+            "tensor as input"
+        )
+    if mode not in ("nearest", "nearest-exact", "area", *_NDIM):
+        raise NotImplementedError(f"interpolate: mode '{mode}' is not implemented")
+    if not 1 <= input.dim() - 2 <= 3:
+        raise NotImplementedError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
+            f"mode '{mode}': batch, channels and one to three dims to resize"
+        )
 
 
 def upsample(
