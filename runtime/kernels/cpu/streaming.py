@@ -27,6 +27,9 @@ LEAST, ALWAYS = 1 << 21, 1 << 24
 """Bytes of a result from which on it may be streamed, and is without a trial."""
 BLOCK = 1 << 13
 """Bytes of a result that are made at once: with its operands they stay in the first cache."""
+LIGHT = 2
+"""Work of a formula, in moves of an element, up to which memory takes the time: exp of 64 MB gains
+a tenth, sqrt nothing, tanh, which is worth 5, loses as much."""
 VECTOR_WORDS = 7
 """Words that describe a dense vector to a kernel; see `machine.call_text`."""
 ROUNDS = 3
@@ -149,7 +152,7 @@ def run_flat(
 ) -> None:
     """As `threads.run_flat`; what the first `outputs` arrays held before is not read."""
     nbytes = arrays[0].nbytes
-    if nbytes >= LEAST and pays(nbytes):
+    if nbytes >= LEAST and work <= LIGHT and pays(nbytes):
         call = native.native_call(kernel, (*arrays, *scalars))
         if call is not None and stream(call, arrays, scalars, work, outputs):
             return
