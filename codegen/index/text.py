@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 from ..formula.printer import Printer, enclose
 from ..formula.python import _KernelPrinter
-from ..model.formula import Argument, Constant, Expression, Named
+from ..model.formula import (
+    Argument,
+    Call,
+    Constant,
+    Expression,
+    Named,
+    Select,
+    walk,
+    written_size,
+)
 from ..model.index import Access, IndexProgram, Outside, Read, Statement, Test
 from ..model.place import Place
 
@@ -32,6 +41,7 @@ def statement_text(
 
     left = [*["..."] * statement.has_batch, *map(binder, statement.indices)]
     printer = _StatementPrinter(statement)
+    named = printer.named_parts()
     value = printer.text(statement.formula.outputs[0], 0)
     if statement.type == "int" and statement.fold is None:
         value = f"int({value})"
@@ -45,7 +55,8 @@ def statement_text(
         told = "" if fold.told is None else f", {fold.told}"
         condition = f" where {where}" if where else ""
         value = f"{fold.kind}({over}{begin}{condition}: {value}{told})"
-    return f"{statement.target}[{', '.join(left)}] = {value}"
+    text = f"{statement.target}[{', '.join(left)}] = {value}"
+    return f"{text} with {', '.join(named)}" if named else text
 
 
 def source_text(source: Access | Place | Test) -> str:
@@ -72,6 +83,10 @@ def _plain(value: Outside) -> str:
     return value.name if isinstance(value, Named | Argument) else repr(value.value)
 
 
+LONGEST = 1_000
+"""Operations of a statement from which on what it reads twice is printed once, with a name."""
+
+
 class _StatementPrinter(_KernelPrinter):
     """Formulas with what they read in the place of their arguments."""
 
@@ -79,7 +94,22 @@ class _StatementPrinter(_KernelPrinter):
         Printer.__init__(self, statement.formula)
         self.sources = {read.name: read for read in statement.reads}
 
+    def named_parts(self) -> list[str]:
+        """Name what a long formula reads more than once: each name and what it stands for."""
+        outputs = self.formula.outputs
+        if written_size(outputs[0]) <= LONGEST:
+            return []
+        parts = []
+        for node in walk(outputs):
+            if node in self._shared and isinstance(node, Call | Select):
+                name = self._fresh(None)
+                parts.append(f"{name} = {self.text(node, 0)}")
+                self.names[node] = name
+        return parts
+
     def text(self, node: Expression, strength: int) -> str:
+        if node in self.names:
+            return self.names[node]
         match node:
             case Constant():
                 return repr(node.value)

@@ -121,12 +121,7 @@ class Call:
         object.__setattr__(self, "_hash", hash((self.primitive.name, self.operands)))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            type(other) is Call
-            and other._hash == self._hash
-            and other.primitive is self.primitive
-            and other.operands == self.operands
-        )
+        return self is other or _are_equal(self, other)
 
     def __hash__(self) -> int:
         return self._hash
@@ -145,13 +140,7 @@ class Select:
         object.__setattr__(self, "_hash", hash((self.condition, self.then, self.otherwise)))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            type(other) is Select
-            and other._hash == self._hash
-            and other.condition == self.condition
-            and other.then == self.then
-            and other.otherwise == self.otherwise
-        )
+        return self is other or _are_equal(self, other)
 
     def __hash__(self) -> int:
         return self._hash
@@ -209,6 +198,27 @@ def walk(roots: tuple[Expression, ...]) -> tuple[Expression, ...]:
     for root in roots:
         visit(root)
     return tuple(order)
+
+
+def _are_equal(one: object, other: object) -> bool:
+    """Whether two operations are the same, looking at what they share once; without recursion."""
+    todo, seen = [(one, other)], set()
+    while todo:
+        one, other = todo.pop()
+        if one is other:
+            continue
+        if not isinstance(one, Call | Select):
+            if one != other:
+                return False
+            continue
+        if not isinstance(other, Call | Select) or one._hash != other._hash:
+            return False
+        if getattr(one, "primitive", None) is not getattr(other, "primitive", None):
+            return False
+        if (id(one), id(other)) not in seen:
+            seen.add((id(one), id(other)))
+            todo += zip(children(one), children(other), strict=True)
+    return True
 
 
 def depth(root: Expression) -> int:

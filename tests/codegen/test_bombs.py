@@ -127,6 +127,10 @@ ACCEPTED = {
 }
 
 
+MUTUAL = ("a * b + 1, a - b", "a / b, exp(b) + a")
+"""Next values of a loop that read both of the former: written out, a step doubles the text."""
+
+
 def read(folder: Path, functions: str, derivatives: str) -> Program:
     """The program of two files."""
     (folder / "functions.yaml").write_text(functions, encoding="utf-8")
@@ -167,3 +171,14 @@ def test_what_is_accepted_is_python(name: str, tmp_path: Path) -> None:
         if file.path.endswith(".py"):
             compile(file.text, file.path, "exec")
     assert time.process_time() - start < 5 * SECONDS
+
+
+@pytest.mark.parametrize("following", MUTUAL)
+def test_a_loop_of_values_that_read_each_other(following: str, tmp_path: Path) -> None:
+    loop = f"u[i], v[i] = repeat(10, a = self[i], b = 1: {following})\nout[i] = u[i] + v[i]"
+    functions = entry(loop, kind="index").replace("  index:", "  dtypes: floating\n  index:")
+    start = time.process_time()
+    files = emit.emit(lower.lower(read(tmp_path, functions, AUTO)))
+    longest = max(len(file.text) for file in files if "kernels" in file.path)
+    assert time.process_time() - start < 5 * SECONDS
+    assert longest < 100_000
