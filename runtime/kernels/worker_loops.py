@@ -37,8 +37,8 @@ STATE, STATUS, DONE, PROCESSOR, CLOCK = 0, 16, 24, 32, 40
 """Places in a block, in bytes, beside those of `worker_text`."""
 
 SPIN = 10_000_000
-"""Nanoseconds for which a worker waits awake after a task, about as long as OpenMP's: a worker that
-is woken instead is 50 us late, as long as an element-wise operator on 10^6 numbers takes."""
+"""Nanoseconds for which a worker waits awake after a task: one that is woken instead is about 50 us
+late, as long as an element-wise operator on 10^6 numbers takes."""
 LONG = 100_000
 """Nanoseconds after which a worker that let others go first knows that its processor is wanted."""
 FIRST_NAP, LAST_NAP = 20_000_000, 320_000_000
