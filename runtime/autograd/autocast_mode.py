@@ -41,8 +41,8 @@ def _index(device_type: str) -> int:
 
 
 def get_autocast_dtype(device_type: str) -> Any:
-    """Return the precision that autocast takes if none is named."""
-    return _defaults[device_type] if _index(device_type) >= 0 else None
+    """Return the precision that autocast runs in, or takes if it is off and none is named."""
+    return rules.state.lower[_index(device_type)] or _defaults[device_type]
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:

@@ -71,7 +71,9 @@ def test_nesting_threads_and_decorator() -> None:
         with ours.autocast("cpu", enabled=False):
             assert x.mm(x).dtype is ours.float32
         with ours.autocast("cpu", ours.float16):
-            assert x.mm(x).dtype is ours.float16
+            assert x.mm(x).dtype is ours.float16 is ours.get_autocast_dtype("cpu")
+            with ours.autocast("cpu"):
+                assert x.mm(x).dtype is ours.float16
         assert x.mm(x).dtype is ours.bfloat16
     assert seen == [ours.float32] and not ours.is_autocast_enabled("cpu")
     assert ours.autocast("cpu")(lambda: x.mm(x))().dtype is ours.bfloat16

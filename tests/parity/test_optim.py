@@ -190,6 +190,7 @@ def test_schedules(name: str, args: Any, options: Any, kind: str) -> None:
             rates.append(scheduler.get_last_lr())
             group = optimizer.param_groups[0]
             rates.append([group.get("momentum", 0.0), group.get("betas", (0.0,))[0]])
+        rates.append([group.get(f"{bound}_momentum", 0.0) for bound in ("base", "max")])
         results.append(rates)
     for mine, wanted in zip(*results, strict=True):
         np.testing.assert_allclose(mine, wanted, rtol=1e-12)

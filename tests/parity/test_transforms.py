@@ -144,6 +144,28 @@ def curvature(g: Given) -> Any:
     return product, again, g.func.vmap(g.func.hessian(energy))(g.x)
 
 
+def trained(g: Given) -> Any:
+    """Derivatives of a function are differentiated by the parameters that it finds outside."""
+    net = g.nn.Sequential(g.nn.Linear(4, 3), g.nn.Tanh(), g.nn.Linear(3, 1))
+    weights = list(g.filled(net).parameters())[:3]
+    pushed, pull = g.func.vjp(net, g.w)
+    forward, inside = g.func.jacfwd(net), g.func.jvp(g.torch.sin, (g.w,), (g.w,))[1]
+    found = [
+        *g.func.jvp(net, (g.w,), (g.w,)), g.func.linearize(net, g.w)[0], forward(g.w),
+        g.func.vmap(lambda x: g.func.jvp(net, (x,), (g.w,))[1])(g.x),
+        g.func.vmap(g.func.jacfwd(g.func.jacfwd(net)))(g.x),
+        g.func.hessian(lambda x: net(x)[0])(g.w),
+        g.func.grad(lambda x: net(x).sum())(g.w), pushed, *pull(g.torch.ones(1)),
+    ]  # fmt: skip
+    gradients = [
+        g.torch.autograd.grad(each.square().sum(), weights[::2], retain_graph=True)
+        for each in found
+    ]
+    with g.torch.no_grad():
+        silent = [forward(g.w), *g.func.jvp(net, (g.w,), (g.w,)), g.func.jacrev(net)(g.w), inside]
+    return gradients, [g.torch.tensor(float(each.requires_grad)) for each in silent]
+
+
 def adapted(g: Given) -> Any:
     """Rows written, chosen, sorted and binned inside a map."""
 
@@ -218,6 +240,7 @@ PROGRAMS: dict[str, Callable[[Given], Any]] = {
     "meta learning": meta_learning,
     "tangent kernel": tangent_kernel,
     "curvature": curvature,
+    "trained": trained,
     "adapted": adapted,
     "statistics": statistics,
     "chosen": chosen,
@@ -279,6 +302,9 @@ MISTAKES: list[tuple[str, Callable[[Given], Any]]] = [
     ("independent of the inputs", lambda g: g.func.jvp(lambda a: g.w, (g.x,), (g.x,), strict=True)),
     ("`chunk_size` should be", lambda g: g.func.jacrev(g.torch.sin, chunk_size=0)),
     ("to be a dict, or a list/tuple", lambda g: g.func.functional_call(g.mlp(), 3, (g.x,))),
+    ("is not an instance of torch.Tensor", lambda g: g.func.functional_call(
+        g.mlp(), {"0.weight": 1}, (g.x,)
+    )),
     ("in multiple dictionaries", lambda g: g.func.functional_call(g.mlp(), [{"a": g.x}] * 2, ())),
     ("at least one model, got 0", lambda g: g.func.stack_module_state([])),
     ("of the same class", lambda g: g.func.stack_module_state([g.mlp(), g.mlp()[0]])),

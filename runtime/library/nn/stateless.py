@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.nn.module import Module
 
 Place = tuple[dict[str, Any], str]
@@ -25,8 +26,8 @@ def functional_call(
 
     Names are those of `state_dict`. With `tie_weights`, a tensor that stands under several names
     is replaced under all of them.
-    **Raises** RuntimeError with `strict` for names that are missing or too many, ValueError for two
-    values of one tied tensor.
+    **Raises** TypeError for what is no tensor, RuntimeError with `strict` for names that are
+    missing or too many, ValueError for two values of one tied tensor.
     """
     given = () if args is None else args if isinstance(args, tuple) else (args,)
     with _replaced(module, parameters_and_buffers, tie_weights, strict):
@@ -48,6 +49,11 @@ def _places(module: Module) -> dict[str, Place]:
 def _replaced(
     module: Module, values: dict[str, Any], tie_weights: bool, strict: bool
 ) -> Iterator[None]:
+    for name, value in values.items():
+        if not (value is None or isinstance(value, Tensor)):
+            raise TypeError(
+                f"functional_call: '{name}': {value} is not an instance of torch.Tensor"
+            )
     places = _places(module)
     if tie_weights:
         values = _tied(places, values)

@@ -55,8 +55,8 @@ def _grad_and_value(
 ) -> tuple[Any, Any]:
     chosen = chosen_of(argnums, args)
     leaves, spec = pytree.tree_flatten(chosen)
+    inputs = Inputs(leaves, "grad")
     with torch.enable_grad():
-        inputs = Inputs(leaves, "grad")
         made = func(*placed(argnums, args, pytree.tree_unflatten(inputs.seen, spec)), **kwargs)
         result, aux = _with_aux(made, "grad_and_value(f)(*args)") if has_aux else (made, None)
         _check_number(result)
@@ -101,8 +101,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     if not primals:
         raise RuntimeError("vjp(f, *primals): Expected at least one primal")
     leaves, spec = pytree.tree_flatten(primals)
+    inputs = Inputs(leaves, "vjp")
     with torch.enable_grad():
-        inputs = Inputs(leaves, "vjp")
         made = func(*pytree.tree_unflatten(inputs.seen, spec))
     result, aux = _with_aux(made, "vjp(f, *primals)") if has_aux else (made, None)
     results, shape = pytree.tree_flatten(result)
@@ -135,18 +135,23 @@ class Inputs:
     """The tensors with respect to which a function is differentiated.
 
     seen: what the function is given for them. They have a dim for every map that is entered, since
-    each sample's gradient is its own.
+    each sample's gradient is its own. Made before gradients are enabled for the function: if they
+    are not, outside, nothing that is returned can be differentiated.
     """
 
     def __init__(self, leaves: Sequence[Any], name: str) -> None:
         self.maps = Maps()
         self.given = [self._lowered(leaf, name) for leaf in leaves]
-        self.nested = any(each.requires_grad for each in self.given)
+        self._recorded = torch.is_grad_enabled()
+        self._nested = self._recorded and any(each.requires_grad for each in self.given)
         self.leaves = [
-            each.view_as(each) if each.requires_grad else each.detach().requires_grad_()
+            each.view_as(each)
+            if self._nested and each.requires_grad
+            else each.detach().requires_grad_()
             for each in self.given
         ]
-        self.seen = [self.maps.lifted(each) for each in self.leaves]
+        with torch.enable_grad():
+            self.seen = [self.maps.lifted(each) for each in self.leaves]
 
     def _lowered(self, leaf: Any, name: str) -> Tensor:
         if not isinstance(leaf, Tensor):
@@ -164,6 +169,7 @@ class Inputs:
         self, results: Sequence[Tensor], vectors: Sequence[Tensor] | None
     ) -> list[Tensor]:
         """What the results' gradients are in the inputs; vectors: None for that of one number."""
+        recorded = torch.is_grad_enabled()
         with torch.enable_grad():
             whole = [self.maps.lowered(each) for each in results]
             ends = [i for i, each in enumerate(whole) if each.requires_grad]
@@ -173,7 +179,7 @@ class Inputs:
                 given = [torch.ones_like(whole[i]) for i in ends]
             else:
                 given = [self.maps.lowered(vectors[i]) for i in ends]
-            again = self.nested or depends([*[whole[i] for i in ends], *given], self.leaves)
+            again = recorded and self.outlive([*[whole[i] for i in ends], *given])
             found = torch.autograd.grad(
                 [whole[i] for i in ends],
                 self.leaves,
@@ -183,6 +189,10 @@ class Inputs:
                 materialize_grads=True,
             )
         return [self.maps.lifted(each) for each in found if each is not None]
+
+    def outlive(self, results: Sequence[Tensor]) -> bool:
+        """Whether those outside can differentiate results, by inputs or by a closure's."""
+        return self._recorded and (self._nested or depends(results, self.leaves))
 
     def released(self, results: Sequence[Any]) -> list[Any]:
         """Results as those outside see them: without the graph of what was private here."""
@@ -197,7 +207,7 @@ class Inputs:
         if not isinstance(value, Tensor):
             return value
         whole = self.maps.lowered(value)
-        if not whole.requires_grad or self.nested or depends([whole], self.leaves):
+        if not whole.requires_grad or self.outlive([whole]):
             return value
         return self.maps.lifted(whole.detach())
 

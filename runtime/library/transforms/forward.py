@@ -74,8 +74,8 @@ class _Line:
         self, func: Function, primals: tuple[Any, ...], has_aux: bool, strict: bool
     ) -> None:
         leaves, self.spec = pytree.tree_flatten(primals)
+        self.inputs = Inputs(leaves, "jvp")
         with torch.enable_grad():
-            self.inputs = Inputs(leaves, "jvp")
             made = func(*pytree.tree_unflatten(self.inputs.seen, self.spec))
             result, aux = _with_aux(made, "jvp(f, primals, tangents)") if has_aux else (made, None)
             results, self.shape = pytree.tree_flatten(result)
@@ -121,7 +121,7 @@ class _Line:
         products = [torch.zeros_like(each) for each in self.whole]
         linear = [i for i, each in enumerate(self.backward) if each.requires_grad]
         if linear:
-            again = self.inputs.nested or any(each.requires_grad for each in whole)
+            again = torch.is_grad_enabled() and self.inputs.outlive([*self.whole, *whole])
             found = torch.autograd.grad(
                 [self.backward[i] for i in linear],
                 self.starts,

@@ -67,8 +67,11 @@ class CyclicLR(LRScheduler):
         self.base_momentums = for_groups("base_momentum", self.optimizer, base)
         self.max_momentums = for_groups("max_momentum", self.optimizer, largest)
         if last_epoch == -1:
-            for group, most in zip(self.optimizer.param_groups, self.max_momentums, strict=True):
+            for group, least, most in zip(
+                self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True
+            ):
                 self._set_momentum(group, most)
+                group["max_momentum"], group["base_momentum"] = most, least
 
     def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
         if self.use_beta1:
