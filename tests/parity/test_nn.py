@@ -163,6 +163,16 @@ def test_attention_with_padding() -> None:
         close(result, reference)
 
 
+@pytest.mark.parametrize("shape", [(2, 5), (1, 5), (3, 4), (3, 1), (5,), (3, 5, 1)])
+def test_attention_refuses_padding_of_another_shape(shape: tuple[int, ...]) -> None:
+    """One row or one column is not spread over the others either."""
+    for library in (ours, theirs):
+        x, padding = library.ones(3, 5, 8), library.zeros(shape, dtype=library.bool)
+        attention = library.nn.MultiheadAttention(8, 2, batch_first=True)
+        with pytest.raises(AssertionError, match="key_padd"):
+            attention(x, x, x, key_padding_mask=padding)
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_transformer(norm_first: bool) -> None:
     options = {"dropout": 0.0, "batch_first": True, "norm_first": norm_first}

@@ -153,6 +153,11 @@ def _merged_mask(
         split = (1, 1) if mask.dim() == 2 else (batch, heads)
         mask = mask.reshape((*split, length, columns))
     if key_padding_mask is not None:
+        if tuple(key_padding_mask.shape) != (batch, shape[1]):
+            raise AssertionError(
+                f"Expected key_padding_mask of shape {(batch, shape[1])} (batch, keys), but got "
+                f"{tuple(key_padding_mask.shape)}."
+            )
         padding = _forbidding("key_padding_mask", key_padding_mask, dtype).unsqueeze(1).unsqueeze(1)
         mask = padding if mask is None else mask + padding
     return mask
