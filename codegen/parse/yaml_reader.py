@@ -103,6 +103,19 @@ def _nests_too_deeply(source: Source, report: Report) -> bool:
     )
     if most + margin < DEEPEST:
         return False
+    where = _too_deep(source)
+    if where is None:
+        return False
+    message = f"lists and mappings nest more than {DEEPEST} levels deep"
+    report.add("E110", where, message, hint="quote a text that begins with '[' or '{'")
+    return True
+
+
+def _too_deep(source: Source) -> SourceLocation | None:
+    """Where the first collection begins that lies inside `DEEPEST` others.
+
+    The scanner reads ahead; from libyaml 0.2.6 (PyYAML 6.0.4) on, it stops at a depth of its own.
+    """
     level = 0
     parser = CParser(source.text)
     try:
@@ -112,14 +125,13 @@ def _nests_too_deeply(source: Source, report: Report) -> bool:
             elif isinstance(event, yaml.CollectionEndEvent):
                 level -= 1
             if level > DEEPEST:
-                where = _place(event.start_mark, source)
-                assert where is not None
-                message = f"lists and mappings nest more than {DEEPEST} levels deep"
-                report.add("E110", where, message, hint="quote a text that begins with '[' or '{'")
-                return True
+                return _place(event.start_mark, source)
+    except yaml.MarkedYAMLError as error:
+        if "nesting depth" in str(error.problem):
+            return _place(error.problem_mark, source)
     except yaml.YAMLError:
-        pass  # told with its place by whoever reads the file
-    return False
+        pass
+    return None  # another fault is told with its place by whoever reads the file
 
 
 _SYNTAX_HINTS = (
