@@ -494,6 +494,7 @@ ops._spmm_chosen = dispatch._spmm_chosen
 ops._group = dispatch._group
 ops._turn = dispatch._turn
 ops._merge = dispatch._merge
+ops._merge_values = dispatch._merge_values
 ops._line_faults = dispatch._line_faults
 ops._sampled_products = dispatch._sampled_products
 ops.embedding = dispatch.embedding

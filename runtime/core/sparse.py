@@ -19,6 +19,11 @@ LAYOUTS = keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
 """The bits of a key that are zero for strided tensors."""
 
 
+WORD_BITS = 64 + 12
+"""Bits of two indices and what is moved with them, up to which entries of a matrix are brought in
+order as words: 12 may be the number of a word's bucket."""
+
+
 class Pattern:
     """Where the entries of a COO tensor are.
 
@@ -26,17 +31,42 @@ class Pattern:
     what was found out about them, which is good as long as nobody writes to them.
     """
 
-    __slots__ = ("_known", "_version", "indices", "is_coalesced")
+    __slots__ = ("_indices", "_known", "_version", "is_coalesced")
     layout = layouts.sparse_coo
 
     def __init__(self, indices: Tensor, is_coalesced: bool) -> None:
-        self.indices = indices
+        self._indices: Tensor | None = indices
         self.is_coalesced = is_coalesced
         self._known: dict[str, Any] = {}
         self._version = indices._version
 
     def __reduce__(self) -> Any:
         return Pattern, (self.indices, self.is_coalesced)
+
+    @property
+    def indices(self) -> Tensor:
+        """The index vectors, one a row. Shape: (sparse dims, entries)."""
+        assert self._indices is not None
+        return self._indices
+
+    def row(self, dim: int) -> Tensor:
+        """The index vector of one dim."""
+        return self.indices.select(0, dim)
+
+    @property
+    def device(self) -> Any:
+        """Where the indices are."""
+        return self.indices.device
+
+    @property
+    def dims(self) -> int:
+        """How many dims have indices."""
+        return self.indices._sizes[0]
+
+    @property
+    def count(self) -> int:
+        """How many entries there are."""
+        return self.indices._sizes[1]
 
     @property
     def known(self) -> dict[str, Any]:

@@ -354,6 +354,7 @@ from torchgen_out._runtime.errors.sparse import (
     different_shapes,
     entries_count,
     index_beyond_size,
+    indices_changed,
     indices_not_integers,
     indices_not_matrix,
     mixed_dims,

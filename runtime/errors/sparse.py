@@ -70,6 +70,14 @@ def index_beyond_size(dim: int, size: int, index: int) -> RuntimeError:
     )
 
 
+def indices_changed() -> RuntimeError:
+    """Indices were written to of which a transposed tensor was made."""
+    return RuntimeError(
+        "the indices of a sparse tensor were written to after another tensor had been made of "
+        "them: clone() it before"
+    )
+
+
 def values_size(expected: Any, got: Any) -> RuntimeError:
     """The values' sizes are not those of the entries."""
     return RuntimeError(f"values has incorrect size, expected {list(expected)}, got {list(got)}")

@@ -19,7 +19,7 @@ import torch
 
 import torchgen_out
 from tests.guarded_memory import guarded, guarded_copy
-from torchgen_out._runtime.kernels.cpu.sparse import checks, grouping, products
+from torchgen_out._runtime.kernels.cpu.sparse import checks, grouping, merging, products
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -183,7 +183,7 @@ def _check_merged(lines: Any, others: Any, size: int, across: int, at_end: bool)
     count = lines.size
     shapes = ((2, count), (count,), (count,), (1,))
     indices, one, sources, kept = (guarded(shape, np.int64, at_end) for shape in shapes)
-    grouping.merge(indices, one, sources, kept, lines, others, size, across)
+    merging.merge(indices, one, sources, kept, lines, others, size, across)
     at = lines * across + others
     places, inverse = np.unique(at, return_inverse=True)
     assert kept[0] == len(places)
@@ -191,6 +191,57 @@ def _check_merged(lines: Any, others: Any, size: int, across: int, at_end: bool)
     assert at[one[: kept[0]]].tolist() == places.tolist()
     if kept[0] < count:
         assert sources.tolist() == inverse.tolist()
+    for dtype in (np.float32, np.int32):
+        values = guarded_copy((np.arange(count) % 101 - 50).astype(dtype), at_end)
+        where, sums, kept = (
+            guarded(*each, at_end)
+            for each in (((2, count), np.int64), ((count,), dtype), ((1,), np.int64))
+        )
+        merging.merge_values(where, sums, kept, lines, others, values, size, across)
+        assert kept[0] == len(places)
+        assert where.tolist() == indices.tolist()
+        expected = np.zeros(count, dtype)
+        np.add.at(expected, inverse, values)
+        assert sums.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("is_transposed", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool", "float16"])
+def test_a_pattern_is_brought_in_order_again_and_again(dtype: str, is_transposed: bool) -> None:
+    """The first time with its values, then by the order, recorded or not: with one pattern."""
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 40, (2, 300))
+    values = rng.integers(0, 2 if dtype == "bool" else 9, 300)
+    made = {}
+    for T in (torchgen_out, torch):
+        given = T.sparse_coo_tensor(
+            T.from_numpy(places), T.from_numpy(values).to(getattr(T, dtype)), (40, 40)
+        )
+        given = given.coalesce().t() if is_transposed else given
+        made[T] = given
+    ours, theirs = made[torchgen_out], made[torch].coalesce()
+    found = [ours.coalesce() for _ in range(3)]
+    if ours.dtype.is_floating_point:
+        found.insert(1, ours.detach().requires_grad_().coalesce().detach())
+    for each in found:
+        assert each.indices().tolist() == theirs.indices().tolist()
+        assert each.values().tolist() == theirs.values().tolist()
+        assert each.is_coalesced()
+
+
+def test_a_transposed_tensor_sees_no_later_write_to_the_indices() -> None:
+    """Its indices are made when they are asked for: an error, not other numbers."""
+    indices = torchgen_out.tensor([[0, 1], [2, 0]])
+    given = torchgen_out.sparse_coo_tensor(indices, torchgen_out.tensor([1.0, 2.0]), (3, 3))
+    before, after = given.t(), given.t()
+    assert before._indices().tolist() == [[2, 0], [0, 1]]
+    given._indices().add_(1)
+    assert before._indices().tolist() == [[2, 0], [0, 1]]
+    assert before.coalesce().indices().tolist() == [[0, 2], [1, 0]]
+    for call in (after.coalesce, after._indices, after.to_dense, after.t):
+        with pytest.raises(RuntimeError, match="written to after another tensor"):
+            call()
+    assert given.t()._indices().tolist() == [[3, 1], [1, 2]]
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])

@@ -802,6 +802,29 @@ def _merge(
     return call(lines, others, count, across)
 
 
+__merge_values = operators._merge_values.calls
+
+
+def _merge_values(
+    lines: Tensor, others: Tensor, values: Tensor, count: int, across: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_merge_values(Tensor lines, Tensor others, Tensor values, SymInt count, SymInt across) ->
+    (Tensor, Tensor, Tensor)
+
+    Tells the places of a matrix that have entries, in order; the sum of the values in each, of 32
+    bits; and how many there are.
+    """
+    if count.__class__ is not int:
+        count = as_int(count, "_merge_values", "count", 4)
+    if across.__class__ is not int:
+        across = as_int(across, "_merge_values", "across", 5)
+    try:
+        call = __merge_values[lines._key, others._key, values._key]
+    except AttributeError:
+        return __merge_values.miss(lines, others, values, count, across)
+    return call(lines, others, values, count, across)
+
+
 __line_faults = operators._line_faults.calls
 
 

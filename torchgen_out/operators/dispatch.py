@@ -494,9 +494,27 @@ _merge = Dispatch(
     arguments={"lines": "operand", "others": "operand", "count": "raw", "across": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="sparse.grouping.merge",
+    kernel_names="sparse.merging.merge",
     meta=sparse_shapes.merge,
     outputs=4,
+)
+
+_merge_values = Dispatch(
+    "_merge_values(Tensor lines, Tensor others, Tensor values, SymInt count, SymInt across) "
+    "-> (Tensor, Tensor, Tensor)",
+    {"lines": "tensor", "others": "tensor", "values": "tensor"},
+    arguments={
+        "lines": "operand",
+        "others": "operand",
+        "values": "operand",
+        "count": "raw",
+        "across": "raw",
+    },
+    promotion="none",
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names="sparse.merging.merge_values",
+    meta=sparse_shapes.merge_values,
+    outputs=3,
 )
 
 _line_faults = Dispatch(

@@ -169,5 +169,5 @@ def coalesced(tensor: Tensor) -> Tensor:
     pattern = coo_pattern(tensor)
     if pattern.is_coalesced:
         return tensor
-    merged = entries.merge(pattern, tensor._sizes)
-    return with_pattern(tensor._sizes, merged.pattern, merged.sums(values(tensor)))
+    made, sums = entries.in_order(pattern, tensor._sizes, values(tensor))
+    return with_pattern(tensor._sizes, made, sums)

@@ -6,6 +6,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.sparse import WORD_BITS
 
 Answer = tuple[tuple[int, ...], Any]
 
@@ -111,6 +112,27 @@ def merge(
         raise RuntimeError(f"_merge: expected fewer than {LARGEST} places and entries")
     entries = tuple(lines.shape), dtypes.int64
     return ((2, *lines.shape), dtypes.int64), entries, entries, ((1,), dtypes.int64)
+
+
+def merge_values(
+    lines: Any, others: Any, values: Any, count: int, across: int
+) -> tuple[Answer, Answer, Answer]:
+    """Shape: (n), (n) of int64, (n) -> (2, n), (n), (1).
+
+    Raises: RuntimeError for other dims or dtypes, or too many entries or places.
+    """
+    if lines.ndim != 1 or not lines.shape == others.shape == values.shape:
+        raise RuntimeError("_merge_values: expected vectors of one length")
+    if lines.dtype is not dtypes.int64 or others.dtype is not dtypes.int64:
+        raise RuntimeError("_merge_values: expected int64 indices")
+    if values.dtype not in (dtypes.float32, dtypes.int32):
+        raise RuntimeError(f"_merge_values: expected values of 32 bits, got {values.dtype}")
+    sizes = count, across
+    bits = sum(size.bit_length() for size in sizes) + 32
+    if max(*sizes, lines.shape[0]) >= LARGEST or min(sizes) < 0 or bits > WORD_BITS:
+        raise RuntimeError("_merge_values: expected fewer places and entries")
+    entries = tuple(lines.shape)
+    return ((2, *entries), dtypes.int64), (entries, values.dtype), ((1,), dtypes.int64)
 
 
 def line_faults(compressed: Any, plain: Any, across: int) -> Answer:

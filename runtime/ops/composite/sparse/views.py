@@ -11,6 +11,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd.sparse import entries, structure
+from torchgen_out._runtime.autograd.sparse.entries import Rows
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.sparse import Pattern
@@ -45,15 +46,10 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     if rest != sorted(rest):
         given = given.permute([0, *[each - count + 1 for each in rest]])
     if not is_same:
-        pattern = Pattern(_reordered(pattern.indices, lead), entries.count_of(pattern) < 2)
+        is_apart = pattern.is_coalesced
+        rows = [pattern.row(each) for each in lead]
+        pattern = Rows(rows, entries.count_of(pattern) < 2, is_apart)
     return structure.with_pattern([self._sizes[each] for each in order], pattern, given)
-
-
-def _reordered(indices: Tensor, dims: Sequence[int]) -> Tensor:
-    """The indices of dims in another order: of a matrix by one call, small ones take as long."""
-    if len(dims) == 2:
-        return indices.flip(0)
-    return ops.stack([indices.select(0, each) for each in dims])
 
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
