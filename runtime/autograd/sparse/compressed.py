@@ -87,7 +87,7 @@ def of_entries(pattern: CompressedPattern, sizes: Sizes) -> Pattern:
 
 def _spread(units: Pattern, blocksize: tuple[int, int]) -> Pattern:
     """The entries of blocks of some size."""
-    *batch, row, column = (units.indices.select(0, dim) for dim in range(units.indices._sizes[0]))
+    *batch, row, column = (units.row(dim) for dim in range(units.indices._sizes[0]))
     count, (height, width) = entries.count_of(units), blocksize
     shape = (count, height, width)
     on = units.indices.device

@@ -257,7 +257,7 @@ def ascending(pattern: Pattern, sizes: Sizes) -> Tensor:
         return positions(pattern, sizes).contiguous().argsort(stable=True)
     order = ops.arange(count, device=pattern.indices.device)
     for dim in reversed(range(len(sizes))):
-        keys = pattern.indices.select(0, dim)
+        keys = pattern.row(dim)
         is_last = dim == len(sizes) - 1
         keys = keys if is_last else keys.index_select(0, order)
         _, turned = ops._group(keys, sizes[dim])
@@ -269,7 +269,7 @@ def gather(tensor: Tensor, pattern: Pattern, sizes: Sizes) -> Tensor:
     """A dense tensor's elements where the entries are. Shape: sizes -> (entries, *dense sizes)."""
     dims = sparse_dims(pattern)
     if not tensor.is_contiguous() and dims:
-        return ops.index(tensor, [pattern.indices.select(0, dim) for dim in range(dims)])
+        return ops.index(tensor, [pattern.row(dim) for dim in range(dims)])
     flat = tensor.reshape((prod(sizes[:dims]), *sizes[dims:]))
     return flat.index_select(0, positions(pattern, sizes))
 

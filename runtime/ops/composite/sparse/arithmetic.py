@@ -57,10 +57,10 @@ def add_(self: Tensor, other: Tensor, alpha: Any = 1) -> Tensor:
     dims = entries.sparse_dims(pattern)
     given = given if alpha == 1 else given.mul(alpha)
     if dims == 1:
-        return self.index_add_(0, pattern.indices.select(0, 0), given)
+        return self.index_add_(0, pattern.row(0), given)
     if not dims:
         return self.add_(given.sum(0))
-    return self.index_put_([pattern.indices.select(0, i) for i in range(dims)], given, True)
+    return self.index_put_([pattern.row(i) for i in range(dims)], given, True)
 
 
 def sub_(self: Tensor, other: Tensor, alpha: Any = 1) -> Tensor:

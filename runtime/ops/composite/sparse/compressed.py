@@ -124,8 +124,8 @@ def _of_entries(self: Tensor, layout: layouts.layout, blocks: tuple[int, int] | 
 
 def _by_columns(pattern: Pattern, sizes: Sequence[int]) -> Tensor:
     """The order in which entries stand by columns."""
-    *batch, rows, columns = (pattern.indices.select(0, dim) for dim in range(len(sizes)))
-    swapped = Pattern(ops.stack([*batch, columns, rows]), False)
+    *batch, rows, columns = (pattern.row(dim) for dim in range(len(sizes)))
+    swapped = entries.Rows([*batch, columns, rows], False)
     return entries.ascending(swapped, [*sizes[:-2], sizes[-1], sizes[-2]])
 
 
@@ -139,10 +139,10 @@ def _in_blocks(
             f"tensor sparse size ({sizes[-2]},{sizes[-1]}) must be divisible by given blocksize "
             f"({height},{width})"
         )
-    *batch, rows, columns = (pattern.indices.select(0, dim) for dim in range(len(sizes)))
+    *batch, rows, columns = (pattern.row(dim) for dim in range(len(sizes)))
     down = ops.div(rows, height, rounding_mode="floor")
     across = ops.div(columns, width, rounding_mode="floor")
-    listed = Pattern(ops.stack([*batch, down, across]), False)
+    listed = entries.Rows([*batch, down, across], False)
     merged = entries.merge(listed, [*sizes[:-2], sizes[-2] // height, sizes[-1] // width])
     shape = (entries.count_of(merged.pattern), height, width, *given._sizes[1:])
     places = (merged.sources, rows.remainder(height), columns.remainder(width))
@@ -156,8 +156,8 @@ def _compress(
     batch, dim = list(sizes[:-2]), -2 if layout in BY_ROWS else -1
     lines, several = sizes[dim], prod(batch)
     count = len(sizes)
-    lead = pattern.indices.select(0, count + dim)
-    plain = pattern.indices.select(0, count - 3 - dim).contiguous()
+    lead = pattern.row(count + dim)
+    plain = pattern.row(count - 3 - dim).contiguous()
     if batch:
         outer = Pattern(pattern.indices.narrow(0, 0, count - 2), False)
         lead = entries.positions(outer, batch) * lines + lead

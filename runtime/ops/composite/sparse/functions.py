@@ -93,7 +93,7 @@ def _lines(pattern: Pattern, sizes: Any, dim: int) -> tuple[Tensor, int]:
     others = [each for each in range(entries.sparse_dims(pattern)) if each != dim]
     if not others:
         return pattern.indices.new_zeros((entries.count_of(pattern),)), 1
-    rows = ops.stack([pattern.indices.select(0, each) for each in others])
+    rows = ops.stack([pattern.row(each) for each in others])
     places = entries.positions(Pattern(rows, False), [sizes[each] for each in others])
     _, group, _ = ops._unique2(places, True, True)
     return group, int(group.max()) + 1 if group.numel() else 0

@@ -58,12 +58,12 @@ class Matrix:
     @property
     def row_indices(self) -> Tensor:
         """The row of each entry."""
-        return self.pattern.indices.select(0, 0)
+        return self.pattern.row(0)
 
     @property
     def column_indices(self) -> Tensor:
         """The column of each entry."""
-        return self.pattern.indices.select(0, 1)
+        return self.pattern.row(1)
 
     def side(self, is_transposed: bool) -> Side:
         """Entries by rows, or of the transposed matrix by its rows."""
@@ -330,7 +330,7 @@ def _of_two(self: Tensor, mat2: Tensor) -> Tensor:
     at = at if side.order is None else side.order.index_select(0, at)
     rows = first.row_indices.index_select(0, which)
     products = a.index_select(0, which) * b.index_select(0, at)
-    pattern = Pattern(ops.stack([rows, columns]), False)
+    pattern = entries.Rows([rows, columns], False)
     sizes = (self._sizes[0], mat2._sizes[1])
     made = structure.coalesced(structure.with_pattern(sizes, pattern, products))
     if self.layout is layouts.sparse_csc:
@@ -526,6 +526,6 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
 
 def _block_diagonal(pattern: Pattern, rows: int, columns: int) -> Pattern:
     """The matrices of a batch along the diagonal of one."""
-    which, row, column = (pattern.indices.select(0, dim) for dim in range(3))
+    which, row, column = (pattern.row(dim) for dim in range(3))
     indices = ops.stack([which * rows + row, which * columns + column])
     return Pattern(indices, pattern.is_coalesced)

@@ -40,7 +40,7 @@ def sum(
             total = total.unsqueeze(each)
         return total
     sizes = [size for each, size in enumerate(self._sizes) if each not in dims]
-    rows = ops.stack([pattern.indices.select(0, each) for each in kept])
+    rows = ops.stack([pattern.row(each) for each in kept])
     is_ordered = len(kept) == count and pattern.is_coalesced
     made = structure.with_pattern(sizes, Pattern(rows, is_ordered), given)
     made = structure.coalesced(made) if len(kept) < count else made
@@ -144,9 +144,9 @@ def extreme(self: Tensor, dim: Any, keepdim: bool, reduce: str) -> Tensor:
     for each in reversed([each - count + 1 for each in dims if each >= count]):
         given = getattr(ops, reduce)(given, each, True)
     lead = [1 if each in dims else size for each, size in enumerate(self._sizes[:count])]
-    rows = [pattern.indices.select(0, each) for each in range(count)]
+    rows = [pattern.row(each) for each in range(count)]
     rows = [row.mul(0) if each in dims else row for each, row in enumerate(rows)]
-    merged = entries.merge(Pattern(ops.stack(rows), False), lead)
+    merged = entries.merge(entries.Rows(rows, False), lead)
     shape = (entries.count_of(merged.pattern), *given._sizes[1:])
     group = merged.sources.reshape((-1, *[1] * (given.ndim - 1))).expand(given._sizes)
     folded = given.new_zeros(shape).scatter_reduce(0, group, given, reduce, include_self=False)

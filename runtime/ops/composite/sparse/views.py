@@ -11,7 +11,6 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd.sparse import entries, structure
-from torchgen_out._runtime.autograd.sparse.entries import Rows
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.sparse import Pattern
@@ -48,7 +47,7 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
     if not is_same:
         is_apart = pattern.is_coalesced
         rows = [pattern.row(each) for each in lead]
-        pattern = Rows(rows, entries.count_of(pattern) < 2, is_apart)
+        pattern = entries.Rows(rows, entries.count_of(pattern) < 2, is_apart)
     return structure.with_pattern([self._sizes[each] for each in order], pattern, given)
 
 
@@ -91,7 +90,7 @@ def unsqueeze(self: Tensor, dim: int) -> Tensor:
     sizes = [*self._sizes[:dim], 1, *self._sizes[dim:]]
     if dim > count:
         return structure.with_pattern(sizes, pattern, given.unsqueeze(dim - count + 1))
-    rows = [pattern.indices.select(0, each) for each in range(count)]
+    rows = [pattern.row(each) for each in range(count)]
     rows.insert(dim, pattern.indices.new_zeros((entries.count_of(pattern),)))
     return structure.with_pattern(sizes, Pattern(ops.stack(rows), pattern.is_coalesced), given)
 
@@ -118,7 +117,7 @@ def squeeze_dims(self: Tensor, dim: Sequence[int]) -> Tensor:
     kept = [each for each in range(count) if each not in dropped]
     sizes = [size for each, size in enumerate(self._sizes) if each not in dropped]
     rows = (
-        ops.stack([pattern.indices.select(0, each) for each in kept])
+        ops.stack([pattern.row(each) for each in kept])
         if kept
         else (pattern.indices.new_zeros((0, entries.count_of(pattern))))
     )
@@ -147,12 +146,12 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
     sizes = [*self._sizes[:dim], *self._sizes[dim + 1 :]]
     if dim >= count:
         return structure.with_pattern(sizes, pattern, given.select(dim - count + 1, index))
-    chosen = pattern.indices.select(0, dim).eq(index).nonzero().select(1, 0)
+    chosen = pattern.row(dim).eq(index).nonzero().select(1, 0)
     given = given.index_select(0, chosen)
     if count == 1:
         return given.sum(0).to(given.dtype)
     kept = [each for each in range(count) if each != dim]
-    rows = [pattern.indices.select(0, each).index_select(0, chosen) for each in kept]
+    rows = [pattern.row(each).index_select(0, chosen) for each in kept]
     return structure.with_pattern(sizes, _ordered(ops.stack(rows), pattern.is_coalesced), given)
 
 
@@ -181,12 +180,12 @@ def slice(
         return structure.with_pattern(
             sizes, pattern, ops.slice(given, inner, first, max(first, last), step)
         )
-    own = pattern.indices.select(0, dim) - first
+    own = pattern.row(dim) - first
     is_inside = own.ge(0).logical_and(own.lt(last - first))
     if step > 1:
         is_inside = is_inside.logical_and(own.remainder(step).eq(0))
     chosen = is_inside.nonzero().select(1, 0)
-    rows = [pattern.indices.select(0, each) for each in range(count)]
+    rows = [pattern.row(each) for each in range(count)]
     rows[dim] = own if step == 1 else ops.div(own, step, rounding_mode="floor")
     indices = ops.stack(rows).index_select(1, chosen)
     kept = _ordered(indices, pattern.is_coalesced)
@@ -232,10 +231,9 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     sizes = [*self._sizes[:dim], index.numel(), *self._sizes[dim + 1 :]]
     if dim >= count:
         return structure.with_pattern(sizes, pattern, given.index_select(dim - count + 1, index))
-    which, places = _entries_of(pattern.indices.select(0, dim).contiguous(), index, size)
+    which, places = _entries_of(pattern.row(dim).contiguous(), index, size)
     rows = [
-        places if each == dim else pattern.indices.select(0, each).index_select(0, which)
-        for each in range(count)
+        places if each == dim else pattern.row(each).index_select(0, which) for each in range(count)
     ]
     made = _ordered(ops.stack(rows), pattern.is_coalesced and dim == 0)
     return structure.with_pattern(sizes, made, given.index_select(0, which))
