@@ -57,16 +57,22 @@ def matrix_of(kind: str, nodes: int) -> Any:
 
 
 def case(
-    title: str, kind: str, nodes: int, width: int, body: Body, array: Callable[..., Any] | None
+    title: str,
+    kind: str,
+    nodes: int,
+    width: int,
+    body: Body,
+    array: Callable[..., Any] | None,
+    index: Any = np.int64,
 ) -> Case:
-    """A case of one graph."""
+    """A case of one graph. index: the dtype of compressed indices, SciPy's aside."""
 
     def features(count: int) -> Array:
         return np.random.default_rng(1).random((count, width), np.float32)
 
     def make(T: ModuleType) -> Work:
         held = matrix_of(kind, nodes)
-        parts = (held.indptr.astype(np.int64), held.indices.astype(np.int64), held.data)
+        parts = (held.indptr.astype(index), held.indices.astype(index), held.data)
         csr = T.sparse_csr_tensor(*map(T.from_numpy, parts), held.shape, check_invariants=True)
         coo, dense = csr.to_sparse().coalesce(), T.from_numpy(features(held.shape[0]))
         return Work(body(T, csr, coo, dense), (dense,))
@@ -81,6 +87,7 @@ def case(
         return found if callable(found) else lambda: array(held, given)
 
     shown = f"{kind}, {nodes:,} nodes" + (f", {width} columns" if width > 1 else "")
+    shown += ", indices of 32 bits" if index is np.int32 else ""
     return Case(title, shown, make, make_array if array else None)
 
 
@@ -182,10 +189,13 @@ def _of_graph(kind: str, nodes: int) -> list[Case]:
             lambda T, csr, coo, x: lambda: coo.t().coalesce().values(),
             transposed_by_scipy,
         ),
-        case(
-            "`csr.to_sparse_csc()`", kind, nodes, 1,
-            lambda T, csr, coo, x: lambda: csr.to_sparse_csc().values(),
-            lambda held, x: held.tocsc().data,
+        *(
+            case(
+                "`csr.to_sparse_csc()`", kind, nodes, 1,
+                lambda T, csr, coo, x: lambda: csr.to_sparse_csc().values(),
+                lambda held, x: held.tocsc().data, index,
+            )
+            for index in (np.int64, np.int32)
         ),
     ]  # fmt: skip
     return made

@@ -162,21 +162,32 @@ def test_entries_are_merged_and_turned_beside_guard_pages(count: int) -> None:
         given = [guarded_copy(each, at_end) for each in transposed[::-1]]
         _check_merged(*given, size, across, at_end)
         order = np.argsort(lines, kind="stable")
-        offsets = np.searchsorted(lines[order], np.arange(size + 1))
-        shapes = (across + 1, count, count)
-        types = np.int64, np.int64, np.int32
-        begins, rows, turned = (
-            guarded((n,), each, at_end) for n, each in zip(shapes, types, strict=True)
-        )
-        columns = others[order]
-        parts = offsets, columns, np.arange(count, dtype=np.int32) - 5
-        by_rows = [guarded_copy(each, at_end) for each in parts]
-        grouping.turn(begins, rows, turned, *by_rows, across)
-        by_columns = np.argsort(columns, kind="stable")
-        assert (turned + 5).tolist() == by_columns.tolist()
-        assert rows.tolist() == lines[order][by_columns].tolist()
-        expected = np.searchsorted(columns[by_columns], np.arange(across + 1))
-        assert begins.tolist() == expected.tolist()
+        for index in (np.int64, np.int32):
+            _check_turned(lines[order], others[order], size, across, index, at_end)
+
+
+def _check_turned(
+    lines: Any, columns: Any, size: int, across: int, index: Any, at_end: bool
+) -> None:
+    count = lines.size
+    offsets = np.searchsorted(lines, np.arange(size + 1))
+    shapes, types = (across + 1, count, count), (index, index, np.int32)
+    begins, rows, turned = (
+        guarded((n,), each, at_end) for n, each in zip(shapes, types, strict=True)
+    )
+    parts = offsets.astype(index), columns.astype(index), np.arange(count, dtype=np.int32) - 5
+    grouping.turn(begins, rows, turned, *(guarded_copy(each, at_end) for each in parts), across)
+    by_columns = np.argsort(columns, kind="stable")
+    assert (turned + 5).tolist() == by_columns.tolist()
+    assert rows.tolist() == lines[by_columns].tolist()
+    expected = np.searchsorted(columns[by_columns], np.arange(across + 1))
+    assert begins.tolist() == expected.tolist()
+    if count:  # a column outside, rows that end elsewhere, rows that fall
+        for part, place, wrong in ((1, 0, across), (1, count - 1, -1), (0, size, count + 1)):
+            hostile = [each.copy() for each in parts]
+            hostile[part][place] = wrong
+            with pytest.raises(RuntimeError, match="a column is not in"):
+                grouping.turn(begins, rows, turned, *hostile, across)
 
 
 def _check_merged(lines: Any, others: Any, size: int, across: int, at_end: bool) -> None:
@@ -227,6 +238,28 @@ def test_a_pattern_is_brought_in_order_again_and_again(dtype: str, is_transposed
         assert each.indices().tolist() == theirs.indices().tolist()
         assert each.values().tolist() == theirs.values().tolist()
         assert each.is_coalesced()
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_indices_keep_their_dtype_among_compressed_layouts(index: str) -> None:
+    """As in PyTorch; entries have int64."""
+    made = []
+    for T in (torchgen_out, torch):
+        parts = (
+            T.tensor(each, dtype=getattr(T, index)) for each in ([0, 2, 3, 3, 4], [0, 3, 1, 2])
+        )
+        given = T.sparse_csr_tensor(*parts, T.tensor([1.0, 2.0, 3.0, 4.0]), (4, 4))
+        found = [given.to_sparse_csc(), given.to_sparse_bsr((2, 2)), given.to_sparse_bsc((2, 2))]
+        found += [found[0].to_sparse_csr(), found[1].to_sparse_bsc((2, 2)), found[0].t()]
+        told = []
+        for each in found:
+            is_by_rows = each.layout in (T.sparse_csr, T.sparse_bsr)
+            edges = each.crow_indices() if is_by_rows else each.ccol_indices()
+            plain = each.col_indices() if is_by_rows else each.row_indices()
+            told += [str(each.layout), str(edges.dtype), edges.tolist(), str(plain.dtype)]
+            told += [plain.tolist(), each.values().tolist()]
+        made.append([*told, str(given.to_sparse().indices().dtype)])
+    assert made[0] == made[1]
 
 
 def test_a_transposed_tensor_sees_no_later_write_to_the_indices() -> None:

@@ -77,20 +77,21 @@ def group(keys: Any, count: int) -> tuple[Answer, Answer]:
 
 
 def turn(offsets: Any, others: Any, carried: Any, count: int) -> tuple[Answer, Answer, Answer]:
-    """Shape: (rows + 1), (n) of int64, (n) of int32 -> (count + 1), (n), (n).
+    """Shape: (rows + 1), (n) of int64 or int32, (n) of int32 -> (count + 1), (n), (n).
 
     Raises: RuntimeError for other dims or dtypes, or too many rows or entries.
     """
     if offsets.ndim != 1 or others.ndim != 1 or not offsets.shape[0] or count < 0:
         raise RuntimeError("_turn: expected vectors of offsets, at least one, and of columns")
-    if offsets.dtype is not dtypes.int64 or others.dtype is not dtypes.int64:
-        raise RuntimeError("_turn: expected int64 offsets and columns")
+    index = offsets.dtype
+    if index is not others.dtype or index not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError("_turn: expected offsets and columns of int64, or both of int32")
     if carried.shape != others.shape or carried.dtype is not dtypes.int32:
         raise RuntimeError("_turn: expected an int32 that each entry carries")
     if max(others.shape[0], offsets.shape[0]) >= LARGEST:
         raise RuntimeError(f"_turn: expected fewer than {LARGEST} rows and entries")
     entries = tuple(others.shape)
-    return ((count + 1,), dtypes.int64), (entries, dtypes.int64), (entries, dtypes.int32)
+    return ((count + 1,), index), (entries, index), (entries, dtypes.int32)
 
 
 LARGEST = 2**31

@@ -59,8 +59,9 @@ def turn(
     """Plan entries by rows brought in the order of columns: where each column begins, and the row
     and what is carried with it, 32 bits, of each entry in that order."""
     lines, entries = offsets.numel - 1, others.numel
+    loop = turn_over if rows.dtype.itemsize == 8 else turn_narrow
     plan = plan_loop(
-        turn_over, [begins, rows, turned], [offsets, others, carried],
+        loop, [begins, rows, turned], [offsets, others, carried],
         out(0, count + 1), out(1, entries), out(2, entries),
         operand(0, lines + 1), operand(1, entries), operand(2, entries),
     )  # fmt: skip
@@ -70,30 +71,87 @@ def turn(
 @kernel
 def turn_over(begins, rows, turned, offsets, others, carried):
     """False, and nothing placed, if a column is outside, or rows are no parts of the entries."""
-    count, is_outside = begins.size - 1, False
-    for i in range(1, offsets.size):
-        is_outside |= offsets[i] < offsets[i - 1]
-    if is_outside or offsets[0] != 0 or offsets[offsets.size - 1] != others.size:
-        return False
-    places = np.zeros(count + 1, np.uint32)
-    for i in range(others.size):  # what is outside is counted behind the last column
-        places[min(np.uint64(others[i]), np.uint64(count))] += np.uint32(1)
-    if places[count] != 0:
+    places = np.zeros(begins.size, np.uint32)
+    if not count_columns(places, offsets, others):
         return False
     begin_lines(begins, places)
-    for row in range(offsets.size - 1):
-        for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
-            put_word(rows, places, others[i], row, carried[i])
-    part_words(rows, turned)
+    if are_near(others, begins.size):
+        place_near(rows, turned, places, offsets, others, carried)
+    else:
+        place_words(rows, rows, turned, places, offsets, others, carried)
     return True
 
 
 @kernel
-def put_word(words, places, line, other, carried):
-    """An entry at the place that is next in its line; its other index and 32 bits as one word.
+def turn_narrow(begins, rows, turned, offsets, others, carried):
+    """The same for indices of 32 bits, among which no word has room."""
+    places = np.zeros(begins.size, np.uint32)
+    if not count_columns(places, offsets, others):
+        return False
+    begin_lines(begins, places)
+    if are_near(others, begins.size):
+        place_near(rows, turned, places, offsets, others, carried)
+    else:
+        words = np.empty(others.size, np.int64)
+        place_words(words, rows, turned, places, offsets, others, carried)
+    return True
 
-    What takes time is writing to places that are not in the cache: one store, not two.
-    """
+
+@kernel
+def count_columns(places, offsets, others):
+    """The entries of each column; False if one is outside, or rows are no parts of the entries."""
+    count, falls = np.uint64(places.size - 1), False
+    for i in range(1, offsets.size):
+        falls |= offsets[i] < offsets[i - 1]
+    if falls or offsets[0] != 0 or offsets[offsets.size - 1] != others.size:
+        return False
+    for i in range(others.size):  # what is outside is counted behind the last column
+        places[min(np.uint64(others[i]), count)] += np.uint32(1)
+    return places[count] == 0
+
+
+@kernel
+def are_near(lines, count):
+    """Whether entries that follow each other are written near each other, in the cache."""
+    apart, sampled = 0, 1
+    for i in range(APART, lines.size, SAMPLED):
+        apart += abs(np.int64(lines[i]) - np.int64(lines[i - APART]))
+        sampled += 1
+    return apart // sampled <= count // NEAR
+
+
+NEAR = 64
+"""Lines of a matrix for each by which entries, `APART` of them apart, lie from each other where
+they are written near each other."""
+APART = 8
+"""Neighbours in a row may be near each other wherever rows are written."""
+SAMPLED = 509
+"""Of so many entries one is looked at for it."""
+
+
+@kernel
+def place_near(rows, turned, places, offsets, others, carried):
+    """Rows, and what is carried, in the order of columns. places: where each column goes on."""
+    for row in range(offsets.size - 1):
+        for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
+            column, value = np.uint64(others[i]), carried[i]
+            place = places[column]
+            places[column] = place + np.uint32(1)
+            rows[np.uint64(place)], turned[np.uint64(place)] = row, value
+
+
+@kernel
+def place_words(words, rows, turned, places, offsets, others, carried):
+    """The same where places are in no cache: by one write for each entry, of a word of both."""
+    for row in range(offsets.size - 1):
+        for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
+            put_word(words, places, others[i], row, carried[i])
+    part_words(rows, turned, words)
+
+
+@kernel
+def put_word(words, places, line, other, carried):
+    """An entry at the place that is next in its line; its other index and 32 bits as one word."""
     place = places[np.uint64(line)]
     word = np.uint64(other) << np.uint64(32) | np.uint64(np.uint32(carried))
     words[np.uint64(place)] = word
@@ -101,11 +159,11 @@ def put_word(words, places, line, other, carried):
 
 
 @kernel
-def part_words(words, carried):
-    """The other indices, in place of the words, and what is carried with them."""
+def part_words(others, carried, words):
+    """What words say; the others may lie where they do."""
     for i in range(words.size):
         word = np.uint64(words[i])
-        words[i], carried[i] = word >> np.uint64(32), np.int32(np.uint32(word))
+        others[i], carried[i] = word >> np.uint64(32), np.int32(np.uint32(word))
 
 
 @kernel

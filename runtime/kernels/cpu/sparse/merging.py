@@ -119,7 +119,7 @@ def turn_values(indices, bits_out, places, lines, others, given):
     spread_lines(indices[0], begins)
     for i in range(lines.size):
         put_word(plain, places, lines[i], others[i], given[i])
-    part_words(plain, bits_out)
+    part_words(plain, bits_out, plain)
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.indexing.reading import read_slices
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous, converted
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 
@@ -49,12 +49,15 @@ def turn(
 ) -> None:
     """Entries by rows brought in the order of columns: where each column begins, and the row and
     what is carried with it of each entry in that order."""
-    order = queue.empty((rows.numel,), dtypes.int64)
-    group(queue, begins, order, others, count)
-    given = contiguous(queue, offsets)
+    order, made = (queue.empty(rows.sizes, dtypes.int64) for _ in range(2))
+    edges = queue.empty(begins.sizes, dtypes.int64)
+    group(queue, edges, order, converted(queue, others, dtypes.int64), count)
+    queue.copy(begins, edges)
+    given = contiguous(queue, converted(queue, offsets, dtypes.int64))
     numbers = (rows.numel, offsets.numel)
     if rows.numel:
-        run_elements(queue, find_rows, rows.numel, rows, given, order, *numbers)
+        run_elements(queue, find_rows, rows.numel, made, given, order, *numbers)
+        queue.copy(rows, made)
         read_slices(queue, turned, contiguous(queue, carried), order, Folded(1, rows.numel, 1))
 
 

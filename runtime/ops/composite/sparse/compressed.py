@@ -31,18 +31,20 @@ BY_ROWS = (layouts.sparse_csr, layouts.sparse_bsr)
 def to_layout(
     self: Tensor, layout: layouts.layout, blocksize: Any = None, dense_dim: int | None = None
 ) -> Tensor:
-    """A tensor of any layout in compressed rows or columns.
+    """A tensor of any layout in compressed rows or columns; indices of compressed ones keep their
+    dtype.
 
     Raises: RuntimeError for fewer than two dims, a block size where there are no blocks or none
     where there are, sizes that blocks do not divide, or batches of different numbers of entries.
     """
-    blocks = _checked_blocks(layout, blocksize)
+    blocks, index = _checked_blocks(layout, blocksize), dtypes.int64
     if structure.is_compressed(self):
         own = structure.compressed_pattern(self)
         if own.layout is layout and own.blocksize == blocks:
             return self
         if own.blocksize is blocks is None and own.plain.ndim == 1:
             return _turned(self, layout)
+        index = own.plain.dtype
     if sparse.is_sparse(self):
         entries_of = structure.coalesced(structure.as_coo(self))
         dense = entries_of.ndim - entries.sparse_dims(structure.coo_pattern(entries_of))
@@ -51,14 +53,22 @@ def to_layout(
         _check_dims(self, dense)
         entries_of = conversion.to_sparse_coo(self, self.ndim - dense)
     _check_dims(entries_of, dense)
-    return _of_entries(entries_of, layout, blocks)
+    made = _of_entries(entries_of, layout, blocks)
+    return made if index is dtypes.int64 else _indexed_by(made, index)
+
+
+def _indexed_by(self: Tensor, index: dtypes.dtype) -> Tensor:
+    """The tensor with indices of another dtype."""
+    pattern = structure.compressed_pattern(self)
+    made = pattern.over(*[part.to(index) for part in pattern.parts])
+    return structure.with_pattern(self._sizes, made, structure.values(self))
 
 
 def _turned(self: Tensor, layout: layouts.layout) -> Tensor:
     """A matrix in compressed rows in compressed columns, or the other way round."""
     pattern, given = structure.compressed_pattern(self), structure.values(self)
     count = self._sizes[1 if pattern.is_by_rows else 0]
-    offsets, others = (part.to(dtypes.int64) for part in pattern.parts)
+    offsets, others = pattern.parts
     is_recorded = given._key & keys.GRAD and grad_mode.state.enabled
     if given.ndim == 1 and given.dtype in CARRIED and not is_recorded:
         carried = ops.view(ops.detach(given), dtypes.int32)

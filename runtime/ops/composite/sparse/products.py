@@ -144,7 +144,6 @@ class CompressedMatrix(Matrix):
         if self.compressed.is_by_rows is not is_transposed:
             return _narrow(offsets, others, None, self._across_size)
         numbers = compressed.numbers_of(others)
-        offsets, others = (each.to(dtypes.int64) for each in (offsets, others))
         begins, lines, order = ops._turn(offsets, others, numbers, self._across_size)
         return _narrow(begins, lines, order, self.sizes[not self.compressed.is_by_rows])
 
