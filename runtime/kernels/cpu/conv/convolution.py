@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
-from torchgen_out._runtime.kernels.cpu.conv import columns, direct, flat, implicit, pointwise
+from torchgen_out._runtime.kernels.cpu.conv import (
+    columns,
+    direct,
+    flat,
+    implicit,
+    pointwise,
+    winograd,
+)
 from torchgen_out._runtime.kernels.cpu.conv.few import plan_few
 from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
 from torchgen_out._runtime.kernels.cpu.planned import or_arrays
@@ -108,15 +115,19 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
         y[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
         return
     x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
-    groups = geometry.groups
+    sliding, groups = geometry[:3], geometry.groups
     if is_pointwise(w, geometry):
         pointwise.convolve(y, x, w, bias, groups)
-    elif suits_offsets(y.dtype, w.shape[0] // groups):
-        implicit.convolve(y, x, w, bias, geometry[:3], groups)
-    elif y.dtype.kind == "f" and flat.suits(y, x, w, geometry[:3], groups):
-        flat.convolve(y, x, w, bias, geometry[:3], groups)
+        return
+    is_tiled = winograd.suits(y, x, w, sliding, groups)
+    if is_tiled and winograd.convolve(y, x, w, bias, sliding, groups):
+        return
+    if suits_offsets(y.dtype, w.shape[0] // groups):
+        implicit.convolve(y, x, w, bias, sliding, groups)
+    elif y.dtype.kind == "f" and flat.suits(y, x, w, sliding, groups):
+        flat.convolve(y, x, w, bias, sliding, groups)
     else:
-        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
         algorithm = direct if y.dtype.kind == "f" else columns
         algorithm.convolve(y, x, w, bias, planes, groups)
 
@@ -134,13 +145,19 @@ def product_transposed(
     reach = [d * (k - 1) for d, k in zip(geometry.dilation, w.shape[2:], strict=True)]
     padding = tuple(r - p for r, p in zip(reach, geometry.padding, strict=True))
     has_stride = geometry.stride != (1, 1, 1)
+    flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)
+    if not has_stride and min(padding) >= 0:
+        seen = flip(w, geometry.groups)
+        if winograd.suits(x, y, seen, flipped[:3], geometry.groups):
+            seen = np.ascontiguousarray(seen)
+            if winograd.convolve(x, y, seen, bias, flipped[:3], geometry.groups):
+                return
     if is_pointwise(w, geometry):
         pointwise.convolve_transposed(x, y, w, geometry.groups)
     elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
         implicit.convolve_transposed(x, y, w, bias, geometry[:3], geometry.groups)
         return
     elif not has_stride and min(padding) >= 0:
-        flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)
         product(x, y, flip(w, geometry.groups), bias, flipped)
         return
     else:
@@ -156,14 +173,17 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
         w.fill(0)
         return
     y, x = np.ascontiguousarray(y), np.ascontiguousarray(x)
-    groups = geometry.groups
+    sliding, groups = geometry[:3], geometry.groups
     if is_pointwise(w, geometry):
         pointwise.correlate(w, y, x, groups)
         return
-    if suits_offsets(y.dtype, w.shape[0] // groups):
-        implicit.correlate(w, y, x, geometry[:3], groups)
+    is_tiled = winograd.suits(y, x, w, sliding, groups)
+    if is_tiled and winograd.correlate(w, y, x, sliding, groups):
         return
-    planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
+    if suits_offsets(y.dtype, w.shape[0] // groups):
+        implicit.correlate(w, y, x, sliding, groups)
+        return
+    planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
     algorithm = direct if y.dtype.kind == "f" else columns
     algorithm.correlate(w, y, x, planes, groups)
 

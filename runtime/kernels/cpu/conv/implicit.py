@@ -59,13 +59,19 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
 
     sliding: stride, padding and dilation, three numbers each.
     """
-    outputs, depth = w.shape[0] // groups, w[0].size
+    outputs = w.shape[0] // groups
     tile, frame, window, steps, _ = view(
         x.shape[2:], w.shape, y.shape[2:], sliding, outputs, w.dtype
     )
+    _multiply(y, x, frame, [(window, steps, pack(w, tile, groups))], bias, groups)
+
+
+def pack(w: Array, tile: Tile, groups: int) -> Array:
+    """Panels of weights, (groups, panels, C / groups * taps, width of the tile), as one vector."""
+    outputs, depth = w.shape[0] // groups, w[0].size
     panels = _empty_panels(tile, w.dtype, groups, outputs, depth)
     _over_panels("pack", tile, groups, outputs, w.size, panels, w.reshape(-1), outputs, depth)
-    _multiply(y, x, frame, [(window, steps, panels)], bias, groups)
+    return panels
 
 
 def convolve_transposed(
@@ -96,7 +102,7 @@ def _multiply(
     tile = tile_for(y.dtype, outputs)
     kernel, added = (
         entry("multiply", y.dtype, tile),
-        _initial(tile, bias, y.dtype, groups, outputs),
+        initial(tile, bias, y.dtype, groups, outputs),
     )
     few, most = 0, threads.get_num_threads()
     if len(threes) == 1:
@@ -174,8 +180,16 @@ def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
         units = panels if by_panel else images * window.places.size
         shares = threads.part_count(units, work) if by_panel else parts
         threads.run_ranges(kernel, units, work, *arrays, int(not start), parts=shares)
+    collect(w, sums, tile, groups, rows.size, parts)
+
+
+def collect(
+    w: Array, sums: Array, tile: Tile, groups: int, rows: int | None = None, parts: int = 1
+) -> None:
+    """w = the panels that `pack` would make of it, with some rows each; the sums of several."""
+    outputs, depth = w.shape[0] // groups, w[0].size
     result = w if w.flags.c_contiguous else np.empty(w.shape, w.dtype)
-    sizes = outputs, depth, rows.size, parts
+    sizes = outputs, depth, depth if rows is None else rows, parts
     _over_panels("collect", tile, groups, outputs, sums.size, result.reshape(-1), sums, *sizes)
     if result is not w:
         w[...] = result
@@ -242,7 +256,7 @@ def _steps(window: Window, channels: int, numel: int) -> Array:
     return np.add.outer(np.arange(channels) * numel, window.taps).reshape(-1)
 
 
-def _initial(tile: Tile, bias: Array | None, dtype: Any, groups: int, outputs: int) -> Array:
+def initial(tile: Tile, bias: Array | None, dtype: Any, groups: int, outputs: int) -> Array:
     """What the sums begin with, for each lane of the panels."""
     added = np.zeros((groups, tile.panels(outputs) * tile.width), dtype)
     if bias is not None:
