@@ -7,37 +7,41 @@ import importlib
 from typing import TYPE_CHECKING
 
 from torchgen_out._runtime import interpreters as _interpreters  # noqa: F401  # isort: skip
-from torchgen_out import methods as _methods  # noqa: F401
-from torchgen_out import registrations as _registrations  # noqa: F401
-from torchgen_out._runtime import errors
-from torchgen_out._runtime.autograd import tensor_attributes as _tensor_attributes  # noqa: F401
-from torchgen_out._runtime.autograd.autocast_mode import (
-    autocast as autocast,
-    get_autocast_dtype as get_autocast_dtype,
-    is_autocast_enabled as is_autocast_enabled,
-    set_autocast_dtype as set_autocast_dtype,
-)
-from torchgen_out._runtime.autograd.namespace import (
-    enable_grad as enable_grad,
-    inference_mode as inference_mode,
-    is_anomaly_enabled as is_anomaly_enabled,
-    is_grad_enabled as is_grad_enabled,
-    is_inference_mode_enabled as is_inference_mode_enabled,
-    no_grad as no_grad,
-    set_grad_enabled as set_grad_enabled,
-)
-from torchgen_out._runtime.backends import builtin as _backends  # noqa: F401
-from torchgen_out._runtime.core.tensor import Tensor as Tensor
-from torchgen_out._runtime.core.version import __version__ as __version__
-from torchgen_out._runtime.kernels.threads import (
-    get_num_threads as get_num_threads,
-    set_num_threads as set_num_threads,
-)
-from torchgen_out._runtime.tensor_api import methods as _tensor_api
-from torchgen_out.functions.torch import *  # noqa: F403
+from torchgen_out._runtime import collector as _collector
 
-# After the operators: the top level's `bool`, `float`, `int` are dtypes.
-from torchgen_out._runtime.namespaces.top_level import *  # noqa: F403  # isort: skip
+with _collector.paused():
+    from torchgen_out import methods as _methods  # noqa: F401
+    from torchgen_out import registrations as _registrations  # noqa: F401
+    from torchgen_out._runtime import errors
+    from torchgen_out._runtime.autograd import tensor_attributes as _tensor_attributes  # noqa: F401
+    from torchgen_out._runtime.autograd.autocast_mode import (
+        autocast as autocast,
+        get_autocast_dtype as get_autocast_dtype,
+        is_autocast_enabled as is_autocast_enabled,
+        set_autocast_dtype as set_autocast_dtype,
+    )
+    from torchgen_out._runtime.autograd.namespace import (
+        enable_grad as enable_grad,
+        inference_mode as inference_mode,
+        is_anomaly_enabled as is_anomaly_enabled,
+        is_grad_enabled as is_grad_enabled,
+        is_inference_mode_enabled as is_inference_mode_enabled,
+        no_grad as no_grad,
+        set_grad_enabled as set_grad_enabled,
+    )
+    from torchgen_out._runtime.backends import builtin as _backends  # noqa: F401
+    from torchgen_out._runtime.core.tensor import Tensor as Tensor
+    from torchgen_out._runtime.core.version import __version__ as __version__
+    from torchgen_out._runtime.kernels.threads import (
+        get_num_threads as get_num_threads,
+        set_num_threads as set_num_threads,
+    )
+    from torchgen_out._runtime.tensor_api import methods as _tensor_api
+    from torchgen_out.functions.torch import *  # noqa: F403
+
+    # After the operators: the top level's `bool`, `float`, `int` are dtypes.
+    from torchgen_out._runtime.namespaces.top_level import *  # noqa: F403  # isort: skip
+
 
 if TYPE_CHECKING:
     # What loads when it is first used.

@@ -9,7 +9,7 @@ Source: J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011
 
 from __future__ import annotations
 
-import secrets
+import os
 import struct
 import threading
 
@@ -67,7 +67,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start the stream of a seed that the operating system draws, and return that seed."""
-        self.manual_seed(secrets.randbits(63))
+        self.manual_seed(int.from_bytes(os.urandom(8), "little") >> 1)
         return self._seed
 
     def get_offset(self) -> int:

@@ -9,13 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of one operand."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -121,7 +120,7 @@ def _create(path: Path, content: bytes) -> None:
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file so that others see all of it or nothing."""
-    temporary = path.with_name(f"{path.stem[:80]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f"{path.stem[:80]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
         _write_new(temporary, content)
         os.replace(temporary, path)

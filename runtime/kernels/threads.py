@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchgen_out._runtime import config
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import native, openblas, workers
 from torchgen_out._runtime.kernels.worker_loops import CAN_MOVE
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor  # loads `logging` and `queue`, too
 
 GRAIN = 1 << 15
 """Elements of element-wise work below which one thread is as fast."""
@@ -197,6 +199,8 @@ def pool() -> ThreadPoolExecutor:
     """The worker threads, started when first needed."""
     global _pool
     if _pool is None:
+        from concurrent.futures import ThreadPoolExecutor
+
         _pool = ThreadPoolExecutor(max(_threads - 1, 1), thread_name_prefix="torchgen")
     return _pool
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product as combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from torchgen_out._runtime.kernels.common.index import Product
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 MOST_CALLS = 4096
 """Products that a contraction may be made of."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import hashlib
 import importlib.util
 import linecache
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import Any
 
+from torchgen_out._runtime import collector
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import lean_compiler
 from torchgen_out._runtime.kernels.machine import emission, images, packs
@@ -51,7 +51,7 @@ def answered(request: dict[str, Any]) -> bytes:
         from numba.core import errors
 
         try:
-            with _without_collections():
+            with collector.paused():
                 return packs.encoded(_entry(request))
         except (emission.Unspeakable, images.Unlinkable) as error:
             raise NeedsNumba(str(error)) from None
@@ -89,18 +89,6 @@ def dispatcher_of(name: str, text: str, function: str) -> Any:
     """A function as Numba calls it, compiled in this process when it is called."""
     with _building:
         return getattr(filled_module(name, text), function)
-
-
-@contextlib.contextmanager
-def _without_collections() -> Iterator[None]:
-    """Pause the garbage collector: a compilation makes enough objects for it to walk over all."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:

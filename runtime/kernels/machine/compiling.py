@@ -15,7 +15,6 @@ import json
 import os
 import signal
 import struct
-import subprocess
 import sys
 import threading
 import traceback
@@ -101,6 +100,8 @@ class _Process:
             path=[os.path.abspath(each or ".") for each in sys.path],
         )
         threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+        import subprocess  # three milliseconds that a program with all its kernels does without
+
         self.process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", program],
             stdin=subprocess.PIPE,
