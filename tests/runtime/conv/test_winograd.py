@@ -88,6 +88,27 @@ def _assert_near(found: np.ndarray, expected: np.ndarray, dtype: str) -> None:
     assert np.abs(found - expected).max() <= TOLERANCES[dtype] * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("options", [{}, {"padding": 1}, {"dilation": 2, "output_padding": 1}])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_transposed_convolutions(
+    options: Any, groups: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results that no window reaches, and gradients that reach no tile, too."""
+    rng = np.random.default_rng(0)
+    shapes = (2, 64 * groups, 20, 18), (64 * groups, 48, 3, 3)
+    given = [torch.from_numpy(rng.standard_normal(shape).astype(np.float32)) for shape in shapes]
+    found = []
+    for is_tiled in (True, False):
+        if not is_tiled:
+            monkeypatch.setattr(winograd, "suits", lambda *args: False)
+        x, w = (each.clone().requires_grad_() for each in given)
+        y = torch.nn.functional.conv_transpose2d(x, w, groups=groups, **options)
+        y.square().sum().backward()
+        found.append([each.detach().numpy() for each in (y, x.grad, w.grad)])
+    for tiled, plain in zip(*found, strict=True):
+        np.testing.assert_allclose(tiled, plain, 1e-5, 2e-6 * np.abs(plain).max())
+
+
 def test_errors_are_those_of_a_sum_of_products() -> None:
     """Sums of 64 * 9 products in float32: no more than twice the plain algorithm's error."""
     case = Case((4, 64, 64, (28, 28), (1, 1), (1, 1), 1), "float32")

@@ -83,12 +83,12 @@ def offsets(count, known, step):
 def strip_row(strip, s, x, n, u, plan):
     """strip[s, v, c] = x[n, c, u - padding, v - padding], zero outside of the image."""
     _, _, channels, held, height, width, pad_h, pad_w, _, columns = plan[:10]
-    h, at = u - pad_h, (s * columns + pad_w) * held
+    h, at, seen = u - pad_h, (s * columns + pad_w) * held, min(width, columns - pad_w)
     if 0 <= h < height:
         start = (n * channels * height + h) * width
-        transpose(strip, at, held, x, start, height * width, width, channels)
+        transpose(strip, at, held, x, start, height * width, seen, channels)
     else:
-        strip[at : at + width * held] = 0
+        strip[at : at + seen * held] = 0
 
 
 def transform_tiles(v, strip, x, first, last, apart, plan):
