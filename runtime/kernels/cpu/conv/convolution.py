@@ -14,6 +14,7 @@ import numpy as np
 from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
 from torchgen_out._runtime.kernels.cpu.conv import (
     columns,
+    depthwise,
     direct,
     flat,
     implicit,
@@ -124,6 +125,8 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
         return
     if suits_offsets(y.dtype, w.shape[0] // groups):
         implicit.convolve(y, x, w, bias, sliding, groups)
+    elif depthwise.suits(y, x, w, sliding, groups):
+        depthwise.convolve(y, x, w, bias, sliding)
     elif y.dtype.kind == "f" and flat.suits(y, x, w, sliding, groups):
         flat.convolve(y, x, w, bias, sliding, groups)
     else:
@@ -152,6 +155,9 @@ def product_transposed(
             seen = np.ascontiguousarray(seen)
             if winograd.convolve(x, y, seen, bias, flipped[:3], geometry.groups):
                 return
+    if depthwise.suits(x, y, w, geometry[:3], geometry.groups):
+        depthwise.convolve_transposed(x, y, w, bias, geometry[:3])
+        return
     if is_pointwise(w, geometry):
         pointwise.convolve_transposed(x, y, w, geometry.groups)
     elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
@@ -182,6 +188,9 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
         return
     if suits_offsets(y.dtype, w.shape[0] // groups):
         implicit.correlate(w, y, x, sliding, groups)
+        return
+    if depthwise.suits(y, x, w, sliding, groups):
+        depthwise.correlate(w, y, x, sliding)
         return
     planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
     algorithm = direct if y.dtype.kind == "f" else columns

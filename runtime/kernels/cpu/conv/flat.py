@@ -21,31 +21,32 @@ from torchgen_out._runtime.kernels.cpu.matmul.register_tile import Tile
 
 Array = Any
 BLOCK = 2048  # places that are computed before they are delivered
-FEWEST = 5  # results per place and group: fewer leave too many rows empty
 PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
 
 
 @cache
-def tile(dtype: Any) -> Tile:
-    """The tile of sums: results by places."""
+def tile(dtype: Any, outputs: int) -> Tile:
+    """The tile of sums for some results per place and group: results by places."""
     nbytes, count = register_tile.registers()
-    return Tile(8 if count == 32 else 4, 2, nbytes // np.dtype(dtype).itemsize)
+    rows = min(8 if count == 32 else 4, 1 << (outputs - 1).bit_length())
+    return Tile(rows, 4 if rows < 4 else 2, nbytes // np.dtype(dtype).itemsize)
 
 
 def suits(y: Array, x: Array, w: Array, sliding: Any, groups: int) -> bool:
     """Whether the stride is 1, an image has the places of a tile, and its rows are filled."""
-    if sliding[0] != (1, 1, 1) or w.shape[0] // groups < FEWEST:
+    if sliding[0] != (1, 1, 1):
         return False
     _, window = see(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
-    return bool(window.places[-1] >= tile(y.dtype).width)
+    return bool(window.places[-1] >= tile(y.dtype, w.shape[0] // groups).width)
 
 
 def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, groups: int) -> None:
     """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous."""
     frame, window = see(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
     result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
-    outputs, channels, rows = y.shape[1] // groups, w.shape[1], tile(y.dtype).rows
+    outputs, channels = y.shape[1] // groups, w.shape[1]
+    rows = tile(y.dtype, outputs).rows
     high = -(-outputs // rows) * rows
     weights = np.zeros((groups, high, w[0].size), w.dtype)
     weights[:, :outputs] = w.reshape(groups, outputs, -1)
@@ -61,17 +62,17 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
     framing = *x.shape[2:], *frame.sizes, *frame.before
     plan = np.array([*numbers, length, lines, *framing], NUMBERS)
     arrays = result.reshape(-1), x.reshape(-1), planes, weights.reshape(-1), added, steps, starts
-    threads.run_ranges(_entry(y.dtype), units, work, *arrays, plan, parts=parts)
+    threads.run_ranges(_entry(y.dtype, rows), units, work, *arrays, plan, parts=parts)
     if result is not y:
         y[...] = result
 
 
 @cache
-def _entry(dtype: Any) -> Any:
-    """The compiled kernel for one element type."""
+def _entry(dtype: Any, rows: int) -> Any:
+    """The compiled kernel for one element type and tiles of some rows."""
     parts = [
         build.HEADER.format(title=f"Flat convolution: {dtype.name}."),
-        register_tile.tile_text(dtype, tile(dtype)),
+        register_tile.tile_text(dtype, tile(dtype, rows)),
         f"BLOCK, SIZE = {BLOCK}, {np.dtype(dtype).itemsize}\n",
         build.plain_source(build_sliding),
         *("@intrinsic\n" + build.plain_source(f) for f in (sliding_product, add_vector)),

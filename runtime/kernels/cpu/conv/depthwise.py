@@ -1,0 +1,242 @@
+"""Convolutions of each channel by itself: vectors hold a place of as many channels.
+
+Planes are transposed, some channels beside each other, so that small planes, strides and dilation
+cost no more than large ones do: every step is a vector of elements times a vector of weights. What
+is summed are the same offsets into a frame as in `implicit.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torchgen_out._runtime.kernels import build, scratch, threads
+from torchgen_out._runtime.kernels.cpu.conv.windows import Frame, see, see_back
+from torchgen_out._runtime.kernels.cpu.matmul import register_tile
+from torchgen_out._runtime.kernels.cpu.matmul.register_tile import Tile
+
+Array = Any
+ROWS = 8  # places that share a load of a weight
+MOST_ROWS = 12  # taps whose sums of products are added up together
+PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
+LARGE = 1 << 11  # places of a plane from which `flat.py` is as fast
+
+
+class Plan(NamedTuple):
+    """What a convolution sees of planes of some sizes: all that follows from sizes.
+
+    places, targets, taps, chosen: of all windows, one behind the other. windows: for each where its
+    places begin and how many there are, and the same of its taps.
+    """
+
+    frame: Frame
+    places: Array
+    targets: Array
+    taps: Array
+    chosen: Array
+    windows: Array
+
+
+def suits(y: Array, x: Array, w: Array, sliding: Any, groups: int) -> bool:
+    """Whether each channel has a result of its own, and channels fill vectors at least by half."""
+    if y.dtype.kind != "f" or w.shape[1] != 1 or w.shape[0] != groups:
+        return False
+    is_large = sliding[0] == (1, 1, 1) and y[0, 0].size >= LARGE
+    return not is_large and 2 * groups >= _lanes(y.dtype)
+
+
+def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any) -> None:
+    """y = w * x + bias; x and y (N, C, D, H, W), w (C, 1, KD, KH, KW), both contiguous."""
+    _slide(y, x, w, bias, _plan(x.shape[2:], w.shape[2:], y.shape[2:], sliding, False))
+
+
+def convolve_transposed(x: Array, y: Array, w: Array, bias: Array | None, sliding: Any) -> None:
+    """x = the gradient that y sends back through w, plus bias."""
+    _slide(x, y, w, bias, _plan(x.shape[2:], w.shape[2:], y.shape[2:], sliding, True))
+
+
+def _slide(y: Array, x: Array, w: Array, bias: Array | None, plan: Plan) -> None:
+    """y = the sums over the windows of x, plus bias."""
+    tile = Tile(ROWS, 1, _lanes(y.dtype))
+    channels, blocks = y.shape[1], tile.panels(y.shape[1])
+    weights = np.zeros((blocks, plan.taps.size, tile.lanes), w.dtype)
+    added = np.zeros((blocks, tile.lanes), w.dtype)
+    chosen = w.reshape(channels, -1)[:, plan.chosen]
+    for block in range(blocks):
+        own = chosen[block * tile.lanes : (block + 1) * tile.lanes]
+        weights[block, :, : len(own)] = own.T
+    if bias is not None:
+        added.reshape(-1)[:channels] = bias
+    result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
+    numbers = _numbers(blocks, channels, x.shape[2:], plan.frame, y[0, 0].size)
+    work, units = y.size * w[0].size // PRODUCTS_PER_ELEMENT, x.shape[0] * blocks
+    arrays = result.reshape(-1), x.reshape(-1), weights.reshape(-1), added.reshape(-1)
+    kernel = _entry("slide", y.dtype, tile)
+    threads.run_ranges(kernel, units, work, *arrays, *plan[1:4], plan.windows, numbers)
+    if result is not y:
+        y[...] = result
+
+
+def correlate(w: Array, y: Array, x: Array, sliding: Any) -> None:
+    """w = the sum over images and places of y times what each tap sees of x."""
+    plan = _plan(x.shape[2:], w.shape[2:], y.shape[2:], sliding, False)
+    taps = plan.taps.size
+    rows = -(-taps // -(-taps // MOST_ROWS))
+    tile = Tile(rows, 1, _lanes(w.dtype))
+    channels, blocks, padded = y.shape[1], tile.panels(y.shape[1]), -(-taps // rows) * rows
+    steps = np.resize(plan.taps, padded)
+    numbers = _numbers(blocks, channels, x.shape[2:], plan.frame, y[0, 0].size)
+    work, units = y.size * taps // PRODUCTS_PER_ELEMENT, x.shape[0] * blocks
+    parts = threads.part_count(units, work)
+    sums = scratch.zeros("sums", (parts, blocks, padded, tile.lanes), w.dtype)
+    arrays = sums.reshape(-1), y.reshape(-1), x.reshape(-1), plan.places * tile.lanes
+    kernel = _entry("correlate", w.dtype, tile)
+    threads.run_ranges(kernel, units, work, *arrays, steps * tile.lanes, numbers, parts=parts)
+    total = sums.sum(0)[:, :taps].swapaxes(1, 2).reshape(-1, taps)
+    w[...] = total[:channels].reshape(w.shape)
+
+
+def _lanes(dtype: Any) -> int:
+    return register_tile.registers()[0] // np.dtype(dtype).itemsize
+
+
+@lru_cache(maxsize=1024)
+def _plan(sizes: Any, kernel: Any, results: Any, sliding: Any, is_transposed: bool) -> Plan:
+    """The plan for planes of some sizes, through kernels to results, or back."""
+    if is_transposed:
+        frame, windows = see_back(sizes, kernel, results, *sliding)
+    else:
+        frame, window = see(sizes, kernel, results, *sliding)
+        windows = [window]
+    table, places, targets = [], [], []
+    for window in windows:
+        rows = -(-window.places.size // ROWS) * ROWS
+        begins = sum(map(len, places)), sum(each.taps.size for each in windows[: len(table)])
+        table.append((begins[0], window.places.size, begins[1], window.taps.size))
+        places.append(np.resize(window.places, rows))
+        own = window.targets if window.targets.size else np.arange(window.places.size)
+        targets.append(np.resize(own, rows))
+    joined = [np.concatenate(each).astype(np.int64) for each in (places, targets)]
+    taps, chosen = (
+        np.concatenate([getattr(each, name) for each in windows]) for name in ("taps", "chosen")
+    )
+    return Plan(frame, *joined, taps, chosen, np.array(table, np.int64).reshape(-1))
+
+
+@lru_cache(maxsize=1024)
+def _numbers(blocks: int, channels: int, sizes: Any, frame: Frame, plane: int) -> Array:
+    """What the loops read, in one array. plane: elements of a plane of the other tensor."""
+    given = blocks, channels, frame.numel, plane, *sizes, *frame.sizes, *frame.before
+    return np.array(given, np.int64)
+
+
+# Compiled.
+
+
+def accumulate(builder, places, factors, sums):
+    """One step: the vectors at each row's place times the factors, one by one."""
+    new, size = [], T(0).itemsize
+    for place, total in zip(places, sums, strict=True):
+        at = builder.bitcast(place, factors[0].type.as_pointer())
+        product = builder.fmul(builder.load(at, align=size), factors[0], flags=CONTRACT)
+        new.append(builder.fadd(product, total, flags=CONTRACT))
+    return new
+
+
+def frame_channels(seen, packed, x, unit, plan):
+    """seen[place, n] = x[image, block * LANES + n], in a frame of zeros that are there already."""
+    blocks, channels, _, _, depth, height, width, _, fh, fw, bd, bh, bw = plan[:13]
+    image, block = divmod(unit, blocks)
+    size, here = depth * height * width, min(LANES, channels - block * LANES)
+    start = (image * channels + block * LANES) * size
+    transpose(packed, 0, LANES, x, start, size, size, here)
+    for d in range(depth):
+        for h in range(height):
+            source = (d * height + h) * width * LANES
+            target = (((d + bd) * fh + h + bh) * fw + bw) * LANES
+            for i in range(0, width * LANES, LANES):
+                copy_line(seen, target + i, packed, source + i)
+
+
+def slide(first, last, y, x, weights, bias, places, targets, taps, windows, plan):
+    """y = the sums over the windows of the planes of x, plus bias, for blocks of channels."""
+    blocks, channels, numel, plane, depth, height, width = plan[:7]
+    seen, packed = (
+        np.zeros(numel * LANES, x.dtype),
+        np.zeros(depth * height * width * LANES, x.dtype),
+    )
+    result, sums = np.zeros(plane * LANES, x.dtype), np.empty(ROWS * LANES, x.dtype)
+    rows, steps = np.empty(places.size, np.int64), np.empty(taps.size, np.int64)
+    for i in range(places.size):
+        rows[i] = places[i] * LANES
+    for i in range(taps.size):
+        steps[i] = taps[i] * LANES
+    for unit in range(first, last):
+        image, block = divmod(unit, blocks)
+        frame_channels(seen, packed, x, unit, plan)
+        for i in range(0, windows.size, 4):
+            begin, count, tap, number = windows[i], windows[i + 1], windows[i + 2], windows[i + 3]
+            for r in range(begin, begin + count, ROWS):
+                for k in range(ROWS):
+                    copy_line(sums, k * LANES, bias, block * LANES)
+                if number > 0:
+                    panel = (block * taps.size + tap) * LANES
+                    multiply_tile(
+                        *(sums, 0, 0, LANES, seen, 0, rows, r),
+                        *(steps, tap, tap + number, weights, panel),
+                    )
+                for k in range(min(ROWS, begin + count - r)):
+                    copy_line(result, targets[r + k] * LANES, sums, k * LANES)
+        here = min(LANES, channels - block * LANES)
+        start = (image * channels + block * LANES) * plane
+        transpose(y, start, plane, result, 0, LANES, here, plane)
+
+
+def correlate_channels(part, first, last, sums, y, x, places, taps, plan):
+    """sums[part, block, k, n] += the sum over places of y * x seen by tap k, for blocks."""
+    blocks, channels, numel, plane, depth, height, width = plan[:7]
+    seen, packed = (
+        np.zeros(numel * LANES, x.dtype),
+        np.zeros(depth * height * width * LANES, x.dtype),
+    )
+    grads = np.zeros(plane * LANES, x.dtype)
+    for unit in range(first, last):
+        image, block = divmod(unit, blocks)
+        frame_channels(seen, packed, x, unit, plan)
+        here = min(LANES, channels - block * LANES)
+        start = (image * channels + block * LANES) * plane
+        transpose(grads, 0, LANES, y, start, plane, plane, here)
+        at = (part * blocks + block) * taps.size * LANES
+        for r in range(0, taps.size, ROWS):
+            multiply_tile(
+                *(sums, at, at, LANES, seen, 0, taps, r),
+                *(places, 0, plane, grads, 0),
+            )
+            at += ROWS * LANES
+
+
+_KERNELS: dict[str, tuple[Any, str]] = {
+    "slide": (slide, "nnTTTTiiiii"),
+    "correlate": (correlate_channels, "nnnTTTiii"),
+}
+"""The kernels and their arguments: arrays of T, arrays of int64, numbers."""
+
+
+@cache
+def _entry(name: str, dtype: Any, tile: Tile) -> Any:
+    """A kernel for one element type and tile."""
+    function, kinds = _KERNELS[name]
+    parts: Sequence[str] = [
+        build.HEADER.format(title=f"Convolution channel by channel: {dtype.name}, {name}."),
+        register_tile.tile_text(dtype, tile),
+        build.plain_source(accumulate),  # in the other's place
+        "@inner\n" + build.plain_source(frame_channels),
+        "@entry\n" + build.plain_source(function),
+    ]
+    types = {"T": dtype, "i": np.dtype(np.int64), "n": int}
+    arguments = tuple([types[kind] for kind in kinds])
+    text = "\n\n".join(parts)
+    return build.entry_point(f"depthwise_{dtype.name}", text, arguments, function.__name__)
