@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from ..model.program import Program
 from ..parse import Inputs, Parsed, parse
-from . import derivatives, draws, expressions, families, kinds, names, samples, schemas, words
+from . import (
+    cases,
+    derivatives,
+    draws,
+    expressions,
+    families,
+    kinds,
+    names,
+    samples,
+    schemas,
+    words,
+)
 from .rules import Context, run_rules
 
-SUBJECTS = (schemas, words, kinds, draws, samples, families, derivatives, expressions, names)
+SUBJECTS = (schemas, words, kinds, cases, draws, samples, families, derivatives, expressions, names)
 """The modules whose rules are registered by importing them."""
 
 

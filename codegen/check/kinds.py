@@ -11,6 +11,7 @@ from ..model.operator import (
     COPY,
     INPLACE,
     OUT,
+    Case,
     Composite,
     Dispatch,
     Index,
@@ -268,7 +269,7 @@ def successors_exist(operator: Operator, context: Context) -> Iterator[Problem]:
 def tags_of_out_fit(operator: Operator, context: Context) -> Iterator[Problem]:
     """What a tag says of out= goes with an entry that has it, and is of a kind that can do so."""
     is_function = isinstance(operator.kind, Composite) and operator.kind.function is not None
-    is_stored = isinstance(operator.kind, Composite | Dispatch | Draw | Index)
+    is_stored = isinstance(operator.kind, Composite | Dispatch | Draw | Index | Case)
     needs = {
         "exact_out": (True, ""),
         "floating_out": (True, ""),

@@ -8,6 +8,7 @@ from .. import library, lower
 from ..emit import namespaces, naming
 from ..model.operator import (
     PROGRAM,
+    Case,
     Composite,
     Dispatch,
     Index,
@@ -39,6 +40,10 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
     match kind:
         case Dispatch():
             rows += _dispatch(kind, named)
+        case Case():
+            given = ", ".join(f"{name}={each}" if name else str(each) for name, each in kind.given)
+            rows.append(("shapes", named.get("shapes", f"those of {kind.target}")))
+            rows.append(("every backend", f"the kernel of {kind.target}({given})"))
         case View():
             rows.append(("every backend", f"sizes, strides and offset from {named['views']}"))
         case Pointwise():

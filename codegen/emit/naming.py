@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ..formula.printer import defined_name
 from ..model.operator import (
+    Case,
     Composite,
     Dispatch,
     Index,
@@ -26,6 +27,7 @@ KINDS = {
     Dispatch: "dispatch",
     Index: "dispatch",
     Draw: "dispatch",
+    Case: "dispatch",
 }
 
 KIND_NAMES = ("pointwise", "reduction", "view", "composite", "dispatch")

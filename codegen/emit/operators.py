@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..model.operator import Composite, Dispatch, Operator, Pointwise, View
+from ..model.operator import Composite, Dispatch, Given, Operator, Pointwise, View
 from ..model.plan import BackwardCase, LoweredProgram, PointwisePlan
 from ..write import File
 from . import naming, references, translate
@@ -166,8 +167,17 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     kind = operator.kind
     assert isinstance(kind, Dispatch)
     yield Field("kernel_names", _kernel_names(kind))
+    if kind.case:
+        yield Field("case", _case(kind))
+    if kind.unasked:
+        yield Field("unasked", str(kind.unasked))
     if kind.shapes_of is not None:
         yield Field("meta", f'"{kind.shapes_of}.shapes"')
+    elif kind.meta is not None and kind.has_shapes_of_case:
+        given = ", ".join(map(_spelled, (value for _, value in kind.case)))
+        names = ", ".join(argument.name for argument in operator.arguments)
+        shapes = references.spelled(kind.meta, "shapes")
+        yield Field("meta", f"lambda {names}: {shapes}({given})")
     else:
         yield Field(
             "meta", "None" if kind.meta is None else references.spelled(kind.meta, "shapes")
@@ -191,6 +201,22 @@ def _dispatch_fields(operator: Operator) -> Iterator[Field]:
     result = naming.named_tuple(operator)
     if result:
         yield Field("wrap", result)
+
+
+def _case(kind: Dispatch) -> str:
+    """What the arguments of the kernels are given."""
+    return "{" + ", ".join(f'"{name}": {_given(value)}' for name, value in kind.case) + "}"
+
+
+def _spelled(value: Given) -> str:
+    """What a case gives an argument, as an expression of its own arguments."""
+    return str(value) if value.is_argument else translate.literal(ast.literal_eval(value.text))
+
+
+def _given(value: Given) -> str:
+    if not value.is_argument:
+        return _spelled(value)
+    return f'{"Negated" if value.is_negated else "Argument"}("{value.text}")'
 
 
 def _kernel_names(kind: Dispatch) -> str:

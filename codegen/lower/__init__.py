@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from ..index.single import without_last
-from ..model.operator import PROGRAM, Dispatch, FunctionReference, Index, Operator, Pointwise
+from ..model.operator import (
+    PROGRAM,
+    Case,
+    Dispatch,
+    FunctionReference,
+    Given,
+    Index,
+    Operator,
+    Pointwise,
+)
 from ..model.plan import CasePlan, ChoicePlan, LoweredProgram, NodePlan
 from ..model.program import Program
 from ..model.stream import Draw
@@ -21,7 +30,7 @@ def lower(program: Program) -> LoweredProgram:
     """Return the program with a plan of each node, and of each pointwise formula."""
     given = {each.name: getattr(program, each.name) for each in fields(Program) if each.init}
     given["operators"] = tuple(
-        reduction.without_branches(_dispatched(each, program.package)) for each in program.operators
+        reduction.without_branches(_dispatched(each, program)) for each in program.operators
     )
     return LoweredProgram(
         **given,
@@ -83,10 +92,13 @@ def _others(kind: Index) -> Iterator[CasePlan]:
         yield CasePlan(values, *planned, None if single is None else index.plan(single))
 
 
-def _dispatched(operator: Operator, package: str) -> Operator:
-    """An operator of a text as one with a kernel per backend: that its package makes of it."""
+def _dispatched(operator: Operator, program: Program) -> Operator:
+    """An operator of a text, or a case of another, as one with a kernel per backend."""
+    package = program.package
     if isinstance(operator.kind, Draw):
         return _dispatched_draw(operator, operator.kind, package)
+    if isinstance(operator.kind, Case):
+        return _dispatched_case(operator, operator.kind, program)
     if not isinstance(operator.kind, Index):
         return operator
     module = f"{package}.kernels.index.{operator.identifier}"
@@ -113,6 +125,28 @@ def _dispatched_draw(operator: Operator, kind: Draw, package: str) -> Operator:
         memory_format=kind.memory_format,
     )
     return replace(operator, kind=made)
+
+
+def _dispatched_case(operator: Operator, kind: Case, program: Program) -> Operator:
+    target = program.known_operator(kind.target)
+    assert target is not None and isinstance(target.kind, Dispatch)
+    given = kind.by_name(target.schema)
+    made = replace(
+        target.kind,
+        meta=kind.meta or target.kind.meta,
+        is_dynamic=target.kind.is_dynamic and not kind.meta,
+        aliasing=_own_names(target.kind.aliasing, given),
+        memory_format=_own_names(target.kind.memory_format, given),
+        case=tuple((each.name, given[each.name]) for each in target.arguments),
+        has_shapes_of_case=kind.meta is None,
+        unasked=len(target.schema.returns) - len(operator.schema.returns),
+    )
+    return replace(operator, kind=made)
+
+
+def _own_names(names: tuple[str, ...], given: dict[str, Given]) -> tuple[str, ...]:
+    """What a case gives arguments of the other operator, if these are arguments of its own."""
+    return tuple(given[name].text for name in names if given[name].is_argument)
 
 
 def node_of(program: Program, operator: Operator) -> NodePlan | None:

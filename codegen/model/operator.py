@@ -178,9 +178,50 @@ class Dispatch:
     """Arguments after which results of their rank lie channels-last, if one of these does."""
     shapes_of: FunctionReference | None = None
     """The index program that tells shapes from its statements."""
+    case: tuple[tuple[str, Given], ...] = ()
+    """What the kernels' arguments are given, of a case of another operator; else the entry's."""
+    has_shapes_of_case: bool = False
+    """Whether the shape function is given the same."""
+    unasked: int = 0
+    """How many results the other operator has behind those of the case."""
 
 
-Kind = Pointwise | Reduction | Index | Draw | View | Composite | Dispatch
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a case gives one argument of the operator that it is a case of."""
+
+    text: str
+    """An argument's name, or a Python constant."""
+    is_argument: bool
+    is_negated: bool
+    """Whether it is the opposite of that argument, a flag."""
+    where: SourceLocation = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"not {self.text}" if self.is_negated else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Runs the kernels of another operator, with these arguments."""
+
+    target: str
+    """The other operator's full name."""
+    given: tuple[tuple[str | None, Given], ...]
+    """(name, value) of each argument as it is written; without a name it is given by position."""
+    meta: FunctionReference | None
+    """Shape function of its own; None is that of the other operator, with these arguments."""
+    where: SourceLocation = field(compare=False, repr=False)
+
+    def by_name(self, schema: Schema) -> dict[str, Given]:
+        """What each argument of the other operator is given, where this fits its schema."""
+        names = [argument.name for argument in schema.arguments]
+        positional = [value for name, value in self.given if name is None]
+        named = {name: value for name, value in self.given if name is not None}
+        return {**dict(zip(names, positional, strict=False)), **named}
+
+
+Kind = Pointwise | Reduction | Index | Draw | View | Composite | Dispatch | Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +428,7 @@ class Operator:
         if self.has_tag("apart_out"):
             return "apart"
         kind, rule = self.kind, self.promotion.rule
-        by_element = isinstance(kind, Dispatch) and rule not in ("same", "none")
+        by_element = isinstance(kind, Dispatch | Case) and rule not in ("same", "none")
         return "whole" if by_element or self.has_tag("whole_out") else "anything"
 
     @property
@@ -462,7 +503,7 @@ class Operator:
             case Index(meta=meta, geometry=geometry):
                 named = ("meta", "shapes", meta), ("geometry", "geometry", geometry)
                 return tuple(NamedFunction(what, ref, (key,)) for key, what, ref in named if ref)
-            case Draw(meta=FunctionReference() as meta):
+            case Draw(meta=FunctionReference() as meta) | Case(meta=FunctionReference() as meta):
                 return (NamedFunction("shapes", meta, ("meta",)),)
             case Dispatch(backends=backends, meta=meta):
                 shapes = (NamedFunction("shapes", meta, ("meta",)),) if meta else ()

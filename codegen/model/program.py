@@ -64,6 +64,10 @@ class Program:
         """Return the operator called `mul.Tensor`, of this program alone."""
         return self._operators.get(name)
 
+    def known_operator(self, name: str) -> Operator | None:
+        """Return the operator of this name, of this program or of the library below it."""
+        return self.operator(name) or (self.base.known_operator(name) if self.base else None)
+
     def derivative(self, operator: Operator) -> Derivative | None:
         """Return the derivative of an operator, or None when it has none."""
         return self._derivatives.get(operator.name)

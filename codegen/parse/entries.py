@@ -22,7 +22,8 @@ from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 _PROMOTION = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _FUNC = re.compile(r"""\bfunc: *["']?(?:\w+::)?(\w+)""")
 _KIND_OF = {
-    **dict.fromkeys(("meta", "memory_format"), ("dispatch", "index", "draw")),
+    "meta": ("dispatch", "index", "draw", "case_of"),
+    "memory_format": ("dispatch", "index", "draw"),
     "aliasing": ("dispatch", "index"),
     "half_precision": ("dispatch",),
     "check": ("pointwise",),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..model.operator import (
+    Case,
     Composite,
     Dispatch,
     FunctionReference,
@@ -41,6 +42,8 @@ class Implementations:
                 backends = tuple((name, self._absolute(kernel)) for name, kernel in kind.backends)
                 meta = self._absolute(kind.meta) if kind.meta else None
                 return replace(operator, kind=replace(kind, backends=backends, meta=meta))
+            case Case(meta=meta) as kind if meta:
+                return replace(operator, kind=replace(kind, meta=self._absolute(meta)))
         return operator
 
     def _absolute(self, function: FunctionReference) -> FunctionReference:

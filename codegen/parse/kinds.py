@@ -1,4 +1,4 @@
-"""Reads how an operator runs: pointwise, reduction, index, draw, view, composite or dispatch."""
+"""Reads how an operator runs: by one of the keys that say so, from pointwise to dispatch."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from ..model.operator import (
 from ..model.schema import Argument, Schema
 from ..model.stream import Draw
 from ..model.vocabulary import LAYOUTS
+from .cases import read_case
 from .expressions import Scope, read_expression
 from .index import parse_cases, parse_index
 from .index_survey import Owner
@@ -70,6 +71,9 @@ def read_kind(
         return View(function) if function else None
     if name == "composite":
         return _composite(node, schema, report)
+    if name == "case_of":
+        meta = function_reference(entry.get("meta"), "meta", report)
+        return read_case(node, schema, meta, report)
     return _dispatch(node, entry, report)
 
 

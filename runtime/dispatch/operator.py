@@ -464,6 +464,18 @@ class View(Operator):
         return call
 
 
+class Argument(str):
+    """The name of an argument of a case, in what the kernel of the other operator is given."""
+
+    __slots__ = ()
+
+
+class Negated(Argument):
+    """The same of a flag, whose opposite is given."""
+
+    __slots__ = ()
+
+
 BUILT_IN = ("CPU", "CUDA")
 """The backends that have kernels for all operators, often of one text or name."""
 _NO_COUNTS = frozenset({"operand", "generator", "scalar"})
@@ -481,7 +493,9 @@ class Dispatch(Operator):
     across_devices: whether the tensors may lie on different ones. host_lists: whether those of a
     list may lie on the host, wherever the others do. mutates: whether the schema itself writes to
     self. memory_format: the arguments after which results lie channels-last; the kernels need not
-    know.
+    know. case: what each argument of the kernels is given, where these are another operator's: an
+    `Argument`, or a constant; unasked: how many results the other operator has besides, which are
+    None to them.
     """
 
     kind = "dispatch"
@@ -496,6 +510,8 @@ class Dispatch(Operator):
         promoted: tuple[str, ...] | None = None,
         dtypes: frozenset[str],
         kernel_names: dict[str, str] | str,
+        case: dict[str, Any] | None = None,
+        unasked: int = 0,
         meta: Call | str | None,
         half_as_stored: bool = False,
         aliasing: tuple[str, ...] = (),
@@ -516,6 +532,8 @@ class Dispatch(Operator):
         if isinstance(kernel_names, str):
             kernel_names = dict.fromkeys(BUILT_IN, kernel_names)
         self.kernel_names = kernel_names
+        self.case = case
+        self.unasked = unasked
         self._meta = meta
         self.memory_format = memory_format
         self.keeps_format = bool(memory_format)

@@ -4,6 +4,8 @@ from mistake import MUL, SOFTPLUS, wrong
 
 GUMBEL, GUMBEL_LOC = "draw: loc - log(-log(positive))", "float loc=0"
 FLOATING = "dtypes: floating\n  draw"
+MSORT = "case_of: sort(self, dim=0, descending=not ascending)"
+MSORT_RESULTS = "ascending=True) -> (Tensor values, Tensor indices)"
 
 KINDS = [
     # Kinds
@@ -254,6 +256,24 @@ KINDS = [
         "  samples: {self: [0, 1]}\n  doc: Nothing.\n\n- func: zero_(Tensor(a!) self)",
         "E504",
         "one name",
+    ),
+    # Cases of other operators
+    wrong("case of no call", MSORT, "case_of: ‸sort", "E343", "must call"),
+    wrong("unknown argument of a case", "dim=0, desc", "dim=‸dims, desc", "E343", "neither"),
+    wrong("case of no operator", MSORT, "case_of: ‸sorted(self)", "E344", "no operator"),
+    wrong("case of a formula", MSORT, "case_of: ‸softplus(self, 1, 2)", "E344", "no kernel"),
+    wrong("argument not given", MSORT, "case_of: ‸sort(self, 0)", "E344", "'descending'"),
+    wrong("argument not known", "dim=0, desc", "dim=0, axis=‸1, desc", "E344", "no argument"),
+    wrong("argument not told", "not ascending", "True", "E344", "'ascending'"),
+    wrong("constant of another type", "dim=0, desc", "dim=‸'x', desc", "E344", "cannot be 'x'"),
+    wrong("opposite of a tensor", "sort(self", "sort(‸not self", "E344", "cannot be not self"),
+    wrong("tensor left out", MSORT, MSORT.replace("self", "‸None"), "E344", "cannot be None"),
+    wrong(
+        "fewer results of a case",
+        MSORT_RESULTS,
+        "ascending=True) -> Tensor",
+        "E344",
+        "shape function",
     ),
     # Draws
     wrong("unknown number of the stream", "log(positive)", "log(‸positiv)", "E707", "positiv"),

@@ -78,6 +78,13 @@ FUNCTIONS = """\
     - {self: "distinct(3, 4)", descending: True}
   doc: Sort along dim.
 
+- func: msort(Tensor self, bool ascending=True) -> (Tensor values, Tensor indices)
+  variants: function
+  case_of: sort(self, dim=0, descending=not ascending)
+  samples:
+    - {self: "distinct(3, 4)"}
+  doc: Sort along the first dim.
+
 - func: gumbel_(Tensor(a!) self, float loc=0, *, Generator? generator=None) -> Tensor(a!)
   variants: method
   dtypes: floating
@@ -120,6 +127,9 @@ DERIVATIVES = """\
   output_differentiability: [True, False]
   self: sum_backward(grad, self.shape, indices, False)
   values: self_t.mul(indices)
+
+- name: msort
+  self: non_differentiable
 
 - name: gumbel_
   self: non_differentiable

@@ -412,10 +412,10 @@ def test_six_hundred_operators_are_read_in_time(tmp_path):
     """The budget of a whole regeneration is 0.5 s, of this process: others may use the machine."""
     functions = FUNCTIONS.replace("  operators: __mul__, __rmul__, __imul__\n", "")
     functions = functions.replace("  aliases: multiply\n", "").replace(").mul(", ").n0_mul(")
-    functions = functions.replace(".sum()", ".n0_sum()")
+    functions = functions.replace(".sum()", ".n0_sum()").replace("_of: sort", "_of: n0_sort")
     derivatives = DERIVATIVES.replace("grad.transpose(", "grad.n0_transpose(")
     derivatives = derivatives.replace("self_t.mul(", "self_t.n0_mul(")
-    copies = range(67)
+    copies = range(60)
     write_pair(
         tmp_path,
         "\n".join(functions.replace("- func: ", f"- func: n{i}_") for i in copies),
@@ -426,5 +426,5 @@ def test_six_hundred_operators_are_read_in_time(tmp_path):
 
 def _seconds(folder) -> float:
     start = time.process_time()
-    assert len(read_pair(folder).operators) == 603
+    assert len(read_pair(folder).operators) == 600
     return time.process_time() - start

@@ -41,7 +41,7 @@ def errors_of(folder, functions: str, derivatives: str) -> CodegenError:
 
 def test_the_good_pair_is_good(tmp_path):
     write_pair(tmp_path)
-    assert len(read_pair(tmp_path).operators) == 9
+    assert len(read_pair(tmp_path).operators) == 10
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)

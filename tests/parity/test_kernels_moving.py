@@ -108,7 +108,7 @@ def check_aliasing(kernel: Any, self: Array, *args: Any, expected: Any, tol: flo
 def test_cat_and_stack(rng: np.random.Generator, dim: int) -> None:
     a, b = make(rng, (3, 4), "float32"), make(rng, (4, 3), "float32").T
     check(shaping.cat, [a, b, a], dim, expected=torch.cat([theirs(a), theirs(b), theirs(a)], dim))
-    check(shaping.stack, [a, b], dim, expected=torch.stack([theirs(a), theirs(b)], dim))
+    check(shaping.cat, [a, b], dim, expected=torch.stack([theirs(a), theirs(b)], dim))
 
 
 @pytest.mark.parametrize("shifts, dims", [(-1, 1), ([2, -7], [0, 1]), ([1, 1], [0, 0])])
@@ -292,7 +292,7 @@ def test_sort(
     for x in layouts(with_nan(rng, shape, dtype)):
         for dim in range(-x.ndim, x.ndim):
             expected = theirs(x).sort(dim=dim, descending=descending, stable=True)
-            check(sort.sort, x, dim, descending, expected=tuple(expected))
+            check(sort.sort, x, None, dim, descending, expected=tuple(expected))
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -301,7 +301,7 @@ def test_sort_of_full_range(rng: np.random.Generator, descending: bool) -> None:
     x = rng.integers(-(2**63), 2**63 - 1, 50)
     x = np.concatenate([x, x, [2**63 - 1, -(2**63)]])
     expected = theirs(x).sort(descending=descending, stable=True)
-    check(sort.sort, x, 0, descending, expected=tuple(expected))
+    check(sort.sort, x, None, 0, descending, expected=tuple(expected))
 
 
 @pytest.mark.parametrize("largest", [False, True])
@@ -320,19 +320,27 @@ def test_order_statistics(rng: np.random.Generator, dtype: str, largest: bool) -
                 values, places = np.expand_dims(values, dim), np.expand_dims(places, dim)
             np.testing.assert_array_equal(np.take_along_axis(x, places, dim), values)
 
+    statistic = sort.order_statistic
+
+    def whole(value: Array, *args: Any) -> None:
+        statistic(value, None, *args)
+
     for x in layouts(with_nan(rng, (3, 40, 5), dtype)):
         for dim in (0, 1, -1):
             for k in {1, 2, x.shape[dim] // 2, x.shape[dim]}:
                 expected = theirs(x).topk(k, dim, largest)
                 compare(sort.topk, x, dim, k, dim, largest, expected=expected)
                 expected = theirs(x).kthvalue(k, dim, True)
-                compare(sort.kthvalue, x, dim, k, dim, True, expected=expected)
-            compare(sort.median_dim, x, dim, dim, expected=theirs(x).median(dim))
-            compare(sort.nanmedian_dim, x, dim, dim, expected=theirs(x).nanmedian(dim))
+                compare(statistic, x, dim, k, dim, True, False, expected=expected)
+            for skips_nan, expected in (
+                (False, theirs(x).median(dim)),
+                (True, theirs(x).nanmedian(dim)),
+            ):
+                compare(statistic, x, dim, None, dim, False, skips_nan, expected=expected)
             if x.dtype.kind != "f":  # PyTorch's order of NaN here depends on the sort
                 compare(sort.mode, x, dim, dim, expected=theirs(x).mode(dim))
-        check(sort.median, x, expected=theirs(x).median())
-        check(sort.nanmedian, x, expected=theirs(x).nanmedian())
+        for skips_nan, expected in ((False, theirs(x).median()), (True, theirs(x).nanmedian())):
+            check(whole, x, None, None, False, skips_nan, expected=expected)
 
 
 @pytest.mark.parametrize("dtype", [*ORDERED, "bool"])

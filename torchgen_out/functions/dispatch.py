@@ -1893,6 +1893,31 @@ def topk(
     return call(input, k, dim, largest, sorted)
 
 
+__order_statistic = operators._order_statistic.calls
+
+
+def _order_statistic(
+    input: Tensor, k: int | None, dim: int | None, keepdim: bool, skips_nan: bool
+) -> tuple[Tensor, Tensor]:
+    """_order_statistic(Tensor self, SymInt? k, int? dim, bool keepdim, bool skips_nan) -> (Tensor,
+    Tensor)
+
+    Returns the k-th smallest element along `dim`, or of all, and where it stands.
+
+    Without `k` it is the lower median: of all elements, where a NaN wins, or of those that are
+        none.
+    """
+    if k is not None and k.__class__ is not int:
+        k = as_int(k, "_order_statistic", "k", 2)
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "_order_statistic", "dim", 3)
+    try:
+        call = __order_statistic[input._key]
+    except AttributeError:
+        return __order_statistic.miss(input, k, dim, keepdim, skips_nan)
+    return call(input, k, dim, keepdim, skips_nan)
+
+
 _kthvalue = operators.kthvalue.calls
 _kthvalue_out = operators.kthvalue.out_calls
 
@@ -3096,6 +3121,23 @@ def _draw(
     return call(size, distribution, numbers, dtype, generator)
 
 
+__product = operators._product.calls
+
+
+def _product(input: Tensor | None, a: Tensor, b: Tensor, beta: Number, alpha: Number) -> Tensor:
+    """_product(Tensor? self, Tensor a, Tensor b, Scalar beta, Scalar alpha) -> Tensor
+
+    `beta * self + alpha * (a @ b)` of matrices, of a matrix and a vector, or of batches.
+
+    The kernel sums the products of batches where the result is one matrix.
+    """
+    try:
+        call = __product[None if input is None else input._key, a._key, b._key]
+    except AttributeError:
+        return __product.miss(input, a, b, beta, alpha)
+    return call(input, a, b, beta, alpha)
+
+
 _mm = operators.mm.calls
 _mm_out = operators.mm.out_calls
 
@@ -3189,6 +3231,21 @@ def mv(
     except AttributeError:
         return _mv.miss(input, vec)
     return call(input, vec)
+
+
+__vector_product = operators._vector_product.calls
+
+
+def _vector_product(input: Tensor, tensor: Tensor, conjugated: bool) -> Tensor:
+    """_vector_product(Tensor self, Tensor tensor, bool conjugated) -> Tensor
+
+    The sum of products of two vectors' elements, perhaps conjugated in the first.
+    """
+    try:
+        call = __vector_product[input._key, tensor._key]
+    except AttributeError:
+        return __vector_product.miss(input, tensor, conjugated)
+    return call(input, tensor, conjugated)
 
 
 _dot = operators.dot.calls

@@ -1856,6 +1856,33 @@ def recording_topk(below, needs_self):
     return call
 
 
+class OrderStatisticBackward0(MultiOutputNode):
+    """_order_statistic
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_self = errors.raise_not_differentiable("_order_statistic")
+        return (grad_self,)
+
+
+def recording__order_statistic(below, needs_self):
+    """Records OrderStatisticBackward0 around `below`."""
+
+    def call(self, k, dim, keepdim, skips_nan):
+        result = below(self, k, dim, keepdim, skips_nan)
+        if not grad_mode.state.enabled:
+            return result
+        node = OrderStatisticBackward0()
+        node.edges = (gradient_edge(self),)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
 class KthvalueBackward0(MultiOutputNode):
     """kthvalue
     self: value_selecting_reduction_backward(grad, dim, indices, self.shape, keepdim)
@@ -2951,6 +2978,37 @@ def recording__dropout(below, needs_input):
     return call
 
 
+class ProductBackward0(Node):
+    """_product
+    self, a, b: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self, grad_a, grad_b = errors.raise_not_differentiable("_product")
+        return grad_self, grad_a, grad_b
+
+
+def recording__product(below, needs_self, needs_a, needs_b):
+    """Records ProductBackward0 around `below`."""
+
+    def call(self, a, b, beta, alpha):
+        result = below(self, a, b, beta, alpha)
+        if not grad_mode.state.enabled:
+            return result
+        node = ProductBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(a) if needs_a else None,
+            gradient_edge(b) if needs_b else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class MmBackward0(Node):
     """mm
     self: mm_grad_self(grad, mat2, self.shape, self.stride())
@@ -3101,6 +3159,36 @@ def recording_mv(below, needs_self, needs_vec):
             node.saved_vec = save(vec)
         if needs_vec:
             node.saved_self = save(self)
+        attach(result, node)
+        return result
+
+    return call
+
+
+class VectorProductBackward0(Node):
+    """_vector_product
+    self, tensor: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self, grad_tensor = errors.raise_not_differentiable("_vector_product")
+        return grad_self, grad_tensor
+
+
+def recording__vector_product(below, needs_self, needs_tensor):
+    """Records VectorProductBackward0 around `below`."""
+
+    def call(self, tensor, conjugated):
+        result = below(self, tensor, conjugated)
+        if not grad_mode.state.enabled:
+            return result
+        node = VectorProductBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(tensor) if needs_tensor else None,
+        )
         attach(result, node)
         return result
 

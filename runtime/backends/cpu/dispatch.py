@@ -10,7 +10,11 @@ from functools import partial
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.common.dispatch import common_dtype, find_kernel
+from torchgen_out._runtime.backends.common.dispatch import (
+    case_arguments,
+    common_dtype,
+    find_kernel,
+)
 from torchgen_out._runtime.backends.common.given_results import (
     check_apart,
     kept_apart,
@@ -38,6 +42,7 @@ from torchgen_out._runtime.kernels.cpu.planned import (
     FEW,
     ArrayKernel,
     Cast,
+    Elementwise,
     Filling,
     PlannedKernel,
     viewer,
@@ -67,8 +72,13 @@ class DispatchCall:
         self.operator, self.mode = operator, mode
         self.common = common_dtype(operator, signature)
         kernel = find_kernel(operator, "CPU", CPU, "torchgen_out._runtime.kernels.cpu")
+        arrange = case_arguments(operator, CPU)
+        if arrange and isinstance(kernel, Elementwise):
+            kernel = kernel.case(arrange)
         self.is_cast = isinstance(kernel, Cast)
         self.kernel = self._planned(kernel)
+        if arrange and not isinstance(kernel, Elementwise):
+            self.kernel = self.kernel.case(arrange, operator.outputs if operator.meta else 0)
         self.roles, self.members = argument_roles(operator, signature)
         first = next(iter(signatures.tensor_keys(signature)), None)
         self.own = dtypes.float32 if first is None else signatures.dtype_of(first)

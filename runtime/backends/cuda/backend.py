@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from torchgen_out._runtime.backends.common import kernel_calls
-from torchgen_out._runtime.backends.common.dispatch import find_kernel
+from torchgen_out._runtime.backends.common.dispatch import case_arguments, find_kernel
 from torchgen_out._runtime.backends.cuda import (
     copying,
     current,
@@ -36,7 +36,7 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
 from torchgen_out._runtime.kernels.cuda.copy import ranges
 from torchgen_out._runtime.kernels.cuda.copy.copy import Copy, CopyInto, Fill
-from torchgen_out._runtime.kernels.cuda.direct import Direct
+from torchgen_out._runtime.kernels.cuda.direct import Direct, arranged
 from torchgen_out._runtime.kernels.cuda.loss import probabilities
 
 
@@ -68,6 +68,9 @@ class CUDABackend(Backend):
         )
         if isinstance(kernel, (Copy, CopyInto, Fill)):
             return copying.make_call(operator, kernel)
+        if arrange := case_arguments(operator, devices.CUDA):
+            is_direct = isinstance(kernel, Direct)
+            kernel = kernel.case(arrange, operator.case) if is_direct else arranged(kernel, arrange)
         if isinstance(kernel, Direct):
             return direct.make_call(operator, kernel, signature, variant)
         return dispatch.make_call(operator, kernel, signature, variant)

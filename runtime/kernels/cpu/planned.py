@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, wraps
+from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 Planner = Callable[..., LaunchPlan]
+Arrange = Callable[[Sequence[Any]], Sequence[Any]]
 CALLS_KEPT = 1024
 """Plans of a kernel's calls with arrays that are remembered."""
 
@@ -52,6 +55,15 @@ class PlannedKernel:
         self.updates = {names.index(each) for each in updates}
         self.__name__ = planner.__name__
         self.__doc__ = planner.__doc__
+
+    def case(self, arrange: Arrange, results: int) -> PlannedKernel:
+        """The kernel for a case of its operator, which has so many results.
+
+        arrange(args): what the kernel is called with, tensors in the same order.
+        """
+        assert not self.updates
+        planner = arranged(self.planner, arrange)
+        return PlannedKernel(planner, results, self.any_order, self.any_strides)
 
     def plan(self, *args: Any) -> LaunchPlan:
         """The launch for these results and arguments."""
@@ -128,6 +140,16 @@ class PlannedKernel:
         return found
 
 
+def arranged(function: Callable[..., Any], arrange: Arrange) -> Callable[..., Any]:
+    """The function, called with what `arrange` makes of the arguments."""
+
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        return function(*arrange(args))
+
+    return call
+
+
 def planned(**options: Any) -> Callable[[Planner], PlannedKernel]:
     """Make a planner a kernel. options: those of `PlannedKernel`."""
     return lambda planner: PlannedKernel(planner, **options)
@@ -150,12 +172,19 @@ class ArrayKernel(PlannedKernel):
         planner: Callable[..., LaunchPlan | None],
         results: int,
         any_order: bool,
+        arrange: Arrange | None = None,
     ) -> None:
         super().__init__(self._plan, results, any_order, any_strides=True)
+        self.arrange = arrange
         self.function = function
         self.small_planner = planner
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
+
+    def case(self, arrange: Arrange, results: int) -> PlannedKernel:
+        """The same; arguments are arranged once for each plan."""
+        planner = arranged(self.small_planner, arrange)
+        return ArrayKernel(self.function, planner, results, self.any_order, arrange)
 
     def _plan(self, *args: Any) -> LaunchPlan:
         found = self.small_planner(*args) or self._plan_on_copies(args)
@@ -175,19 +204,21 @@ class ArrayKernel(PlannedKernel):
     def _on_views(self, args: Sequence[Any]) -> Callable[..., Any]:
         """run: the function, given arrays in place of the tensors among these arguments."""
         results, function, specs = self.results, self.function, list(specs_in(args))
-        count = len(specs)
+        tensors = len(specs)
         memory = [
-            (viewer(spec), n, count + n - results if n >= results else None)
+            (viewer(spec), n, tensors + n - results if n >= results else None)
             for n, spec in enumerate(specs)
         ]
-        behind = 2 * count - results + 1
+        behind = 2 * tensors - results + 1
+        args = self.arrange(args) if self.arrange else args
         args = [list(each) if each.__class__ is tuple else each for each in args]
         lists = [each for each in args if each.__class__ is list]
-        fill = _fill_lists if any(map(list, map(specs_in, lists))) else _fill
+        has_lists = any(map(list, map(specs_in, lists)))
+        fill = _list_filler(args) if has_lists else _filler(args, tensors)
 
         def run(*given: Any) -> Any:
             arrays = [view(given[n], given[at] if at else 0) for view, n, at in memory]
-            found = function(*fill(args, arrays, given[behind:]))
+            found = function(*fill(arrays, given[behind:]))
             if results:
                 return None
             several = found if isinstance(found, (tuple, list)) else (found,)
@@ -197,7 +228,7 @@ class ArrayKernel(PlannedKernel):
 
     def __call__(self, *args: Any) -> Any:
         """Run the function, which takes arrays of any strides."""
-        return self.function(*args)
+        return self.function(*(self.arrange(args) if self.arrange else args))
 
 
 def or_arrays(
@@ -207,31 +238,42 @@ def or_arrays(
     return lambda function: ArrayKernel(function, planner, results, any_order)
 
 
-def _fill(args: Sequence[Any], arrays: Iterable[Array], sources: Iterable[Generator]) -> list[Any]:
-    """The arguments of a call, with an array in place of each tensor."""
-    array, source = iter(arrays), iter(sources)
-    return [
-        next(array)
-        if each.__class__ is TensorSpec
-        else next(source)
-        if isinstance(each, Generator)
-        else each
+Fill = Callable[[Sequence[Array], Sequence[Generator]], Iterable[Any]]
+
+
+def _filler(args: Sequence[Any], arrays: int) -> Fill:
+    """What puts a call's arrays, so many, and its generators in their places among arguments."""
+    changing = (TensorSpec, Generator)
+    constants = [each for each in args if not isinstance(each, changing)]
+    array, constant, source = (count(start) for start in (0, arrays, arrays + len(constants)))
+    places = [
+        next(array if each.__class__ is TensorSpec else source)
+        if isinstance(each, changing)
+        else next(constant)
         for each in args
     ]
+    if len(places) == 1:
+        return lambda arrays, sources: (*arrays, *constants, *sources)
+    pick = itemgetter(*places)
+    return lambda arrays, sources: pick((*arrays, *constants, *sources))
 
 
-def _fill_lists(
-    args: Sequence[Any], arrays: Iterable[Array], sources: Iterable[Generator]
-) -> list[Any]:
+def _list_filler(args: Sequence[Any]) -> Fill:
     """The same, also for lists of tensors."""
-    array, source = iter(arrays), iter(sources)
 
-    def filled(each: Any) -> Any:
-        if each.__class__ in (list, tuple):
-            return [filled(member) for member in each]
-        return _fill([each], array, source)[0]
+    def fill(arrays: Sequence[Array], sources: Sequence[Generator]) -> list[Any]:
+        array, source = iter(arrays), iter(sources)
 
-    return [filled(each) for each in args]
+        def filled(each: Any) -> Any:
+            if each.__class__ in (list, tuple):
+                return [filled(member) for member in each]
+            if each.__class__ is TensorSpec:
+                return next(array)
+            return next(source) if isinstance(each, Generator) else each
+
+        return [filled(each) for each in args]
+
+    return fill
 
 
 def specs_in(args: Sequence[Any]) -> Iterator[TensorSpec]:
@@ -339,6 +381,10 @@ class Elementwise:
         self.kernel = kernel
         self.__name__ = kernel.__name__
         self.__doc__ = kernel.__doc__
+
+    def case(self, arrange: Arrange) -> Elementwise:
+        """The kernel for a case of its operator, as `PlannedKernel` has it."""
+        return type(self)(arranged(self.kernel, arrange))
 
     def __call__(self, *args: Any) -> None:
         self.kernel(*args)

@@ -6,8 +6,9 @@ as numbers, so that nothing need be copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Protocol
 
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
@@ -41,6 +42,19 @@ class LibraryQueue(ProductQueue, Protocol):
         """Write formula(*elements, *scalars) of broadcast arrays of the target's dtype."""
 
 
+Arrange = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def arranged(kernel: Callable[..., Any], arrange: Arrange) -> Callable[..., Any]:
+    """The kernel, called with what `arrange` makes of the arguments behind the queue."""
+
+    @wraps(kernel)
+    def call(queue: Queue, *args: Any) -> Any:
+        return kernel(queue, *arrange(args))
+
+    return call
+
+
 @dataclass(frozen=True)
 class Direct:
     """A kernel(queue, *outs, *arrays, *plain) of this kind.
@@ -50,6 +64,15 @@ class Direct:
 
     kernel: Callable[..., None]
     own: str = ""
+
+    def case(self, arrange: Arrange, given: Mapping[str, Any]) -> Direct:
+        """The kernel for a case of its operator.
+
+        arrange(args): what the kernel is called with behind the queue. given: what the case gives
+        each argument of the operator.
+        """
+        own = given.get(self.own)
+        return Direct(arranged(self.kernel, arrange), own if isinstance(own, str) else "")
 
 
 def direct(kernel: Callable[..., None]) -> Direct:

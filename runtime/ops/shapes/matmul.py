@@ -55,7 +55,14 @@ def mv(self: Any, vec: Any) -> tuple[Sizes, Any]:
     return (n,), self.dtype
 
 
-def dot(self: Any, tensor: Any) -> tuple[Sizes, Any]:
+def product(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> tuple[Sizes, Any]:
+    """Shape: as one of those above, or with self of those below."""
+    if self is None:
+        return {1: mv, 2: mm}.get(b.ndim, bmm)(a, b)
+    return {1: addmv, 2: addmm}.get(b.ndim, baddbmm)(self, a, b, beta, alpha)
+
+
+def dot(self: Any, tensor: Any, conjugated: bool = False) -> tuple[Sizes, Any]:
     """Shape: (n), (n) -> ()."""
     if self.ndim != 1 or tensor.ndim != 1:
         raise errors.expected_vectors(self.ndim, tensor.ndim)
@@ -64,9 +71,6 @@ def dot(self: Any, tensor: Any) -> tuple[Sizes, Any]:
     if self.shape != tensor.shape:
         raise errors.vectors_differ_in_size(self.shape[0], tensor.shape[0])
     return (), self.dtype
-
-
-vdot = dot
 
 
 def addmm(self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> tuple[Sizes, Any]:

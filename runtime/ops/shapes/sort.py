@@ -14,15 +14,10 @@ Answer = tuple[tuple[int, ...], dtypes.dtype]
 Pair = tuple[Answer, Answer]
 
 
-def sort(self: Any, dim: int = -1, descending: bool = False) -> Pair:
+def sort(self: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> Pair:
     """Values and int64 indices of self's shape. Raises: IndexError for dim."""
     shapes.normalize_dim(dim, self.ndim)
     return (self.shape, self.dtype), (self.shape, dtypes.int64)
-
-
-def sort_stable(self: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> Pair:
-    """Values and int64 indices of self's shape. Raises: IndexError for dim."""
-    return sort(self, dim, descending)
 
 
 def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Pair:
@@ -37,8 +32,14 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     return (sizes, self.dtype), (sizes, dtypes.int64)
 
 
-def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
-    """`dim` is reduced. Raises: IndexError for dim or a size of 0, RuntimeError for `k`."""
+def order_statistic(
+    self: Any, k: int | None, dim: int | None, keepdim: bool, skips_nan: bool
+) -> Pair:
+    """`dim` is reduced, or all. Raises: IndexError for dim or a size of 0, RuntimeError for `k`."""
+    if dim is None:
+        return median(self), ((), dtypes.int64)
+    if k is None:
+        return value_and_index("median", self, dim, keepdim)
     answer = value_and_index("kthvalue", self, dim, keepdim)
     dim = shapes.normalize_dim(dim, self.ndim)
     if not 1 <= k <= (self.shape[dim] if self.ndim else 1):
@@ -49,11 +50,6 @@ def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> Pair:
 def median(self: Any) -> Answer:
     """A scalar."""
     return (), self.dtype
-
-
-def median_dim(self: Any, dim: int, keepdim: bool = False) -> Pair:
-    """`dim` is reduced. Raises: IndexError for dim or a size of 0."""
-    return value_and_index("median", self, dim, keepdim)
 
 
 def mode(self: Any, dim: int = -1, keepdim: bool = False) -> Pair:

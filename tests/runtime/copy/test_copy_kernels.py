@@ -21,7 +21,7 @@ def test_cat_and_stack(dim: int) -> None:
         shaping.cat(out, parts, dim)
         np.testing.assert_array_equal(out, expected)
     stacked = np.empty(np.stack([X, X], dim).shape)
-    shaping.stack(stacked, [X, -X], dim)
+    shaping.cat(stacked, [X, -X], dim)
     np.testing.assert_array_equal(stacked, np.stack([X, -X], dim))
 
 

@@ -23,7 +23,7 @@ def draw(dtype: str, shape: tuple[int, ...] = (4, 200)) -> Any:
 
 def sort(x: Any, descending: bool, dim: int = -1) -> tuple[Any, Any]:
     values, places = np.empty_like(x), np.empty(x.shape, np.int64)
-    sorting.sort(values, places, x, dim, descending)
+    sorting.sort(values, places, x, None, dim, descending)
     return values, places
 
 
@@ -89,20 +89,20 @@ def test_topk_of_an_ascending_row() -> None:
 def test_medians() -> None:
     x = np.array([[3.0, 1, 2, 4], [np.nan, 1, 2, 9]])
     values, places = np.empty(2), np.empty(2, np.int64)
-    sorting.median_dim(values, places, x, 1)
+    sorting.order_statistic(values, places, x, None, 1, False, False)
     np.testing.assert_array_equal(values, [2, np.nan])
     np.testing.assert_array_equal(places, [2, 0])
-    sorting.nanmedian_dim(values, places, x, 1)
+    sorting.order_statistic(values, places, x, None, 1, False, True)
     np.testing.assert_array_equal(values, [2, 2])
     out = np.empty(())
-    sorting.median(out, np.empty((0, 3)))
+    sorting.order_statistic(out, None, np.empty((0, 3)), None, None, False, False)
     assert np.isnan(out)
 
 
 def test_kthvalue_and_mode() -> None:
     x = np.array([[5, 1, 5, 2, 1], [4, 4, 4, 0, 9]])
     values, places = np.empty(2, np.int64), np.empty(2, np.int64)
-    sorting.kthvalue(values, places, x, 2, 1)
+    sorting.order_statistic(values, places, x, 2, 1, False, False)
     np.testing.assert_array_equal(values, [1, 4])
     sorting.mode(values, places, x, 1)
     np.testing.assert_array_equal(values, [1, 4])

@@ -24,9 +24,14 @@ Array = Any
 
 @planned(any_strides=True)
 def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> LaunchPlan:
-    """Write the tensors one behind the other along `dim`; those of shape (0,) are left out."""
+    """Write the tensors one behind the other along `dim`; those of shape (0,) are left out.
+
+    Where all have a dim less than the result, it is a new one: they are stacked.
+    """
     if not result.numel:
         return NOTHING
+    if all(len(each.sizes) < len(result.sizes) for each in tensors):
+        tensors = _widened(tensors, dim % len(result.sizes))
     outer, own = prod(result.sizes[: dim % len(result.sizes)]), result.dtype
     are_dense = all(each.is_contiguous and each.numel for each in tensors)
     is_split = outer > 1 or result.numel < threads.GRAIN
@@ -101,15 +106,12 @@ def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) ->
     return LaunchPlan(run, None)
 
 
-@planned(any_strides=True)
-def stack(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> LaunchPlan:
-    """Write the tensors one behind the other along the new dim `dim`."""
-    dim %= len(result.sizes)
-    wide = [
+def _widened(tensors: Sequence[TensorSpec], dim: int) -> list[TensorSpec]:
+    """The tensors with a dim of one element more."""
+    return [
         TensorSpec(dtype, (*sizes[:dim], 1, *sizes[dim:]), (*strides[:dim], 0, *strides[dim:]))
         for dtype, sizes, strides in tensors
     ]
-    return cat.planner(result, wide, dim)
 
 
 def _pair_runner(entry: Any, outer: int, work: int) -> Any:

@@ -234,21 +234,15 @@ def singular_factor(factors: Any, shape: Sequence[int]) -> Exception:
 
 
 def plan_qr(q: TensorSpec, r: TensorSpec, A: TensorSpec, mode: str) -> LaunchPlan | None:
-    """Plan `linalg_qr` with both results."""
+    """Plan `linalg_qr` with both results, or with reflectors and their scales for them."""
     stack = stack_of(A)
     if stack is None or mode == "r":
         return None
+    if mode == "raw":
+        numbers = stack.count, stack.rows, stack.columns, *stack.steps
+        return plan_routines(("geqrf",), REFLECT, [q, r], [A], numbers)
     numbers = stack.count, stack.rows, stack.columns, q.sizes[-1], *stack.steps
     return plan_routines(("geqrf", "orgqr"), QR, [q, r], [A], numbers)
-
-
-def plan_geqrf(a: TensorSpec, tau: TensorSpec, self: TensorSpec) -> LaunchPlan | None:
-    """Plan `geqrf`."""
-    stack = stack_of(self)
-    if stack is None:
-        return None
-    numbers = stack.count, stack.rows, stack.columns, *stack.steps
-    return plan_routines(("geqrf",), REFLECT, [a, tau], [self], numbers)
 
 
 def plan_householder_product(

@@ -154,7 +154,15 @@ def fill_permutations(out, pivots):
 
 @or_arrays(factorisation_plans.plan_qr, results=2, any_order=True)
 def linalg_qr(Q: Array, R: Array, A: Array, mode: str) -> None:
-    """Write the factors; mode 'r' leaves Q empty."""
+    """Write the factors; mode 'r' leaves Q empty.
+
+    Mode 'raw' writes R and the reflectors below it to the one, their scales to the other.
+    """
+    if mode == "raw":
+        np.copyto(Q, A)
+        for matrix, scales in zip(stack(Q), rows_of(R), strict=True) if A.size else ():
+            scales[...] = reflect(matrix)
+        return
     rows, columns = A.shape[-2:]
     in_place = mode != "r" and Q.shape[-1] >= columns
     work = None if in_place else np.empty((columns, rows), R.dtype).T
@@ -199,15 +207,6 @@ def multiply_reflectors(matrix: Array, tau: Array) -> None:
     """Replace reflectors, stored by columns, by the first columns of their product."""
     orgqr = routine("orgqr", matrix.dtype)
     put(matrix, orgqr(matrix, tau, lwork=max(1, 32 * matrix.shape[1]), overwrite_a=1)[0])
-
-
-@or_arrays(factorisation_plans.plan_geqrf, results=2, any_order=True)
-def geqrf(a: Array, tau: Array, self: Array) -> None:
-    """Write R and the reflectors below it into one matrix, and the reflectors' scales."""
-    np.copyto(a, self)
-    if a.size:
-        for matrix, scales in zip(stack(a), rows_of(tau), strict=True):
-            scales[...] = reflect(matrix)
 
 
 @or_arrays(factorisation_plans.plan_householder_product, any_order=True)

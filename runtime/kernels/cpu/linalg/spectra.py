@@ -90,34 +90,24 @@ def _linalg_eigh(
             put(own, found)
 
 
-def linalg_eig(eigenvalues: Array, eigenvectors: Array, self: Array) -> None:
-    """Write complex eigenvalues and eigenvectors of unit length."""
-    _check_finite("linalg.eig", self)
+def linalg_eig(eigenvalues: Array, eigenvectors: Array | None, self: Array) -> None:
+    """Write complex eigenvalues and, if asked for, eigenvectors of unit length."""
+    name = "linalg.eigvals" if eigenvectors is None else "linalg.eig"
+    if not np.isfinite(self).all():
+        raise errors.not_finite(name)
     try:
         with numpy_threads(self):
-            eigenvalues[...], eigenvectors[...] = np.linalg.eig(self)
+            if eigenvectors is None:
+                eigenvalues[...] = np.linalg.eigvals(self)
+            else:
+                eigenvalues[...], eigenvectors[...] = np.linalg.eig(self)
     except np.linalg.LinAlgError as error:
-        raise errors.not_converged("linalg.eig", None, "eigenvalues") from error
-
-
-def _linalg_eigvals(out: Array, self: Array) -> None:
-    """Write complex eigenvalues."""
-    _check_finite("linalg.eigvals", self)
-    try:
-        with numpy_threads(self):
-            out[...] = np.linalg.eigvals(self)
-    except np.linalg.LinAlgError as error:
-        raise errors.not_converged("linalg.eigvals", None, "eigenvalues") from error
+        raise errors.not_converged(name, None, "eigenvalues") from error
 
 
 def _number(i: int, array: Array) -> int | None:
     """Which matrix of a batch, for a message; None if there is only one."""
     return i if array.ndim > 2 else None
-
-
-def _check_finite(operator: str, array: Array) -> None:
-    if not np.isfinite(array).all():
-        raise errors.not_finite(operator)
 
 
 def linalg_matrix_exp(out: Array, self: Array) -> None:

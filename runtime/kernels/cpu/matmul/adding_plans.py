@@ -1,4 +1,4 @@
-"""Plans of matrix products that are added to something: `addmm` and its kin."""
+"""Plans of matrix products, which may be added to something: `mm`, `addmm` and their kin."""
 
 from __future__ import annotations
 
@@ -14,63 +14,42 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, expanded_
 from torchgen_out._runtime.kernels.typed import typed
 
 
-def plan_addmm(
-    result: TensorSpec, self: TensorSpec, mat1: TensorSpec, mat2: TensorSpec, beta: Any, alpha: Any
+def plan_product(
+    result: TensorSpec, self: TensorSpec | None, a: TensorSpec, b: TensorSpec, beta: Any, alpha: Any
 ) -> LaunchPlan | None:
-    """Plan beta * self + alpha * (mat1 @ mat2)."""
+    """Plan beta * self + alpha * (a @ b); what it is of, the numbers of dims say."""
+    is_vector, is_batch = len(b.sizes) == 1, len(b.sizes) == 3
+    if self is None:
+        plan = matrix_plans.plan_mv if is_vector else matrix_plans.plan_product
+        return plan(result, a, b)
+    if is_vector:
+        return _plan_vector(result, self, a, b, beta, alpha)
     if alpha == 0:
         return None
-    own = matrix_plans.plan_addmm(result, self, mat1, mat2, beta, alpha)
-    if own is not None:
-        return own
-    a, b = (mat1.sizes, mat1.strides), (mat2.sizes, mat2.strides)
-    return _plan(result, self, batch_numbers(1, a, 0, b, 0), beta, alpha, 0)
+    is_each = is_batch and len(result.sizes) == 3
+    if is_each or not is_batch:
+        plan_own = matrix_plans.plan_baddbmm if is_batch else matrix_plans.plan_addmm
+        own = plan_own(result, self, a, b, beta, alpha)
+        if own is not None:
+            return own
+    apart = prod(result.sizes[1:]) if is_each else 0
+    return _plan(result, self, _numbers(a, b), beta, alpha, apart)
 
 
-def plan_addmv(
+def _plan_vector(
     result: TensorSpec, self: TensorSpec, mat: TensorSpec, vec: TensorSpec, beta: Any, alpha: Any
 ) -> LaunchPlan | None:
     """Plan beta * self + alpha * (mat @ vec), the vectors being matrices of one column."""
-    column = (*vec.sizes, 1), (*vec.strides, 1)
-    numbers = batch_numbers(1, (mat.sizes, mat.strides), 0, column, 0)
+    column = TensorSpec(vec.dtype, (*vec.sizes, 1), (*vec.strides, 1))
     sizes, strides = (*self.sizes[-1:], 1), (*self.strides[-1:], 0)
     wide = TensorSpec(self.dtype, sizes, strides) if self.sizes else self
-    return _plan(
-        TensorSpec(result.dtype, (*result.sizes, 1), (1, 1)), wide, numbers, beta, alpha, 0
-    )
+    out = TensorSpec(result.dtype, (*result.sizes, 1), (1, 1))
+    return _plan(out, wide, _numbers(mat, column), beta, alpha, 0)
 
 
-def plan_baddbmm(
-    result: TensorSpec,
-    self: TensorSpec,
-    batch1: TensorSpec,
-    batch2: TensorSpec,
-    beta: Any,
-    alpha: Any,
-) -> LaunchPlan | None:
-    """Plan beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
-    if alpha == 0:
-        return None
-    own = matrix_plans.plan_baddbmm(result, self, batch1, batch2, beta, alpha)
-    if own is not None:
-        return own
-    numbers = _batch_numbers(batch1, batch2)
-    return _plan(result, self, numbers, beta, alpha, prod(result.sizes[1:]))
-
-
-def plan_addbmm(
-    result: TensorSpec,
-    self: TensorSpec,
-    batch1: TensorSpec,
-    batch2: TensorSpec,
-    beta: Any,
-    alpha: Any,
-) -> LaunchPlan | None:
-    """Plan beta * self + alpha * the sum over b of batch1[b] @ batch2[b]."""
-    return _plan(result, self, _batch_numbers(batch1, batch2), beta, alpha, 0)
-
-
-def _batch_numbers(a: TensorSpec, b: TensorSpec) -> Any:
+def _numbers(a: TensorSpec, b: TensorSpec) -> Any:
+    if len(a.sizes) == 2:
+        return batch_numbers(1, (a.sizes, a.strides), 0, (b.sizes, b.strides), 0)
     matrices: list[Geometry] = [(each.sizes[1:], each.strides[1:]) for each in (a, b)]
     return batch_numbers(a.sizes[0], matrices[0], a.strides[0], matrices[1], b.strides[0])
 

@@ -26,16 +26,23 @@ BLOCK = 1024  # elements of a sum that stays in the element type
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
-@or_arrays(matrix_plans.plan_product)
-def mm(out: Array, self: Array, mat2: Array) -> None:
-    """Write self @ mat2."""
-    blas.product(out, self, mat2)
+@or_arrays(adding_plans.plan_product)
+def product(out: Array, self: Array | None, a: Array, b: Array, beta: Any, alpha: Any) -> None:
+    """Write beta * self + alpha * (a @ b): of matrices, a matrix and a vector, or batches.
 
-
-@or_arrays(matrix_plans.plan_mv)
-def mv(out: Array, self: Array, vec: Array) -> None:
-    """Write self @ vec."""
-    blas.product(out.reshape(-1, 1), self, vec.reshape(-1, 1))
+    Where the result is one matrix, the products of a batch are summed: that sum is the inner dim of
+    one product of (n, b * m) and (b * m, p).
+    """
+    beta, alpha = _start(out, self, beta, alpha)
+    if alpha == 0:
+        return
+    if b.ndim == 1:
+        out, b = out.reshape(-1, 1), b.reshape(-1, 1)
+    elif b.ndim > out.ndim:
+        count, n, m = a.shape
+        a, b = a.transpose(1, 0, 2).reshape(n, count * m), b.reshape(count * m, -1)
+    multiply = blas.batched if b.ndim == 3 else blas.product
+    multiply(out, a, b, alpha, beta)
 
 
 @typed_sum
@@ -51,7 +58,9 @@ def sum_of_products(a, b, out):
     out[0] = total
 
 
-def plan_dot(result: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
+def plan_dot(
+    result: TensorSpec, a: TensorSpec, b: TensorSpec, conjugated: bool
+) -> LaunchPlan | None:
     """Plan the sum of products of dense vectors of any length."""
     if not small.are_dense_alike(a.dtype, a, b):
         return None
@@ -60,21 +69,12 @@ def plan_dot(result: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | N
 
 
 @or_arrays(plan_dot)
-def dot(out: Array, self: Array, tensor: Array) -> None:
-    """Write the sum of self * tensor."""
+def dot(out: Array, self: Array, tensor: Array, conjugated: bool) -> None:
+    """Write the sum of self * tensor, or of conj(self) * tensor."""
     if out.dtype.kind == "f":
         sum_of_products(self, tensor, out.reshape(1))
     else:
-        vdot(out, self.conj(), tensor)
-
-
-@or_arrays(plan_dot)
-def vdot(out: Array, self: Array, other: Array) -> None:
-    """Write the sum of conj(self) * other."""
-    if out.dtype.kind == "f":
-        sum_of_products(self, other, out.reshape(1))
-    else:
-        _vdot_by_numpy(out, self, other)
+        _vdot_by_numpy(out, self if conjugated else self.conj(), tensor)
 
 
 @quiet
@@ -82,50 +82,7 @@ def _vdot_by_numpy(out: Array, self: Array, other: Array) -> None:
     out[...] = np.vdot(self, other)
 
 
-@or_arrays(matrix_plans.plan_product)
-def bmm(out: Array, self: Array, mat2: Array) -> None:
-    """Write self[b] @ mat2[b] for each b."""
-    blas.batched(out, self, mat2)
-
-
-@or_arrays(adding_plans.plan_addmm)
-def addmm(out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any) -> None:
-    """Write beta * self + alpha * (mat1 @ mat2)."""
-    beta, alpha = _start(out, self, beta, alpha)
-    if alpha != 0:
-        blas.product(out, mat1, mat2, alpha, beta)
-
-
-@or_arrays(adding_plans.plan_addmv)
-def addmv(out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any) -> None:
-    """Write beta * self + alpha * (mat @ vec)."""
-    beta, alpha = _start(out, self, beta, alpha)
-    if alpha != 0:
-        blas.product(out.reshape(-1, 1), mat, vec.reshape(-1, 1), alpha, beta)
-
-
-@or_arrays(adding_plans.plan_baddbmm)
-def baddbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
-    """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
-    beta, alpha = _start(out, self, beta, alpha)
-    if alpha != 0:
-        blas.batched(out, batch1, batch2, alpha, beta)
-
-
-@or_arrays(adding_plans.plan_addbmm)
-def addbmm(out: Array, self: Array, batch1: Array, batch2: Array, beta: Any, alpha: Any) -> None:
-    """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
-
-    The sum over b is the inner dim of one product of (n, b * m) and (b * m, p).
-    """
-    b, n, m = batch1.shape
-    beta, alpha = _start(out, self, beta, alpha)
-    if alpha != 0:
-        wide = batch1.transpose(1, 0, 2).reshape(n, b * m)
-        blas.product(out, wide, batch2.reshape(b * m, -1), alpha, beta)
-
-
-def _start(out: Array, self: Array, beta: Any, alpha: Any) -> tuple[Any, Any]:
+def _start(out: Array, self: Array | None, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """Copy what the product is added to; with beta 0 it is not read: it may hold NaN.
 
     With alpha 0 the factors are not read either, and what is written here is the result.

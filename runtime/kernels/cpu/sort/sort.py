@@ -34,21 +34,6 @@ HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, el
 
 @or_arrays(sort_plans.plan_sort, results=2)
 def sort(
-    values: Array, indices: Array, self: Array, dim: int = -1, descending: bool = False
-) -> None:
-    """Write the sorted values and their places."""
-    if is_last(self, dim):
-        _sort_last(values, indices, self, descending)
-        return
-    rows = rows_along(self, dim)
-    row_values, row_indices = np.empty(rows.shape, self.dtype), np.empty(rows.shape, np.int64)
-    _sort_last(row_values, row_indices, rows, descending)
-    store_rows(values, row_values, dim)
-    store_rows(indices, row_indices, dim)
-
-
-@or_arrays(sort_plans.plan_sort_stable, results=2)
-def sort_stable(
     values: Array,
     indices: Array,
     self: Array,
@@ -57,7 +42,14 @@ def sort_stable(
     descending: bool = False,
 ) -> None:
     """Write the sorted values and their places, ties in order."""
-    sort(values, indices, self, dim, descending)
+    if is_last(self, dim):
+        _sort_last(values, indices, self, descending)
+        return
+    rows = rows_along(self, dim)
+    row_values, row_indices = np.empty(rows.shape, self.dtype), np.empty(rows.shape, np.int64)
+    _sort_last(row_values, row_indices, rows, descending)
+    store_rows(values, row_values, dim)
+    store_rows(indices, row_indices, dim)
 
 
 def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> None:
@@ -279,19 +271,45 @@ def _is_better(a, place_a, b, place_b, largest):
     return a < b or b != b
 
 
-@or_arrays(sort_plans.plan_kthvalue, results=2)
-def kthvalue(
-    values: Array, indices: Array, self: Array, k: int, dim: int = -1, keepdim: bool = False
+@or_arrays(sort_plans.plan_order_statistic, results=2)
+def order_statistic(
+    values: Array,
+    indices: Array | None,
+    self: Array,
+    k: int | None,
+    dim: int | None,
+    keepdim: bool,
+    skips_nan: bool,
 ) -> None:
-    """Write the k-th smallest value (from 1) and its first place."""
-    rows = rows_along(self, dim)
-    _order_statistic(values, indices, rows, k - 1)
+    """Write the k-th smallest value (from 1) and its first place; without k the lower median.
+
+    The first NaN is a median, unless they are skipped. Without a dim it is one of all elements:
+    NaN, or the least integer, if there are none.
+    """
+    if not self.size:
+        values[...] = np.nan if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+        return
+    rows = self.reshape(1, -1) if dim is None else rows_along(self, dim)
+    if k is None and skips_nan and self.dtype.kind == "f":
+        found = _median_of_numbers(rows)
+    else:
+        place = (rows.shape[1] - 1) // 2 if k is None else k - 1
+        found = np.partition(rows, place, axis=1)[:, place]
+        if k is None and self.dtype.kind == "f":
+            greatest = rows.max(axis=1)
+            found = np.where(np.isnan(greatest), greatest, found)
+    if indices is not None:
+        _write_found(values, indices, rows, found)
+    elif skips_nan:  # of zeros the first
+        _write_found(values, np.empty(1, np.int64), rows, found)
+    else:
+        values[...] = found[0]
 
 
-def _order_statistic(values: Array, indices: Array, rows: Array, place: int) -> None:
-    """Write the value of rank `place` of each row, and where it stands first."""
-    found = np.partition(rows, place, axis=1)[:, place]
-    _write_found(values, indices, rows, found)
+def _median_of_numbers(rows: Array) -> Array:
+    counts = rows.shape[1] - np.count_nonzero(np.isnan(rows), axis=1)
+    ranks = np.maximum(counts - 1, 0) // 2
+    return np.take_along_axis(np.sort(rows, axis=1), ranks[:, None], 1)[:, 0]
 
 
 def _write_found(values: Array, indices: Array, rows: Array, found: Array) -> None:
@@ -312,57 +330,6 @@ def _first_places(found, places, rows):
                 places[row] = i
                 found[row] = value
                 break
-
-
-@or_arrays(sort_plans.plan_of_all(sort_plans.MEDIAN))
-def median(out: Array, self: Array) -> None:
-    """Write the lower median of all elements; NaN if there is one, or if there are none."""
-    if not self.size:
-        out[...] = np.nan if out.dtype.kind == "f" else np.iinfo(out.dtype).min
-        return
-    if self.dtype.kind == "f" and np.isnan(self.max()):
-        out[...] = np.nan
-        return
-    place = (self.size - 1) // 2
-    out[...] = np.partition(self, place, axis=None)[place]
-
-
-@or_arrays(sort_plans.plan_of_all(sort_plans.NANMEDIAN))
-def nanmedian(out: Array, self: Array) -> None:
-    """Write the lower median of what is not NaN."""
-    if not self.size:
-        median(out, self)
-        return
-    values, places = np.empty(1, self.dtype), np.empty(1, np.int64)
-    nanmedian_dim(values, places, self.reshape(1, -1), 1)
-    out[...] = values[0]
-
-
-@or_arrays(sort_plans.plan_median, results=2)
-def median_dim(values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False) -> None:
-    """Write the lower median and its first place; the first NaN of a slice that has one."""
-    rows = rows_along(self, dim)
-    place = (rows.shape[1] - 1) // 2
-    found = np.partition(rows, place, axis=1)[:, place]
-    if rows.dtype.kind == "f":
-        greatest = rows.max(axis=1)
-        found = np.where(np.isnan(greatest), greatest, found)
-    _write_found(values, indices, rows, found)
-
-
-@or_arrays(sort_plans.plan_nanmedian, results=2)
-def nanmedian_dim(
-    values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
-) -> None:
-    """Write the lower median of what is not NaN, and its first place."""
-    if self.dtype.kind != "f":
-        median_dim(values, indices, self, dim, keepdim)
-        return
-    rows = rows_along(self, dim)
-    counts = rows.shape[1] - np.count_nonzero(np.isnan(rows), axis=1)
-    ranks = np.maximum(counts - 1, 0) // 2
-    ordered = np.sort(rows, axis=1)
-    _write_found(values, indices, rows, np.take_along_axis(ordered, ranks[:, None], 1)[:, 0])
 
 
 @or_arrays(sort_plans.plan_mode, results=2)

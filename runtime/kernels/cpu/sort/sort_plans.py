@@ -16,7 +16,6 @@ import numpy as np
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.folded import sizes_around, strides_around
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop
-from torchgen_out._runtime.kernels.cpu.planned import Planner
 from torchgen_out._runtime.kernels.cpu.small import is_small
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -33,23 +32,12 @@ def plan_sort(
     values: TensorSpec,
     indices: TensorSpec,
     self: TensorSpec,
+    stable: bool | None,
     dim: int = -1,
     descending: bool = False,
 ) -> LaunchPlan | None:
     """Plan `sort`, which is always stable."""
     return _plan_first(self, sizes_around(self.sizes, dim)[1], dim, descending)
-
-
-def plan_sort_stable(
-    values: TensorSpec,
-    indices: TensorSpec,
-    self: TensorSpec,
-    stable: bool | None,
-    dim: int = -1,
-    descending: bool = False,
-) -> LaunchPlan | None:
-    """Plan `sort` that has to be stable."""
-    return plan_sort(values, indices, self, dim, descending)
 
 
 def plan_topk(
@@ -65,49 +53,33 @@ def plan_topk(
     return _plan_first(self, k, dim, largest, LONGEST) if k else None
 
 
-def plan_kthvalue(
+def plan_order_statistic(
     values: TensorSpec,
-    indices: TensorSpec,
+    indices: TensorSpec | None,
     self: TensorSpec,
-    k: int,
-    dim: int = -1,
-    keepdim: bool = False,
+    k: int | None,
+    dim: int | None,
+    keepdim: bool,
+    skips_nan: bool,
 ) -> LaunchPlan | None:
-    """Plan `kthvalue`."""
-    return _plan_one(self, dim, KTH, k - 1)
-
-
-def plan_median(
-    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int, keepdim: bool = False
-) -> LaunchPlan | None:
-    """Plan `median` along a dim."""
-    return _plan_one(self, dim, MEDIAN, 0)
-
-
-def plan_nanmedian(
-    values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int, keepdim: bool = False
-) -> LaunchPlan | None:
-    """Plan `nanmedian` along a dim."""
-    return _plan_one(self, dim, NANMEDIAN, 0)
-
-
-def plan_of_all(which: int) -> Planner:
-    """The planner of a median of all elements, whose place nobody asks for."""
-
-    def plan(result: TensorSpec, self: TensorSpec) -> LaunchPlan | None:
+    """Plan an order statistic along a dim, or of all elements."""
+    which, place = (NANMEDIAN if skips_nan else MEDIAN, 0) if k is None else (KTH, k - 1)
+    if dim is None:
         if not self.is_contiguous:
             return None
-        found = _plan_one(TensorSpec(self.dtype, (prod(self.sizes),), (1,)), 0, which, 0)
-        if found is None:
-            return None
-        run_one, indices = found.run, np.empty(1, np.int64)
+        self, dim = TensorSpec(self.dtype, (prod(self.sizes),), (1,)), 0
+    found = _plan_one(self, dim, which, place)
+    return found if found is None or indices is not None else _without_places(found)
 
-        def run(value: Array, self: Array, at: int, wanted: Any) -> None:
-            run_one(value, indices, self, at, wanted)
 
-        return LaunchPlan(run, found.params)
+def _without_places(plan: LaunchPlan) -> LaunchPlan:
+    """The plan of a single value whose place nobody asks for."""
+    run_one, indices = plan.run, np.empty(1, np.int64)
 
-    return plan
+    def run(value: Array, self: Array, at: int, wanted: Any) -> None:
+        run_one(value, indices, self, at, wanted)
+
+    return LaunchPlan(run, plan.params)
 
 
 def plan_mode(

@@ -145,7 +145,16 @@ def lu_permutation(queue: Queue, P: Array, pivots: Array, rows: int, dtype: Any)
 
 @direct
 def linalg_qr(queue: Queue, Q: Array, R: Array, A: Array, mode: str) -> None:
-    """Write the factors; mode 'r' leaves Q empty."""
+    """Write the factors; mode 'r' leaves Q empty.
+
+    Mode 'raw' writes R and the reflectors below it to the one, their scales to the other.
+    """
+    if mode == "raw":
+        if A.numel:
+            work, tau = reflect(queue, copied(queue, A, Q))
+            finish(queue, Q, work)
+            queue.copy(R, tau)
+        return
     if not A.numel:
         queue.fill(R, 0)
         if mode != "r":
@@ -182,15 +191,6 @@ def _multiply(queue: Queue, work: Array, tau: Array) -> None:
     info, count = queue.empty((1,), dtypes.int32), tau.sizes[-1]
     for matrix, scales in zip(matrices(work), places(tau, count), strict=True):
         queue.solver.multiply_reflectors(matrix, scales, count, info.address)
-
-
-@direct
-def geqrf(queue: Queue, a: Array, tau: Array, self: Array) -> None:
-    """Write R and the reflectors below it into one matrix, and the reflectors' scales."""
-    if self.numel:
-        work, scales = reflect(queue, copied(queue, self, a))
-        finish(queue, a, work)
-        queue.copy(tau, scales)
 
 
 @direct

@@ -149,32 +149,31 @@ def find_hermitian(
 
 
 @direct
-def linalg_eig(queue: Queue, eigenvalues: Array, eigenvectors: Array, self: Array) -> None:
-    """Write complex eigenvalues and eigenvectors of unit length."""
-    vectors = by_columns(queue, self.sizes, eigenvalues.dtype)
-    _eig(queue, "linalg.eig", eigenvalues, vectors, self)
-    finish(queue, eigenvectors, vectors)
+def linalg_eig(queue: Queue, eigenvalues: Array, eigenvectors: Array | None, self: Array) -> None:
+    """Write complex eigenvalues and, if asked for, eigenvectors of unit length.
 
-
-@direct
-def _linalg_eigvals(queue: Queue, out: Array, self: Array) -> None:
-    """Write complex eigenvalues."""
-    _eig(queue, "linalg.eigvals", out, None, self)
+    Real matrices are factored as complex ones.
+    """
+    is_wanted = eigenvectors is not None
+    if self.numel:
+        _eig(
+            queue, "linalg.eig" if is_wanted else "linalg.eigvals", eigenvalues, eigenvectors, self
+        )
 
 
 def _eig(queue: Queue, operator: str, values: Array, vectors: Array | None, self: Array) -> None:
-    """Real matrices are factored as complex ones."""
-    if not self.numel:
-        return
     work = by_columns(queue, self.sizes, values.dtype)
     queue.copy(work, self)
     made = queue.empty(values.sizes, values.dtype)
     info = queue.empty((prod(self.sizes[:-2]),), dtypes.int32)
     wanted: list[Columns | None] = [None] * info.numel
     if vectors is not None:
-        wanted = list(matrices(vectors))
+        columns = by_columns(queue, self.sizes, values.dtype)
+        wanted = list(matrices(columns))
     each = zip(matrices(work), places(made, self.sizes[-1]), wanted, places(info, 1), strict=True)
     for a, w, v, number in each:
         queue.solver.eig(a, w, v, number)
     queue.copy(values, made)
     _check(queue, operator, info, "eigenvalues", self.ndim > 2)
+    if vectors is not None:
+        finish(queue, vectors, columns)

@@ -16,95 +16,39 @@ from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
 from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous
 
 
-@direct
-def mm(queue: Queue, out: Array, self: Array, mat2: Array) -> None:
-    """Write self @ mat2."""
-    multiply(queue, _batch(out), _batch(self), _batch(mat2))
+@adding
+def product(
+    queue: Queue, out: Array, self: Array | None, a: Array, b: Array, beta: Any, alpha: Any
+) -> None:
+    """Write beta * self + alpha * (a @ b): of matrices, a matrix and a vector, or batches.
+
+    Where the result is one matrix, the products of a batch are summed: that sum is the inner dim of
+    one product of (n, b * m) and (b * m, p).
+    """
+    if b.ndim == 1:
+        self = None if self is None else _column(self.expanded(out.sizes))
+        out, b = _column(out), _column(b)
+    elif b.ndim > out.ndim:
+        count, n, m = a.sizes
+        wide = queue.empty((n, count, m), a.dtype)
+        queue.copy(wide, a.at(0, (n, count, m), [a.strides[d] for d in (1, 0, 2)]))
+        b = contiguous(queue, b).reshaped(count * m, b.sizes[2])
+        a = wide.reshaped(n, count * m)
+    if b.ndim == 2:
+        out, a, b = _batch(out), _batch(a), _batch(b)
+    _add_product(queue, out, self, a, b, beta, alpha)
 
 
 @direct
-def mv(queue: Queue, out: Array, self: Array, vec: Array) -> None:
-    """Write self @ vec."""
-    multiply(queue, _batch(_column(out)), _batch(self), _batch(_column(vec)))
-
-
-@direct
-def dot(queue: Queue, out: Array, self: Array, tensor: Array) -> None:
-    """Write the sum of self * tensor."""
-    _dot(queue, out, self, tensor, False)
-
-
-@direct
-def vdot(queue: Queue, out: Array, self: Array, other: Array) -> None:
-    """Write the sum of conj(self) * other."""
-    _dot(queue, out, self, other, self.dtype.is_complex)
-
-
-def _dot(queue: Queue, out: Array, a: Array, b: Array, conjugated: bool) -> None:
-    if not a.numel:
+def dot(queue: Queue, out: Array, self: Array, tensor: Array, conjugated: bool) -> None:
+    """Write the sum of self * tensor, or of conj(self) * tensor."""
+    if not self.numel:
         queue.fill(out, 0)
     elif out.dtype.kind == "i":
-        integers.dot(queue, out, a, b)
+        integers.dot(queue, out, self, tensor)
     else:
-        queue.blas.dot(out, _stepped(queue, a), _stepped(queue, b), conjugated)
-
-
-@direct
-def bmm(queue: Queue, out: Array, self: Array, mat2: Array) -> None:
-    """Write self[b] @ mat2[b] for each b."""
-    multiply(queue, out, self, mat2)
-
-
-@adding
-def addmm(
-    queue: Queue, out: Array, self: Array, mat1: Array, mat2: Array, beta: Any, alpha: Any
-) -> None:
-    """Write beta * self + alpha * (mat1 @ mat2)."""
-    _add_product(queue, _batch(out), self, _batch(mat1), _batch(mat2), beta, alpha)
-
-
-@adding
-def addmv(
-    queue: Queue, out: Array, self: Array, mat: Array, vec: Array, beta: Any, alpha: Any
-) -> None:
-    """Write beta * self + alpha * (mat @ vec)."""
-    self = _column(self.expanded(out.sizes))
-    _add_product(queue, _batch(_column(out)), self, _batch(mat), _batch(_column(vec)), beta, alpha)
-
-
-@adding
-def baddbmm(
-    queue: Queue,
-    out: Array,
-    self: Array,
-    batch1: Array,
-    batch2: Array,
-    beta: Any,
-    alpha: Any,
-) -> None:
-    """Write beta * self + alpha * (batch1[b] @ batch2[b]) for each b."""
-    _add_product(queue, out, self, batch1, batch2, beta, alpha)
-
-
-@adding
-def addbmm(
-    queue: Queue,
-    out: Array,
-    self: Array,
-    batch1: Array,
-    batch2: Array,
-    beta: Any,
-    alpha: Any,
-) -> None:
-    """Write beta * self + alpha * sum over b of batch1[b] @ batch2[b].
-
-    The sum over b is the inner dim of one product of (n, b * m) and (b * m, p).
-    """
-    b, n, m = batch1.sizes
-    wide = queue.empty((n, b, m), batch1.dtype)
-    queue.copy(wide, batch1.at(0, (n, b, m), [batch1.strides[d] for d in (1, 0, 2)]))
-    tall = contiguous(queue, batch2).reshaped(1, b * m, batch2.sizes[2])
-    _add_product(queue, _batch(out), self, wide.reshaped(1, n, b * m), tall, beta, alpha)
+        vectors = [_stepped(queue, each) for each in (self, tensor)]
+        queue.blas.dot(out, *vectors, conjugated and self.dtype.is_complex)
 
 
 @adding
@@ -148,10 +92,10 @@ def linear(queue: Queue, out: Array, input: Array, weight: Array, bias: Array | 
 
 
 def _add_product(
-    queue: Queue, out: Array, self: Array, a: Array, b: Array, beta: Any, alpha: Any
+    queue: Queue, out: Array, self: Array | None, a: Array, b: Array, beta: Any, alpha: Any
 ) -> None:
     """out = beta * self + alpha * a @ b. A dense row is the library's bias; 0 * self is unread."""
-    if beta == 0:
+    if self is None or beta == 0:
         multiply(queue, out, a, b, alpha)
     elif beta == 1 and _is_bias(self, out):
         multiply(queue, out, a, b, alpha, bias=self.at(0, (self.sizes[-1],), (1,)))

@@ -85,18 +85,6 @@ def sort(
     values: Array,
     indices: Array,
     self: Array,
-    dim: int = -1,
-    descending: bool = False,
-) -> None:
-    """Write the sorted values and their places."""
-    _sort_along(queue, values, indices, self, dim, descending)
-
-
-def sort_stable(
-    queue: Queue,
-    values: Array,
-    indices: Array,
-    self: Array,
     stable: bool | None,
     dim: int = -1,
     descending: bool = False,
@@ -185,52 +173,32 @@ def take_in_order(values, places, x, order, n, count):
 # -- order statistics ---------------------------------------------------------------------------
 
 
-def kthvalue(
+def order_statistic(
     queue: Queue,
     values: Array,
-    indices: Array,
+    indices: Array | None,
     self: Array,
-    k: int,
-    dim: int = -1,
-    keepdim: bool = False,
+    k: int | None,
+    dim: int | None,
+    keepdim: bool,
+    skips_nan: bool,
 ) -> None:
-    """Write the k-th smallest value (from 1) and its first place."""
-    _pick(queue, values, indices, rows_along(queue, self, dim)[0], k - 1, AT_RANK)
+    """Write the k-th smallest value (from 1) and its first place; without k the lower median.
 
-
-def median_dim(
-    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
-) -> None:
-    """Write the lower median and its first place; the first NaN of a slice that has one."""
-    rows = rows_along(queue, self, dim)[0]
-    _pick(queue, values, indices, rows, (rows.sizes[1] - 1) // 2, NAN_OR_RANK)
-
-
-def nanmedian_dim(
-    queue: Queue, values: Array, indices: Array, self: Array, dim: int, keepdim: bool = False
-) -> None:
-    """Write the lower median of what is not NaN, and its first place."""
-    _pick(queue, values, indices, rows_along(queue, self, dim)[0], 0, RANK_OF_NUMBERS)
-
-
-def median(queue: Queue, out: Array, self: Array) -> None:
-    """Write the lower median of all elements; NaN if there is one, or if there are none."""
-    _median(queue, out, self, NAN_OR_RANK)
-
-
-def nanmedian(queue: Queue, out: Array, self: Array) -> None:
-    """Write the lower median of what is not NaN."""
-    _median(queue, out, self, RANK_OF_NUMBERS)
-
-
-def _median(queue: Queue, out: Array, self: Array, which: int) -> None:
-    if not self.numel:
-        is_float = out.dtype.is_floating_point
-        queue.fill(out, float("nan") if is_float else np.iinfo(out.dtype.numpy).min)
+    The first NaN is a median, unless they are skipped. Without a dim it is one of all elements:
+    NaN, or the least integer, if there are none.
+    """
+    if dim is None and not self.numel:
+        is_float = values.dtype.is_floating_point
+        queue.fill(values, float("nan") if is_float else np.iinfo(values.dtype.numpy).min)
         return
-    place = queue.empty((), dtypes.int64)
-    rank = (self.numel - 1) // 2
-    _pick(queue, out, place, self.reshaped(1, self.numel), rank, which)
+    rows = self.reshaped(1, self.numel) if dim is None else rows_along(queue, self, dim)[0]
+    places = queue.empty((), dtypes.int64) if indices is None else indices
+    if k is None:
+        rank = 0 if skips_nan else (rows.sizes[1] - 1) // 2
+        _pick(queue, values, places, rows, rank, RANK_OF_NUMBERS if skips_nan else NAN_OR_RANK)
+    else:
+        _pick(queue, values, places, rows, k - 1, AT_RANK)
 
 
 def _pick(queue: Queue, values: Array, indices: Array, rows: Array, rank: int, which: int) -> None:
