@@ -542,6 +542,7 @@ ops.unique_dim = dispatch.unique_dim
 ops._unique_consecutive = dispatch._unique_consecutive
 ops.unique = composite.unique
 ops.unique_consecutive = composite.unique_consecutive
+ops._search = dispatch._search
 ops.searchsorted = dispatch.searchsorted
 ops.bucketize = dispatch.bucketize
 ops.isin = dispatch.isin

@@ -32,8 +32,11 @@ def read_case(
         return None
     names = tuple(argument.name for argument in schema.arguments)
 
+    lines = scalar.text.strip().splitlines(keepends=True)
+
     def place(tree: ast.expr) -> SourceLocation:
-        return scalar.where.at(start + tree.col_offset)
+        above = sum(map(len, lines[: tree.lineno - 1]))
+        return scalar.where.at(start + above + tree.col_offset)
 
     found = [(None, each) for each in call.args] + [
         (each.arg, each.value) for each in call.keywords

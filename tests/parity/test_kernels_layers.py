@@ -51,7 +51,8 @@ def test_convolution(
     grad = random(*out.shape, seed=2)
     expected.backward(torch.tensor(grad))
     dx, dw = np.empty_like(x), np.empty_like(w)
-    convolution.convolution_grad_input(dx, grad, w, x.shape, *steps, groups)
+    back = *steps[:3], not transposed, [0] * ndim
+    convolution.convolution(dx, grad, w, None, *back, groups)
     convolution.convolution_grad_weight(dw, grad, x, w.shape, *steps, groups)
     np.testing.assert_allclose(dx, leaves[0].grad.numpy(), atol=1e-12)
     np.testing.assert_allclose(dw, leaves[1].grad.numpy(), atol=1e-12)

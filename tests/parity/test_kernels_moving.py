@@ -367,14 +367,17 @@ def test_searching(rng: np.random.Generator, dtype: str, right: bool) -> None:
     values = with_nan(rng, (3, 7), dtype)
     for bounds in (sequence, sequence[0]):
         expected = torch.searchsorted(theirs(bounds), theirs(values), right=right)
-        check(searchsorted.searchsorted, bounds, values, False, right, expected=expected)
+        how = False, right, None, None, False
+        check(searchsorted.search, bounds, values, *how, expected=expected)
     expected = torch.bucketize(theirs(values), theirs(sequence[1]), right=right, out_int32=True)
-    check(searchsorted.bucketize, values, sequence[1], True, right, expected=expected)
+    how = True, right, None, None, True
+    check(searchsorted.search, values, sequence[1], *how, expected=expected)
     order = rng.permutation(20)
     shuffled = np.empty(20, dtype)
     shuffled[order] = sequence[0]
     expected = torch.searchsorted(theirs(shuffled), theirs(values), sorter=theirs(order))
-    check(searchsorted.searchsorted, shuffled, values, False, False, None, order, expected=expected)
+    how = False, False, None, order, False
+    check(searchsorted.search, shuffled, values, *how, expected=expected)
     expected = torch.isin(theirs(values), theirs(sequence), invert=right)
     check(searchsorted.isin, values, sequence, False, right, expected=expected)
 

@@ -2154,6 +2154,34 @@ def _unique_consecutive(
     return call(input, return_inverse, return_counts, dim)
 
 
+__search = operators._search.calls
+
+
+def _search(
+    first: Tensor | Number,
+    second: Tensor | Number,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Tensor | None,
+    values_first: bool,
+) -> Tensor:
+    """_search(Tensor|Scalar first, Tensor|Scalar second, bool out_int32, bool right, str? side,
+    Tensor? sorter, bool values_first) -> Tensor
+
+    Finds where values belong in a sorted sequence, which stands behind or before them.
+    """
+    try:
+        call = __search[
+            first._key if first.__class__ is Tensor else kind_of(first),
+            second._key if second.__class__ is Tensor else kind_of(second),
+            None if sorter is None else sorter._key,
+        ]
+    except AttributeError:
+        return __search.miss(first, second, out_int32, right, side, sorter, values_first)
+    return call(first, second, out_int32, right, side, sorter, values_first)
+
+
 _searchsorted_Tensor = operators.searchsorted_Tensor.calls
 _searchsorted_Tensor_out = operators.searchsorted_Tensor.out_calls
 

@@ -4,7 +4,7 @@
 """The dispatch operators: what the dispatcher knows of each, and its tables of calls."""
 
 from torchgen_out import dtype_sets, return_types
-from torchgen_out._runtime.dispatch.operator import Argument, Dispatch
+from torchgen_out._runtime.dispatch.operator import Argument, Dispatch, Negated
 from torchgen_out._runtime.ops.shapes import attention as attention_shapes
 from torchgen_out._runtime.ops.shapes import collective as collective_shapes
 from torchgen_out._runtime.ops.shapes import conv as conv_shapes
@@ -35,9 +35,19 @@ clone = Dispatch(
     arguments={"self": "operand", "memory_format": "raw"},
     promotion="none",
     dtypes=dtype_sets.ALL,
-    kernel_names="copy.copy.clone",
-    meta=copy_shapes.clone,
-    half_as_stored=True,
+    kernel_names="copy.copy.to_copy",
+    case={
+        "self": Argument("self"),
+        "dtype": None,
+        "layout": None,
+        "device": None,
+        "pin_memory": None,
+        "non_blocking": False,
+        "memory_format": Argument("memory_format"),
+    },
+    meta=lambda self, memory_format: copy_shapes.to_copy(
+        self, None, None, None, None, False, memory_format
+    ),
     differentiable=("self",),
     record=nodes.recording_clone,
     layouts={"Sparse": "sparse.conversion.clone", "SparseCsr": "sparse.conversion.clone"},
@@ -1118,6 +1128,25 @@ _unique_consecutive = Dispatch(
     record=nodes.recording__unique_consecutive,
 )
 
+_search = Dispatch(
+    "_search(Tensor|Scalar first, Tensor|Scalar second, bool out_int32, bool right, str? "
+    "side, Tensor? sorter, bool values_first) -> Tensor",
+    {"first": "number", "second": "number", "sorter": "tensor?"},
+    arguments={
+        "first": "operand",
+        "second": "operand",
+        "out_int32": "raw",
+        "right": "raw",
+        "side": "raw",
+        "sorter": "operand",
+        "values_first": "raw",
+    },
+    promotion="none",
+    dtypes=dtype_sets.REAL_NUMERIC,
+    kernel_names="sort.searchsorted.search",
+    meta=sort_shapes.search,
+)
+
 searchsorted_Tensor = Dispatch(
     "searchsorted.Tensor(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False,"
     " bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
@@ -1133,8 +1162,19 @@ searchsorted_Tensor = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.searchsorted.searchsorted",
-    meta=sort_shapes.searchsorted,
+    kernel_names="sort.searchsorted.search",
+    case={
+        "first": Argument("sorted_sequence"),
+        "second": Argument("self"),
+        "out_int32": Argument("out_int32"),
+        "right": Argument("right"),
+        "side": Argument("side"),
+        "sorter": Argument("sorter"),
+        "values_first": False,
+    },
+    meta=lambda sorted_sequence, self, out_int32, right, side, sorter: sort_shapes.search(
+        sorted_sequence, self, out_int32, right, side, sorter, False
+    ),
     vmap="batched.shaping.searchsorted",
 )
 
@@ -1146,8 +1186,19 @@ bucketize_Tensor = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.searchsorted.bucketize",
-    meta=sort_shapes.bucketize,
+    kernel_names="sort.searchsorted.search",
+    case={
+        "first": Argument("self"),
+        "second": Argument("boundaries"),
+        "out_int32": Argument("out_int32"),
+        "right": Argument("right"),
+        "side": None,
+        "sorter": None,
+        "values_first": True,
+    },
+    meta=lambda self, boundaries, out_int32, right: sort_shapes.search(
+        self, boundaries, out_int32, right, None, None, True
+    ),
     vmap="batched.shaping.bucketize",
 )
 
@@ -2568,7 +2619,18 @@ _convolution_grad_input = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.NUMERIC,
-    kernel_names="conv.convolution.convolution_grad_input",
+    kernel_names="conv.convolution.convolution",
+    case={
+        "input": Argument("grad_output"),
+        "weight": Argument("weight"),
+        "bias": None,
+        "stride": Argument("stride"),
+        "padding": Argument("padding"),
+        "dilation": Argument("dilation"),
+        "transposed": Negated("transposed"),
+        "output_padding": [0],
+        "groups": Argument("groups"),
+    },
     meta=conv_shapes.convolution_grad_input,
     memory_format=("grad_output", "weight"),
     differentiable=("grad_output", "weight"),

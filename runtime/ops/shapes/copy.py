@@ -26,11 +26,6 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> None:
             raise errors.inplace_shape("copy_", self._sizes, sizes)
 
 
-def clone(self: Tensor, memory_format: memory_format | None = None) -> Spec:
-    """The same sizes and dtype, dense strides."""
-    return self._sizes, self.dtype, strides_of_copy(self, memory_format)
-
-
 def to_copy(
     self: Tensor,
     dtype: dtype | None = None,

@@ -119,6 +119,21 @@ def _search(sequence: Any, values: tuple[int, ...] | None, out_int32: bool) -> A
     return values or (), dtype
 
 
+def search(
+    first: Any,
+    second: Any,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Any,
+    values_first: bool,
+) -> Answer:
+    """The shape of the values."""
+    if values_first:
+        return bucketize(first, second, out_int32, right)
+    return searchsorted(first, second, out_int32, right, side, sorter)
+
+
 def bucketize(self: Any, boundaries: Any, out_int32: bool = False, right: bool = False) -> Answer:
     """The shape of self. Raises: RuntimeError unless `boundaries` is a vector."""
     if boundaries.ndim != 1:

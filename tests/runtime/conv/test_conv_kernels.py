@@ -103,8 +103,8 @@ def test_algorithms(algorithm: Any, numbers: Any) -> None:
 def test_gradient_of_the_input_is_the_transpose(numbers: Any) -> None:
     case = Case(numbers)
     x, columns, implicit = (np.empty_like(case.x) for _ in range(3))
-    arguments = case.w, x.shape, *case.sliding, False, case.groups
-    convolution.convolution_grad_input(x, case.grad, *arguments)
+    arguments = case.w, None, *case.sliding, True, 0, case.groups
+    convolution.convolution(x, case.grad, *arguments)
     np.testing.assert_allclose((x * case.x).sum(), (case.grad * case.y).sum())
     column_convolution.convolve_transposed(columns, case.grad, case.w, case.plan, case.groups)
     np.testing.assert_allclose(x, columns, atol=1e-12)
@@ -258,7 +258,7 @@ def test_kernel_of_one_tap(stride: int, is_dense: bool, dtype: str) -> None:
     convolution.convolution(y, x, w, bias, *numbers, (0, 0), 2)
     tolerance = 1e-5 if dtype == "float32" else 1e-12
     np.testing.assert_allclose(y, expected + bias.reshape(-1, 1, 1), tolerance, tolerance)
-    convolution.convolution_grad_input(dx, grad, w, x.shape, *numbers, 2)
+    convolution.convolution(dx, grad, w, None, *numbers[:3], True, (0, 0), 2)
     convolution.convolution_grad_weight(dw, grad, x, w.shape, *numbers, 2)
     for gradient, value in ((dx, x), (dw, w)):
         np.testing.assert_allclose(

@@ -130,12 +130,13 @@ def test_searchsorted(right: bool) -> None:
     sequence = np.sort(draw("int64", (3, 20)), axis=1)
     values = np.append(np.arange(-9, 9), 0)
     out = np.empty((3, values.size), np.int32)
-    searchsorted.searchsorted(out, sequence, np.tile(values, (3, 1)), True, right)
+    rows = np.tile(values, (3, 1))
+    searchsorted.search(out, sequence, rows, True, right, None, None, False)
     for row, found in zip(sequence, out, strict=True):
         np.testing.assert_array_equal(found, row.searchsorted(values, "right" if right else "left"))
 
 
 def test_bad_sorter() -> None:
     with pytest.raises(RuntimeError, match="sorter index out of range"):
-        arguments = np.arange(3.0), np.ones(1), False, False, None, np.array([0, 1, 3])
-        searchsorted.searchsorted(np.empty(1, np.int64), *arguments)
+        arguments = np.arange(3.0), np.ones(1), False, False, None, np.array([0, 1, 3]), False
+        searchsorted.search(np.empty(1, np.int64), *arguments)

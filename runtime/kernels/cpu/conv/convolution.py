@@ -56,28 +56,6 @@ def convolution(
 
 
 @quiet
-def convolution_grad_input(
-    out: Array,
-    grad_output: Array,
-    weight: Array,
-    sizes: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    transposed: bool,
-    groups: int,
-) -> None:
-    """Write the gradient of a convolution with respect to its input."""
-    windows = out.shape if transposed else grad_output.shape
-    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
-    dx, dy, w = spatial(out), spatial(grad_output), spatial(weight)
-    if transposed:
-        product(dx, dy, w, None, geometry)
-    else:
-        product_transposed(dx, dy, w, None, geometry)
-
-
-@quiet
 def convolution_grad_weight(
     out: Array,
     grad_output: Array,

@@ -118,12 +118,6 @@ def copy_(self: Array, src: Array, non_blocking: bool = False) -> None:
 
 
 @Cast
-def clone(out: Array, self: Array, memory_format: Any = None) -> None:
-    """Copy all elements."""
-    assign(out, self)
-
-
-@Cast
 def to_copy(out: Array, self: Array, *options: Any) -> None:
     """Copy all elements, cast to the dtype of `out`."""
     cast_into(out, self)

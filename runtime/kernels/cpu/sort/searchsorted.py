@@ -55,76 +55,53 @@ def _search_rows(out, rows, values, right):
         _search_row(out[row], values[row], rows[row], right)
 
 
-def plan_searchsorted(
+def plan_search(
     result: TensorSpec,
-    sorted_sequence: TensorSpec,
-    self: Any,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: TensorSpec | None = None,
+    first: Any,
+    second: Any,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: TensorSpec | None,
+    values_first: bool,
 ) -> LaunchPlan | None:
     """Plan the search in sequences that need no sorter."""
-    if sorter is not None or self.__class__ is not TensorSpec:
+    operands, place = [first, second], int(values_first)
+    if sorter is not None or any(each.__class__ is not TensorSpec for each in operands):
         return None
-    return _plan_search(result, [sorted_sequence, self], 0, right or side == "right")
-
-
-def plan_bucketize(
-    result: TensorSpec,
-    self: Any,
-    boundaries: TensorSpec,
-    out_int32: bool = False,
-    right: bool = False,
-) -> LaunchPlan | None:
-    """Plan the search for buckets."""
-    if self.__class__ is not TensorSpec:
-        return None
-    return _plan_search(result, [self, boundaries], 1, right)
-
-
-def _plan_search(
-    result: TensorSpec, operands: list[TensorSpec], place: int, right: bool
-) -> LaunchPlan | None:
-    """place: where the sequence stands among the two."""
     sequence, values = operands[place], operands[1 - place]
     if sequence.dtype != values.dtype or not is_small(result, sequence, values):
         return None
+    is_right = right or side == "right"
     size, rows = sequence.sizes[-1], prod(sequence.sizes[:-1])
     if len(sequence.sizes) == 1:
         count = prod(values.sizes)
         views = out(0, count), operand(1 - place, count), operand(place, size)
-        return plan_loop(_search_row, [result], operands, *views, bool(right))
+        return plan_loop(_search_row, [result], operands, *views, is_right)
     shape = rows, prod(values.sizes) // rows
     views = out(0, *shape), operand(place, rows, size), operand(1 - place, *shape)
-    return plan_loop(_search_rows, [result], operands, *views, bool(right))
+    return plan_loop(_search_rows, [result], operands, *views, is_right)
 
 
-@or_arrays(plan_searchsorted)
-def searchsorted(
+@or_arrays(plan_search)
+def search(
     out: Array,
-    sorted_sequence: Array,
-    self: Any,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Array | None = None,
+    first: Any,
+    second: Any,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+    values_first: bool,
 ) -> None:
-    """Write where each value belongs in the last dim of the sequence."""
-    sequence = sorted_sequence
+    """Write where each value belongs in the last dim of the sequence, which stands behind or before
+    the values."""
+    sequence, values = (second, first) if values_first else (first, second)
     if sorter is not None:
         if sorter.size and (sorter.min() < 0 or sorter.max() >= sequence.shape[-1]):
             raise RuntimeError("torch.searchsorted(): sorter index out of range")
         sequence = np.take_along_axis(sequence, sorter, -1)
-    _search(out, sequence, np.asarray(self), right or side == "right")
-
-
-@or_arrays(plan_bucketize)
-def bucketize(
-    out: Array, self: Any, boundaries: Array, out_int32: bool = False, right: bool = False
-) -> None:
-    """Write the number of the bucket of each value."""
-    _search(out, boundaries, np.asarray(self), right)
+    _search(out, sequence, np.asarray(values), right or side == "right")
 
 
 def _search(out: Array, sequence: Array, values: Array, right: bool) -> None:

@@ -60,26 +60,6 @@ def convolution(
 
 
 @direct
-def convolution_grad_input(
-    queue: Queue,
-    out: Array,
-    grad_output: Array,
-    weight: Array,
-    sizes: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    transposed: bool,
-    groups: int,
-) -> None:
-    """Write the gradient of a convolution with respect to its input."""
-    windows = out.sizes if transposed else grad_output.sizes
-    geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
-    function = product if transposed else product_transposed
-    function(queue, spatial(out), _laid(queue, grad_output), _laid(queue, weight), None, geometry)
-
-
-@direct
 def convolution_grad_weight(
     queue: Queue,
     out: Array,

@@ -33,7 +33,6 @@ class Fill:
 
 
 to_copy = Copy()
-clone = Copy()
 copy_ = CopyInto()
 fill_ = Fill(has_value=True)
 zero_ = Fill(has_value=False)

@@ -10,27 +10,26 @@ from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.sort.sort import sort_rows
 
 
-def searchsorted(
+def search(
     queue: Queue,
     out: Array,
-    sorted_sequence: Array,
-    self: Any,
-    out_int32: bool = False,
-    right: bool = False,
-    side: str | None = None,
-    sorter: Array | None = None,
+    first: Any,
+    second: Any,
+    out_int32: bool,
+    right: bool,
+    side: str | None,
+    sorter: Array | None,
+    values_first: bool,
 ) -> None:
-    """Write where each value belongs in the last dim of the sequence."""
-    sequence = sorted_sequence
+    """Write where each value belongs in the last dim of the sequence, which stands behind or before
+    the values."""
+    sequence, values = (second, first) if values_first else (first, second)
     if sorter is not None:
-        sequence = queue.empty(sorter.sizes, sorted_sequence.dtype)
-        operands = (
-            sequence.moved(),
-            sorted_sequence.moved(),
-            converted(queue, sorter, dtypes.int64),
-        )
+        ordered = queue.empty(sorter.sizes, sequence.dtype)
+        operands = ordered.moved(), sequence.moved(), converted(queue, sorter, dtypes.int64)
         run_elements(queue, sort_rows_by, sorter.numel, *operands, sorter.numel, sorter.sizes[-1])
-    _search(queue, out, sequence, self, right or side == "right")
+        sequence = ordered
+    _search(queue, out, sequence, values, right or side == "right")
 
 
 @device_kernel("X* X* int64*", "I I")
@@ -40,14 +39,6 @@ def sort_rows_by(out, x, order, n, width):
     while i < n:
         out[i] = x[I(divided(i, width) * width + I(order[i]))]
         i = I(i + cuda.gridsize(1))
-
-
-def bucketize(
-    queue: Queue, out: Array, self: Any, boundaries: Array, out_int32: bool = False,
-    right: bool = False,
-) -> None:  # fmt: skip
-    """Write the number of the bucket of each value."""
-    _search(queue, out, boundaries, self, right)
 
 
 def as_array(queue: Queue, value: Any) -> Array:
