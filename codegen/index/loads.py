@@ -13,7 +13,7 @@ from ..model import place as places
 from ..model.formula import Argument, Constant, Expression, Formula, Named, walk
 from ..model.index import Access, Outside, Source, Statement, Test, Type, selects_wholes
 from ..model.loops import Nest
-from ..model.place import Element, Function, Index, Place
+from ..model.place import Atom, Element, Function, Index, Place
 from .sizes import size_of
 from .tidy_texts import bare
 from .writer import Writer, own_places, python_name
@@ -194,7 +194,9 @@ class Loads:
         return " & ".join(tests)
 
     def test(self, test: Test) -> str:
-        return f"{self.writer.place(test.place)} {test.relation} 0"
+        """A comparison; what is in brackets does not come first, where formatters break inside."""
+        terms = sorted(test.place.terms, key=_begins_with_brackets)
+        return f"{self.writer.place(Place(tuple(terms)))} {test.relation} 0"
 
     def loaded(self, element: str, kind: str) -> str:
         """An element of memory as what formulas compute with."""
@@ -258,6 +260,11 @@ class _LinePrinter(_KernelPrinter):
 
 def _named(node: Expression) -> str | None:
     return node.name if isinstance(node, Argument) else None
+
+
+def _begins_with_brackets(term: tuple[tuple[Atom, ...], int]) -> bool:
+    """Whether a term of a place is printed with brackets in front."""
+    return any(isinstance(atom, Function) for atom in term[0][:1])
 
 
 def _may_miss(place: Place) -> bool:

@@ -64,21 +64,26 @@ class LoopWriter(Loads):
 
     def limit(self, unknown: Collection[str] = ()) -> None:
         """Keep where loops begin and end that divide to know it: LLVM would divide at each turn."""
-        writer, inner = self.writer, self.nest.inner
-        names = {*unknown, *(loop.index for loop in inner)}
-        for loop in inner:
+        self.limit_known({*unknown, *(loop.index for loop in self.nest.inner)})
+
+    def limit_known(self, names: Collection[str]) -> None:
+        """The same of those that need none of these indices."""
+        writer = self.writer
+        for loop in self.nest.inner:
             ends = (*loop.lower, *loop.upper)
             divides = any(isinstance(atom, Function) for place in ends for atom in place.atoms)
-            if not divides or any(names & set(place.indices) for place in ends):
+            if not divides or any(set(place.indices) & {*names} for place in ends):
                 continue
             if (loop.index, loop.lower, loop.upper) in writer.limits:
                 continue
             first, last = self.bounds(loop, "0", "")
-            kept = writer.fresh(f"{loop.index}_first"), writer.fresh(f"{loop.index}_end")
-            for name, value in zip(kept, (first, last), strict=True):
-                self.put(f"{name} = {self.as_count(value)}")
-            writer.limits[loop.index, loop.lower, loop.upper] = kept
-            writer.sizes.extent[kept[0]] = writer.sizes.extent[loop.index]
+            end = writer.fresh(f"{loop.index}_end")
+            if loop.lower:
+                first, begins = writer.fresh(f"{loop.index}_first"), first
+                self.put(f"{first} = {self.as_count(begins)}")
+                writer.sizes.extent[first] = writer.sizes.extent[loop.index]
+            self.put(f"{end} = {self.as_count(last)}")
+            writer.limits[loop.index, loop.lower, loop.upper] = first, end
 
     def as_element(self, count: str) -> str:
         """What has been counted, of the type that memory holds."""
@@ -100,11 +105,19 @@ class LoopWriter(Loads):
                 self.indent("for run in range(run_size):")
         unbound = {loop.index for loop in (*nest.inner, *([nest.vector] if nest.vector else []))}
         unbound |= set(nest.scattered or ())
-        self.guarded(unbound)
+        self.reached(unbound)
         for loop in nest.inner[: len(nest.inner) - without_last]:
-            self.loop(loop)
-            unbound.discard(loop.index)
-            self.guarded(unbound)
+            self.fold_loop(loop, unbound)
+
+    def fold_loop(self, loop: Loop, unbound: set[str]) -> None:
+        """One of them. unbound: the indices of this one and of those further in."""
+        self.loop(loop)
+        unbound.discard(loop.index)
+        self.reached(unbound)
+
+    def reached(self, unbound: Collection[str]) -> None:
+        """What is known where these indices are the ones that come further in."""
+        self.guarded(unbound)
 
     def guarded(self, unbound: Collection[str] = ()) -> None:
         """Ask what has not been asked and does not need these indices, which come further in."""
@@ -269,7 +282,7 @@ class LoopWriter(Loads):
         first = operand.substitute({Index(loop.index): places.of(Index(stop))})
         self.put(f"{stop} = {begin}")
         self.indent(f"while {stop} < {end}:")
-        self.put(f"{rest} = {writer.place(first, 1)} % {writer.place(by, 1)}")
+        self.put(f"{rest} = {writer.place(first, 1)} % {writer.place(by, 2)}")
         self.put(f"{turn} = {stop}")
         self.put(f"{stop} = lesser({end}, {turn} + greater({writer.place(by, 1)} - {rest}, 1))")
         self.indent(f"for {index} in range({turn}, {stop}):")

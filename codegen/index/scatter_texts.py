@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from ..formula.expressions import ZERO
 from ..formula.result import cost
 from ..model import place as places
-from ..model.index import LAST, NAMED, Access, Read, Source, Statement
-from ..model.loops import Loop
+from ..model.index import LAST, NAMED, Access, Read, Source, Statement, Test
+from ..model.loops import Loop, Nest
 from ..model.place import LOOKED_AT, Atom, Function, Index, Place
 from .argument_texts import ArgumentWriter
 from .fold_texts import combined
 from .loop_texts import HEAVY
 from .rewrite import map_places, without_twins
-from .writer import own_places, python_name
+from .writer import Writer, own_places, python_name
 
 
 class ScatterWriter(ArgumentWriter):
     """One nest whose values are put together, perhaps at places that they tell."""
+
+    def __init__(self, writer: Writer, nest: Nest) -> None:
+        super().__init__(writer, nest)
+        self.moved: dict[Atom, Place] = {}
+        """Where indices of the result are, as far as that is known."""
+        self.starts: dict[str, tuple[str, str]] = {}
+        """Those that move with a loop further in: its index, and where they are at its 0."""
+        self.item: str | None = None
+        """The value, where no loop further in changes it."""
 
     def scatter(self) -> None:
         """First all elements of the result are nothing, then each value meets its own."""
@@ -63,40 +73,92 @@ class ScatterWriter(ArgumentWriter):
     def scatter_one_by_one(self, statement: Statement) -> None:
         """Each value goes to its place as soon as it is known."""
         nest = self.nest
-        assert nest.scattered is not None
         self.fold_loops()
-        inner = None if nest.vector is None else nest.vector.index
-        before = [n for n, place in nest.scattered.items() if inner not in place.indices]
-        moved = self.placed(before)
         if nest.vector is not None:
-            self.loop(nest.vector)
-        moved |= self.placed([name for name in nest.scattered if name not in before])
+            self.fold_loop(nest.vector, {nest.vector.index, *(nest.scattered or ())})
         self.guarded()
-        at = map_places(statement, lambda place: place.substitute(moved))
+        item = self.item or self.made_item(statement)
+        self.combine(statement, self.position(statement), item)
+
+    def made_item(self, statement: Statement) -> str:
+        """A variable that holds the value."""
+        at = map_places(statement, lambda place: place.substitute(self.moved))
         item = self.writer.fresh(f"{statement.target}_item")
         self.put(f"{item} = {self.value(at)}")
-        self.combine(statement, self.position(statement, moved), item)
+        return item
 
-    def placed(self, names: list[str]) -> dict[Atom, Place]:
-        """Where indices of the result are, if that is in it."""
+    def reached(self, unbound: Collection[str]) -> None:
+        """Of a scatter also the ends of loops that divide, the value, and where it goes."""
+        if self.nest.scattered is None:
+            return super().reached(unbound)
+        self.limit_known(unbound)
+        self.guarded(unbound)
+        if self.is_settled(unbound):
+            self.item = self.made_item(self.nest.statements[0])
+        self.place_known(unbound)
+        self.start_known(unbound)
+
+    def fold_loop(self, loop: Loop, unbound: set[str]) -> None:
+        """Only as far as places are inside that move with it."""
+        moving = {n: start for n, (index, start) in self.starts.items() if index == loop.index}
+        if self.nest.scattered is None or not moving:
+            return super().fold_loop(loop, unbound)
+        first, last = self.bounds(loop, "0", "")
+        for name, start in moving.items():
+            if not self.writer.sizes.is_never_negative(self.nest.scattered[name]):
+                first = f"greater({first}, -{start})"
+            last = f"lesser({last}, {self.writer.extent(name)} - {start})"
+        self.loop(replace(loop, lower=(), upper=()), first, last)
+        unbound.discard(loop.index)
+        for name, start in moving.items():
+            self.placed(name, f"{start} + {python_name(loop.index)}")
+        self.reached(unbound)
+
+    def is_settled(self, unbound: Collection[str]) -> bool:
+        """Whether all that the value is made of is known here, and loops go on inside."""
+        (statement,) = self.nest.statements
+        loops = {loop.index for loop in self.nest.inner}
+        if self.item or self.guards or self.nest.vector or not loops & set(unbound):
+            return False
+        return not _needed(statement) & set(unbound) and all(map(_is_plain, statement.accesses))
+
+    def place_known(self, unbound: Collection[str]) -> None:
+        """Where indices of the result are, if that is in it, as far as it can be told here."""
         writer = self.writer
-        assert self.nest.scattered is not None
-        moved: dict[Atom, Place] = {}
-        for name in names:
-            variable = writer.fresh(f"to_{name}_place")
-            moved[Index(name)] = places.of(Index(variable))
-            writer.sizes.extent[variable] = writer.sizes.extent[name]
-            place = self.nest.scattered[name]
-            self.put(f"{variable} = {writer.place(place)}")
-            if is_looked_at(place):
+        for name, place in (self.nest.scattered or {}).items():
+            if Index(name) in self.moved or set(unbound) & set(place.indices):
                 continue
-            self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
-        return moved
+            variable = self.placed(name, writer.place(place))
+            if not is_looked_at(place):
+                self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
 
-    def position(self, statement: Statement, moved: dict[Atom, Place]) -> str:
+    def placed(self, name: str, text: str) -> str:
+        """Keep where an index of the result is."""
+        variable = self.writer.fresh(f"to_{name}_place")
+        self.moved[Index(name)] = places.of(Index(variable))
+        self.writer.sizes.extent[variable] = self.writer.sizes.extent[name]
+        self.put(f"{variable} = {text}")
+        return variable
+
+    def start_known(self, unbound: Collection[str]) -> None:
+        """Where places are at the 0 of the only loop with which they still move, step by step."""
+        loops = [loop.index for loop in self.nest.inner]
+        for name, place in (self.nest.scattered or {}).items():
+            moving = [each for each in loops if each in place.indices and each in unbound]
+            if Index(name) in self.moved or name in self.starts or len(moving) != 1:
+                continue
+            (index,) = moving
+            rest = place - places.index(index)
+            is_plain = index not in rest.indices and set(rest.indices).isdisjoint(unbound)
+            if is_plain and any(isinstance(atom, Function) for atom in rest.atoms):
+                start = self.writer.fresh(f"{name}_start")
+                self.put(f"{start} = {self.writer.place(rest)}")
+                self.starts[name] = index, start
+
+    def position(self, statement: Statement) -> str:
         """Where in memory an element of the result is."""
         target = self.target(statement)
-        own = tuple(place.substitute(moved) for place in target.places)
+        own = tuple(place.substitute(self.moved) for place in target.places)
         return self.writer.offset(replace(target, places=own))
 
     def combine(self, statement: Statement, position: str, item: str) -> None:
@@ -118,8 +180,10 @@ class ScatterWriter(ArgumentWriter):
     def scatters_in_blocks(self, statement: Statement) -> bool:
         """Whether values are worth a block of their own."""
         work = cost(replace(statement.formula, arguments=()))
-        has_loop = bool(self.nest.vector or self.nest.inner)
-        return work > HEAVY and has_loop and not self.nest.guards
+        loops = [*self.nest.inner, *([self.nest.vector] if self.nest.vector else [])]
+        if work <= HEAVY or not loops or self.nest.guards:
+            return False
+        return loops[-1].index in _needed(statement)
 
     def scatter_blocks(self, statement: Statement) -> None:
         """Blocks of values, then of their places."""
@@ -127,22 +191,20 @@ class ScatterWriter(ArgumentWriter):
         assert nest.scattered is not None
         inner = nest.vector or nest.inner[-1]
         self.fold_loops(without_last=nest.vector is None)
-        before = [n for n, place in nest.scattered.items() if inner.index not in place.indices]
-        moved = self.placed(before)
         first, last = self.bounds(inner, "0", "")
         self.indent(f"for begin in range({first}, {last}, BLOCK):")
         self.put(f"end = lesser(begin + BLOCK, {last})")
-        block = self.value_block(statement, replace(inner, lower=(), upper=()), moved)
+        block = self.value_block(statement, replace(inner, lower=(), upper=()))
         self.loop(replace(inner, lower=(), upper=()), "begin", "end")
-        moved |= self.placed([name for name in nest.scattered if name not in before])
-        self.combine(statement, self.position(statement, moved), block)
+        self.place_known(nest.scattered)
+        self.combine(statement, self.position(statement), block)
 
-    def value_block(self, statement: Statement, loop: Loop, moved: dict[Atom, Place]) -> str:
+    def value_block(self, statement: Statement, loop: Loop) -> str:
         """Compute a block of values; what it is called in the loop over these."""
         writer, nest = self.writer, self.nest
         assert nest.scattered is not None
         told: dict[Atom, Place] = {Index(name): place for name, place in nest.scattered.items()}
-        at = _read_at(statement, {**told, **moved})
+        at = _read_at(statement, {**told, **self.moved})
         block = writer.fresh(f"{statement.target}_items")
         writer.lines.insert(0, f"    {block} = np.empty(BLOCK, T)")
         self.nest = replace(nest, statements=(at,))
@@ -160,6 +222,21 @@ def is_looked_at(place: Place) -> bool:
     """Whether a place is looked at before anything is written."""
     rule = place.atoms[0] if place.atoms and place == places.of(place.atoms[0]) else None
     return isinstance(rule, Function) and rule.name in LOOKED_AT
+
+
+def _needed(statement: Statement) -> set[str]:
+    """The indices on which the value depends."""
+    found: set[str] = set()
+    for read in statement.reads:
+        source = read.source.place if isinstance(read.source, Test) else read.source
+        for place in source.places if isinstance(source, Access) else (source,):
+            found.update(place.indices)
+    return found
+
+
+def _is_plain(access: Access) -> bool:
+    """Whether an element is read where indices of the loops say, which is inside."""
+    return access.outside is None and all(place.index for place in access.places)
 
 
 def _read_at(statement: Statement, told: dict[Atom, Place]) -> Statement:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..model import place as places
 from ..model.index import ARGMAX, ARGMIN, IndexProgram, Test
-from ..model.place import Atom, BatchSize, Element, Function, Index, Place, Size
+from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
 
 
 class Sizes:
@@ -119,8 +119,15 @@ class Sizes:
     def _is_natural(self, atom: Atom) -> bool:
         if isinstance(atom, Function) and atom.name == "quotient":
             first, second = atom.operands
-            return (second.constant or 0) > 0 and self.is_never_negative(first)
-        return isinstance(atom, Size | BatchSize | Index)
+            return self._divides(second) and self.is_never_negative(first)
+        is_extent = isinstance(atom, Parameter) and places.of(atom) in self.extent.values()
+        return is_extent or isinstance(atom, Size | BatchSize | Index)
+
+    @staticmethod
+    def _divides(place: Place) -> bool:
+        """Whether a place is positive for certain where something is divided by it."""
+        is_size = len(place.atoms) == 1 and isinstance(place.atoms[0], Size)
+        return (place.constant or 0) > 0 or (is_size and place == places.of(place.atoms[0]))
 
     def is_inside(self, place: Place, size: Place, tests: Iterable[Test] = ()) -> bool:
         """Whether a place is in a dim for certain, where some tests hold."""

@@ -25,7 +25,7 @@ from ..model.index import (
     Statement,
     Test,
 )
-from ..model.place import Atom, Element, Index, Place, Size
+from ..model.place import Atom, Element, Function, Index, Place, Size
 from .folds import nothing, started
 from .invert import inverted
 from .rewrite import map_places, with_formula
@@ -181,8 +181,8 @@ def _solution(statement: Statement, sizes: Sizes) -> tuple[Test, str, Place, Pla
                 continue
             extent = sizes.extent[name]
             is_size = any(isinstance(atom, Size) for atom in extent.atoms)
-            told = [a for a in test.place.atoms if isinstance(a, Element)]
-            if not is_size and any(folded & set(p.indices) for a in told for p in a.places):
+            told = [a for a in test.place.atoms if isinstance(a, Element | Function)]
+            if not is_size and any(folded & set(p.indices) for a in told for p in places.parts(a)):
                 continue
             rank = (is_size, not told)
             if best is None or rank > best[0]:

@@ -359,18 +359,23 @@ class Writer(ABC):
     # Whole numbers
 
     def place(self, place: Place, strength: int = 0) -> str:
-        """A place as an expression."""
+        """A place as an expression: of 1 a factor, of 2 what something is divided by."""
         text = ""
         for monomial, factor in sorted(place.terms, key=lambda t: (not t[0], t[1] < 0)):
-            parts = [self.atom(atom) for atom in monomial]
-            if abs(factor) != 1 or not parts:
-                parts.append(str(abs(factor)))
-            part = " * ".join(parts)
+            part = self.product(monomial, factor)
             sign = "-" if factor < 0 else "+"
             text = f"{text} {sign} {part}" if text else part if factor > 0 else f"-{part}"
-        if strength and (len(place.terms) > 1 or text.startswith("-")):
+        is_sum = len(place.terms) > 1 or text.startswith("-")
+        if (strength and is_sum) or (strength > 1 and " * " in text):
             return f"({text})"
         return text or "0"
+
+    def product(self, monomial: Sequence[Atom], factor: int) -> str:
+        """A term of a place, without its sign."""
+        parts = [self.atom(atom) for atom in monomial]
+        if abs(factor) != 1 or not parts:
+            parts.append(str(abs(factor)))
+        return " * ".join(parts)
 
     def atom(self, atom: Atom) -> str:
         match atom:
@@ -387,9 +392,9 @@ class Writer(ABC):
             case Function("remainder" | "wrap", (first, second)) if _power_of_two(second):
                 return f"({self.place(first, 1)} & {(1 << _power_of_two(second)) - 1})"
             case Function("quotient", (first, second)):
-                return f"({self.place(first, 1)} // {self.place(second, 1)})"
+                return f"({self.place(first, 1)} // {self.place(second, 2)})"
             case Function("remainder" | "wrap", (first, second)):
-                return f"({self.place(first, 1)} % {self.place(second, 1)})"
+                return f"({self.place(first, 1)} % {self.place(second, 2)})"
             case Function("least", (first, second)):
                 return f"lesser({self.place(first)}, {self.place(second)})"
             case Function("greatest", (first, second)):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..index.rewrite import map_places
 from ..model import place as places
 from ..model.index import Fold, IndexProgram, Statement, Test
-from ..model.place import Atom, Element, Function, Index, Place
+from ..model.place import Atom, Element, Index, Place
 from .index_nests import goes_through_a_tensor, is_target, scattered_of
 
 
@@ -44,7 +44,7 @@ def _solution(
     name: str, value: Place, fold: Fold, solved: set[Atom], program: IndexProgram
 ) -> tuple[str, Place, Place] | None:
     """The index of a fold that tells an own one by `step * index == rest`, if one does."""
-    if any(isinstance(atom, Element | Function) for atom in value.atoms):
+    if any(isinstance(atom, Element) for atom in value.atoms):
         return None
     if any(atom in value.atoms for atom in solved):
         return None

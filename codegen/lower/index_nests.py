@@ -217,6 +217,8 @@ def _bounds(
     for test in tests:
         inner = [name for name in order if name in test.place.indices]
         name = inner[-1] if inner else None
+        if name is not None and name in bounded:
+            test = _undivided(test, name)
         factor = test.place.coefficient(name).constant if name else None
         is_bound = (
             test.relation == ">="
@@ -239,6 +241,30 @@ def _bounds(
         else:
             upper[name].append(turns + places.number(1))
     return {name: (tuple(lower[name]), tuple(upper[name])) for name in order}, guards
+
+
+def _undivided(test: Test, name: str) -> Test:
+    """The same condition without a quotient of an index, where what divides is a size.
+
+    `u // m >= r` is `u >= m * r`, and `u // m <= r` is `u < m * (r + 1)`.
+    """
+    quotients = [
+        (monomial[0], factor)
+        for monomial, factor in test.place.terms
+        if len(monomial) == 1 and name in places.of(monomial[0]).indices
+    ]
+    match quotients:
+        case [(Function("quotient", (first, second)) as atom, 1 | -1 as factor)]:
+            rest = test.place - places.of(atom) * places.number(factor)
+            is_size = second.atoms[:1] and second == places.of(second.atoms[0])
+            if test.relation != ">=" or name in (*rest.indices, *second.indices) or not is_size:
+                return test
+            if not isinstance(second.atoms[0], Size):
+                return test
+            if factor == 1:
+                return Test(first + second * rest, ">=")
+            return Test(second * (rest + places.number(1)) - first - places.number(1), ">=")
+    return test
 
 
 def _presumed_bounds(place: Place, name: str, extent: Place) -> tuple[list[Place], list[Place]]:

@@ -275,7 +275,9 @@ def spelled(atom: Atom) -> str:
             return f"{tensor}[{', '.join(['...'] * has_batch + [str(each) for each in places])}]"
         case Function("quotient" | "remainder" as name, (first, second)):
             symbol = "//" if name == "quotient" else "%"
-            return f"({_enclosed(first)} {symbol} {_enclosed(second)})"
+            by = str(second)
+            by = f"({by})" if " * " in by or len(second.terms) > 1 else by
+            return f"({_enclosed(first)} {symbol} {by})"
         case Function("least" | "greatest" as name, (first, second)):
             return f"{'min' if name == 'least' else 'max'}({first}, {second})"
         case Function(name, (first, _)):

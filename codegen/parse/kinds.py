@@ -326,7 +326,7 @@ def read_vmap(node: AnyNode | None, report: Report) -> str | FunctionReference |
 
 
 def _of_family(kernel: FunctionReference) -> FunctionReference:
-    """The shape function of a kernel: `pooling.avg_pool2d` of `pooling.fixed.avg_pool2d`."""
+    """The shape function of a kernel: `matmul.mm` of `matmul.products.mm`."""
     return FunctionReference(kernel.module.partition(".")[0], kernel.name)
 
 

@@ -136,6 +136,19 @@ def test_constructs_as_on_the_cpu(constructs: Any, name: str) -> None:
             np.testing.assert_allclose(theirs, ours, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize(("size", "count"), [(3, 5), (5, 3), (1, 4), (4, 1), (7, 7)])
+def test_windows_around_places_that_divide_are_gathered(
+    tmp_path: Path, emulated: Any, size: int, count: int
+) -> None:
+    """An element asks for the windows that reach it, and no others."""
+    with generated(tmp_path, "places_on_cuda", Path(language.__file__).parent, "places") as made:
+        x = torch.randn(2, size, dtype=torch.float64)
+        emulated.calls.clear()
+        found = made.spread(x.cuda(), count)
+        assert len(emulated.named("launch")) == 1
+        np.testing.assert_allclose(found.cpu().numpy(), made.spread(x, count).numpy(), rtol=1e-14)
+
+
 def test_an_index_outside_is_noted(ops: Any) -> None:
     """Which one it was, and what was asked of it; of several the first, and what it saw."""
     score, segment = _randn(3).to("cuda"), torch.tensor([0, 5, -7]).to("cuda")

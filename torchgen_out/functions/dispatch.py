@@ -5087,9 +5087,11 @@ def _max_pool_backward(
     stride: Sequence[int] = (),
     padding: Sequence[int] = (),
     dilation: Sequence[int] = (),
+    gathers: bool = False,
 ) -> Tensor:
     """_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count, int[]?
-    kernel_size=None, int[] stride=[], int[] padding=[], int[] dilation=[]) -> Tensor
+    kernel_size=None, int[] stride=[], int[] padding=[], int[] dilation=[], bool gathers=False) ->
+    Tensor
 
     Adds every gradient at the place that its window chose, in zeros of shape `sizes`. Without
     `kernel_size` windows are adaptive.
@@ -5106,9 +5108,9 @@ def _max_pool_backward(
         call = __max_pool_backward[grad_output._key, indices._key]
     except AttributeError:
         return __max_pool_backward.miss(
-            grad_output, indices, sizes, count, kernel_size, stride, padding, dilation
+            grad_output, indices, sizes, count, kernel_size, stride, padding, dilation, gathers
         )
-    return call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation)
+    return call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation, gathers)
 
 
 __max_pool1d = operators._max_pool1d.calls

@@ -5701,7 +5701,8 @@ def recording_col2im(below, needs_self):
 
 class MaxPool2dWithIndicesBackward0(MultiOutputNode):
     """max_pool2d_with_indices
-    self: _max_pool_backward(grad, result1, self.shape, 2, kernel_size, stride, padding, dilation)
+    self: _max_pool_backward(grad, result1, self.shape, 2, kernel_size, stride, padding, dilation,
+        grad.is_cuda)
     """
 
     __slots__ = (
@@ -5722,7 +5723,7 @@ class MaxPool2dWithIndicesBackward0(MultiOutputNode):
         dilation = node.saved_dilation
         result1 = unpack(node.saved_result1, node)
         grad_self = ops._max_pool_backward(
-            grad, result1, self_sizes, 2, kernel_size, stride, padding, dilation
+            grad, result1, self_sizes, 2, kernel_size, stride, padding, dilation, grad.is_cuda
         )
         return (grad_self,)
 
@@ -5779,7 +5780,8 @@ def recording__max_pool2d(below, needs_self):
 
 class MaxPool3dWithIndicesBackward0(MultiOutputNode):
     """max_pool3d_with_indices
-    self: _max_pool_backward(grad, result1, self.shape, 3, kernel_size, stride, padding, dilation)
+    self: _max_pool_backward(grad, result1, self.shape, 3, kernel_size, stride, padding, dilation,
+        grad.is_cuda)
     """
 
     __slots__ = (
@@ -5800,7 +5802,7 @@ class MaxPool3dWithIndicesBackward0(MultiOutputNode):
         dilation = node.saved_dilation
         result1 = unpack(node.saved_result1, node)
         grad_self = ops._max_pool_backward(
-            grad, result1, self_sizes, 3, kernel_size, stride, padding, dilation
+            grad, result1, self_sizes, 3, kernel_size, stride, padding, dilation, grad.is_cuda
         )
         return (grad_self,)
 
@@ -5850,8 +5852,10 @@ class MaxPoolBackwardBackward0(Node):
 def recording__max_pool_backward(below, needs_grad_output):
     """Records MaxPoolBackwardBackward0 around `below`."""
 
-    def call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation):
-        result = below(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation)
+    def call(grad_output, indices, sizes, count, kernel_size, stride, padding, dilation, gathers):
+        result = below(
+            grad_output, indices, sizes, count, kernel_size, stride, padding, dilation, gathers
+        )
         if not grad_mode.state.enabled:
             return result
         node = MaxPoolBackwardBackward0()
@@ -6145,7 +6149,7 @@ def recording__adaptive_avg_pool2d(below, needs_self):
 
 class AdaptiveMaxPool2dBackward0(MultiOutputNode):
     """_adaptive_max_pool2d
-    self: _max_pool_backward(grad, result1, self.shape, 2)
+    self: _max_pool_backward(grad, result1, self.shape, 2, gathers=grad.is_cuda)
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
@@ -6154,7 +6158,7 @@ class AdaptiveMaxPool2dBackward0(MultiOutputNode):
         grad = grads[0]
         self_sizes = node.saved_self_sizes
         result1 = unpack(node.saved_result1, node)
-        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 2)
+        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 2, gathers=grad.is_cuda)
         return (grad_self,)
 
     def release(node):
@@ -6208,7 +6212,7 @@ def recording__adaptive_avg_pool3d(below, needs_self):
 
 class AdaptiveMaxPool3dBackward0(MultiOutputNode):
     """_adaptive_max_pool3d
-    self: _max_pool_backward(grad, result1, self.shape, 3)
+    self: _max_pool_backward(grad, result1, self.shape, 3, gathers=grad.is_cuda)
     """
 
     __slots__ = ("saved_result1", "saved_self_sizes")
@@ -6217,7 +6221,7 @@ class AdaptiveMaxPool3dBackward0(MultiOutputNode):
         grad = grads[0]
         self_sizes = node.saved_self_sizes
         result1 = unpack(node.saved_result1, node)
-        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 3)
+        grad_self = ops._max_pool_backward(grad, result1, self_sizes, 3, gathers=grad.is_cuda)
         return (grad_self,)
 
     def release(node):

@@ -2772,7 +2772,8 @@ max_pool3d_with_indices = Dispatch(
 
 _max_pool_backward = Dispatch(
     "_max_pool_backward(Tensor grad_output, Tensor indices, int[] sizes, int count, int[]? "
-    "kernel_size=None, int[] stride=[], int[] padding=[], int[] dilation=[]) -> Tensor",
+    "kernel_size=None, int[] stride=[], int[] padding=[], int[] dilation=[], bool "
+    "gathers=False) -> Tensor",
     {"grad_output": "tensor", "indices": "tensor"},
     arguments={
         "grad_output": "operand",
@@ -2783,10 +2784,12 @@ _max_pool_backward = Dispatch(
         "stride": "raw",
         "padding": "raw",
         "dilation": "raw",
+        "gathers": "raw",
     },
-    promotion="none",
+    promotion="same",
+    promoted=("grad_output",),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="pooling.fixed.max_pool_backward",
+    kernel_names="torchgen_out.kernels.index._max_pool_backward:program",
     meta=pooling_shapes.max_pool_backward,
     memory_format=("grad_output",),
     differentiable=("grad_output",),
@@ -2970,9 +2973,9 @@ _adaptive_avg_pool_backward = Dispatch(
     "_adaptive_avg_pool_backward(Tensor grad_output, int[] sizes, int count) -> Tensor",
     {"grad_output": "tensor"},
     arguments={"grad_output": "operand", "sizes": "raw", "count": "raw"},
-    promotion="none",
+    promotion="same",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="pooling.fixed.adaptive_avg_pool_backward",
+    kernel_names="torchgen_out.kernels.index._adaptive_avg_pool_backward:program",
     meta=pooling_shapes.pool_backward,
     memory_format=("grad_output",),
     differentiable=("grad_output",),

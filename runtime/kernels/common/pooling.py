@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
+from torchgen_out._runtime.kernels.common.folded import merged_stride
 from torchgen_out._runtime.kernels.common.index import View
 
 Triple = tuple[int, int, int]
@@ -102,9 +104,81 @@ def average_backward(
     numbers = _numbers("dhw"[3 - count :], grad_output.sizes, kernel_size, stride, padding, 1)
     alone = {"windows_d": 1, "kernel_d": 1, "stride_d": 1, "padding_d": 0, "dilation_d": 1}
     numbers = {**alone, **numbers}
-    lengths = dict(zip(("depth", "height", "width"), views["out"].sizes[-3:], strict=True))
     counting = _counting("dhw", numbers, count_include_pad, divisor_override)
-    return {**views, **numbers, **counting, **lengths}
+    return {**views, **numbers, **counting, **_lengths(views["out"])}
+
+
+def chosen_backward(
+    out: Any,
+    grad_output: Any,
+    indices: Any,
+    sizes: Any,
+    count: int,
+    kernel_size: Any = None,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
+    gathers: bool = False,
+) -> dict[str, View | int] | None:
+    """Windows as [..., z, y, x, channel], elements as one dim before the channel; there is one
+    channel where they do not lie side by side.
+
+    Window z may see element d only where `d * per - before <= z * step <= d * per + behind`.
+    """
+    volumes = {"grad_output": _volumes(grad_output, count), "indices": _volumes(indices, count)}
+    elements, lengths = _merged(out, count), _volumes(out, count).sizes[-3:]
+    if elements is None:
+        return None
+    is_last = elements.strides[-2:-1] == (1,) and all(
+        each.strides[-4:-3] == (1,) for each in volumes.values()
+    )
+    views = {"out": _with_channel(elements, 1, is_last)}
+    views |= {name: _with_channel(each, 3, is_last) for name, each in volumes.items()}
+    counts = volumes["indices"].sizes[-3:]
+    if kernel_size is None:
+        seen = [(size, n, size - 1, n - 1) for n, size in zip(counts, lengths, strict=True)]
+    else:
+        size, step, pad = windows_of(count, kernel_size, stride, padding)
+        each = zip(size, step, pad, triple(dilation, count, 1), strict=True)
+        seen = [(s, 1, (k - 1) * d - p, p) for k, s, p, d in each]
+    told = {
+        f"{name}_{side}": number
+        for side, numbers in zip("dhw", seen, strict=True)
+        for name, number in zip(("step", "per", "before", "behind"), numbers, strict=True)
+    }
+    _, height, width = lengths
+    return {**views, **told, "elements": prod(lengths), "height": height, "width": width}
+
+
+def _merged(spec: Any, count: int) -> View | None:
+    """Planes or volumes with their elements as the last dim, if one stride walks them."""
+    split = len(spec.sizes) - count
+    step = merged_stride(spec.sizes[split:], spec.strides[split:])
+    if step is None:
+        return None
+    return View((*spec.sizes[:split], prod(spec.sizes[split:])), (*spec.strides[:split], step))
+
+
+def _with_channel(view: View, behind: int, is_last: bool) -> View:
+    """The view with the dim before the last ones behind these, or another one of one element."""
+    if not is_last:
+        return View((*view.sizes, 1), (*view.strides, 1))
+    at = len(view.sizes) - behind - 1
+    sizes, strides = list(view.sizes), list(view.strides)
+    sizes.append(sizes.pop(at))
+    strides.append(strides.pop(at))
+    return View(tuple(sizes), tuple(strides))
+
+
+def adaptive_backward(out: Any, grad_output: Any, sizes: Any, count: int) -> dict[str, View | int]:
+    """Both as volumes."""
+    views = {"out": _volumes(out, count), "grad_output": _volumes(grad_output, count)}
+    return {**views, **_lengths(views["out"])}
+
+
+def _lengths(volumes: View) -> dict[str, int]:
+    """The sides of volumes."""
+    return dict(zip(("depth", "height", "width"), volumes.sizes[-3:], strict=True))
 
 
 def _volumes(spec: Any, count: int) -> View:

@@ -60,6 +60,8 @@ ACCEPTED = [
     ("divided", (NONE, 0), []),
     ("divided", (ONE_TO_FOUR, -1), [1, 0, 0, 0]),
     ("every", (ONE_TO_FOUR, 2), [1, 3]),
+    ("repeated", (numbers(1, 2), ONE_TO_FOUR, 2, 2), [1, 2, 3, 4, 2, 4, 6, 8]),
+    ("repeated", (numbers(1, 2), NINE, 1, 2), [9, 9, 18, 18]),
     ("shorter", (ONE_TO_FOUR, ONE_TO_FOUR), [1, 4, 9, 16]),
     ("begun", (ONE_TO_FOUR, NINE, torch.tensor([-1, 2])), [91, 22, 33 + 18, 94 + 18]),
     ("folded_from", (numbers(2, 3, 4).reshape(1, 3), numbers(5)), [14 * 120 + 2 + 5]),
@@ -96,6 +98,20 @@ def test_gradients_where_an_argument_is_the_step(ops: Any, step: int) -> None:
     assert gradgradcheck(ops.dilated, (x, w, step))
     if step > 0:
         assert gradcheck(ops.strided_max, (x, 3, step))
+
+
+@pytest.mark.parametrize(("size", "count"), [(3, 5), (5, 3), (1, 4), (4, 1), (4, 4), (2, 0)])
+def test_windows_around_places_that_divide(ops: Any, size: int, count: int) -> None:
+    x = torch.randn(2, size, dtype=torch.float64, requires_grad=True)
+    found = ops.spread(x, count)
+    wanted = np.zeros((2, count))
+    for i in range(size):
+        window = slice(i * count // size, -(-(i + 1) * count // size))
+        wanted[:, window] += x.detach().numpy()[:, i : i + 1] / max(wanted[0, window].size, 1)
+    np.testing.assert_allclose(found.detach().numpy(), wanted, rtol=1e-14)
+    if count:
+        assert gradcheck(ops.spread, (x, count))
+        assert gradgradcheck(ops.spread, (x, count))
 
 
 def test_a_scatter_that_begins_with_a_tensor_has_gradients(ops: Any) -> None:

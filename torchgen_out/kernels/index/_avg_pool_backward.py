@@ -96,12 +96,12 @@ def _avg_pool_backward_1(
                 for i in range(n_i):
                     for j in range(n_j):
                         for z in range(n_z):
-                            for y in range(n_y):
-                                for x in range(n_x):
-                                    to_d_place = k * dilation_d + z * stride_d - padding_d
-                                    if (to_d_place >= 0) & (to_d_place < n_d):
-                                        to_h_place = i * dilation_h + y * stride_h - padding_h
-                                        if (to_h_place >= 0) & (to_h_place < n_h):
+                            to_d_place = k * dilation_d + z * stride_d - padding_d
+                            if (to_d_place >= 0) & (to_d_place < n_d):
+                                for y in range(n_y):
+                                    to_h_place = i * dilation_h + y * stride_h - padding_h
+                                    if (to_h_place >= 0) & (to_h_place < n_h):
+                                        for x in range(n_x):
                                             to_w_place = j * dilation_w + x * stride_w - padding_w
                                             if (to_w_place >= 0) & (to_w_place < n_w):
                                                 share_value = share[

@@ -28,12 +28,12 @@ def _pad_reflect_backward_0(
                 for i in range(n_i):
                     out[U(out_p + k * out_s0 + j * out_s1 + i * out_s2)] = T(0)
         for c in range(n_c):
-            for b in range(n_b):
-                for a in range(n_a):
-                    to_k_place = reflected(c - front, n_k)
-                    if (to_k_place >= 0) & (to_k_place < n_k):
-                        to_j_place = reflected(b - top, n_j)
-                        if (to_j_place >= 0) & (to_j_place < n_j):
+            to_k_place = reflected(c - front, n_k)
+            if (to_k_place >= 0) & (to_k_place < n_k):
+                for b in range(n_b):
+                    to_j_place = reflected(b - top, n_j)
+                    if (to_j_place >= 0) & (to_j_place < n_j):
+                        for a in range(n_a):
                             to_i_place = reflected(a - left, n_i)
                             if (to_i_place >= 0) & (to_i_place < n_i):
                                 grad_output_value = grad_output[

@@ -73,7 +73,7 @@ def _pixel_shuffle_device_0(
 
 def _pixel_shuffle_extents(self, r):
     """The extents of c, i, j, h, w; sizes must agree."""
-    nonzero("_pixel_shuffle", "(size(self, -3) // r * r)", r * r)
+    nonzero("_pixel_shuffle", "(size(self, -3) // (r * r))", r * r)
     n_c = (self[-3]) // (r * r)
     n_i = r
     n_j = r

@@ -31,9 +31,9 @@ def col2im_0(
             for i in range(n_i):
                 for j in range(n_j):
                     for y in range(n_y):
-                        for x in range(n_x):
-                            to_h_place = i * dilation_h + y * stride_h - padding_h
-                            if (to_h_place >= 0) & (to_h_place < n_h):
+                        to_h_place = i * dilation_h + y * stride_h - padding_h
+                        if (to_h_place >= 0) & (to_h_place < n_h):
+                            for x in range(n_x):
                                 to_w_place = j * dilation_w + x * stride_w - padding_w
                                 if (to_w_place >= 0) & (to_w_place < n_w):
                                     self_value = self[

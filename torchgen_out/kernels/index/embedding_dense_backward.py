@@ -19,10 +19,10 @@ def embedding_dense_backward_single_0(
     for _ in range(start, stop):
         for r in range(n_r):
             count[U(count_at + r * count_s0)] = T(0)
+        count_item = T(1)
         for i in range(n_i):
             to_r_place = np.int64(indices[U(indices_at + i * indices_s0)])
             if (to_r_place >= 0) & (to_r_place < n_r):
-                count_item = T(1)
                 at = U(count_at + to_r_place * count_s0)
                 before = count[at]
                 count[at] = before + count_item
@@ -114,10 +114,10 @@ def embedding_dense_backward_0(
     for _ in range(start, stop):
         for r in range(n_r):
             count[U(count_at + r * count_s0)] = T(0)
+        count_item = T(1)
         for i in range(n_i):
             to_r_place = np.int64(indices[U(indices_at + i * indices_s0)])
             if (to_r_place >= 0) & (to_r_place < n_r):
-                count_item = T(1)
                 at = U(count_at + to_r_place * count_s0)
                 before = count[at]
                 count[at] = before + count_item

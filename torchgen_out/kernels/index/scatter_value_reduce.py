@@ -37,9 +37,9 @@ def scatter_value_reduce_single_0(
             for s in range(n_s):
                 before = self[U(self_p + s * self_s0)]
                 out[U(out_p + s * out_s0)] = before
+        out_item = value
         for j in range(n_j):
             to_s_place = np.int64(index[U(index_p + j * index_s0)])
-            out_item = value
             at = U(out_p + to_s_place * out_s0)
             before = out[at]
             arriving = out_item

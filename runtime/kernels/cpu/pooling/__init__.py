@@ -1,1 +1,0 @@
-"""Pooling over windows of fixed size, and over as many windows as asked for."""
