@@ -153,7 +153,8 @@ def _on_device(
 
 
 def _numbers(names: Iterable[str], program: IndexProgram) -> list[str]:
-    return [name for name in names if program.tensors[name].type == "number"]
+    tensors = program.tensors
+    return [name for name in names if name in tensors and tensors[name].type == "number"]
 
 
 def _begins(program: IndexProgram) -> str:
@@ -257,6 +258,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         *([("runs_batch", "True")] if phase.runs_batch else []),
         *([("over_batch", "True")] if over_batch else []),
         ("work", tuple_of(work)),
+        *([("light", "True")] if phase.is_light else []),
         *([("tile", f'"{phase.tile}"')] if phase.tile else []),
         *([("product", _product(launch.product))] if launch.product else []),
         *([("window", _window(launch.window))] if launch.window else []),

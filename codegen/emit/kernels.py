@@ -152,10 +152,10 @@ def _values(values: Answers) -> str:
 
 
 def _spelled(case: CasePlan) -> str:
-    """A name for a case: `with_amax_true`."""
-    return "with_" + "_".join(
-        "other" if each is None else str(each).lower() for each in case.values[0]
-    )
+    """A name for a case: `with_amax_true`, and `with_none_other` where the first is missing."""
+    words = {"None": "other", "False": "none"}
+    texts = map(str, case.values[0])
+    return "with_" + "_".join(words.get(each, each.lower()) for each in texts)
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

@@ -8,7 +8,9 @@ from dataclasses import replace
 from ..index.contract import contracted, contraction_of
 from ..index.folds import without_logsumexp, without_means, without_starts
 from ..index.inline import inlined
+from ..index.scans import scans_of
 from ..index.solve import solved
+from ..model.formula import Call, walk
 from ..model.index import Access, IndexProgram, Statement
 from ..model.loops import Loop, LoopProgram, Nest, Phase
 from ..model.place import Place
@@ -157,7 +159,25 @@ def _phase(group: _Group, program: IndexProgram) -> Phase:
     )
     window = window_of(phase, program, _kept_along(phase, statements, program))
     has_tiles = not (spread or runs_batch or window)
-    return replace(phase, window=window, tile=_tile(nests, rows, program) if has_tiles else None)
+    tile = _tile(nests, rows, program) if has_tiles else None
+    return replace(phase, window=window, tile=tile, is_light=_is_light(nests))
+
+
+LIGHT = 8
+"""Work of a formula, in multiplications, that costs no more than what it reads."""
+
+
+def _is_light(nests: Sequence[Nest]) -> bool:
+    """Whether several nests go over rows whose elements they read side by side, and hardly compute
+    anything."""
+    loops = [nest for nest in nests if nest.inner or nest.outer]
+    statements = [each for nest in loops for each in nest.statements]
+    nodes = [walk(each.formula.outputs) for each in statements]
+    work = [sum(node.primitive.cost for node in n if isinstance(node, Call)) for n in nodes]
+    is_plain = all(place.index for s in statements for a in s.accesses for place in a.places)
+    is_even = not any(nest.guards or nest.scattered or scans_of(nest) for nest in loops)
+    is_even &= not any(loop.lower or loop.upper for nest in loops for loop in nest.inner)
+    return len(loops) > 1 and is_plain and is_even and max(work) <= LIGHT
 
 
 def _kept_along(

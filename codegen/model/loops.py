@@ -101,6 +101,9 @@ class Phase:
     """The innermost index of all nests, if an item is made for each block of it: then what is made
     in between stays in cache."""
 
+    is_light: bool = False
+    """Whether it goes over its rows several times, and computes next to nothing each time."""
+
     @property
     def runs_items(self) -> bool:
         """Whether items along the innermost dim of `...` are computed side by side."""

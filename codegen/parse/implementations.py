@@ -10,10 +10,12 @@ from ..model.operator import (
     Composite,
     Dispatch,
     FunctionReference,
+    Index,
     Operator,
     Pointwise,
     View,
 )
+from ..model.stream import Draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,14 @@ class Implementations:
                 return replace(operator, kind=Pointwise(formula, self._absolute(check)))
             case View(function):
                 return replace(operator, kind=View(self._absolute(function)))
+            case Index() as kind:
+                meta, geometry = (
+                    self._absolute(each) if each else None for each in (kind.meta, kind.geometry)
+                )
+                return replace(operator, kind=replace(kind, meta=meta, geometry=geometry))
+            case Draw() as kind:
+                meta = self._absolute(kind.meta) if kind.meta else None
+                return replace(operator, kind=replace(kind, meta=meta))
             case Dispatch() as kind:
                 backends = tuple((name, self._absolute(kernel)) for name, kernel in kind.backends)
                 meta = self._absolute(kind.meta) if kind.meta else None

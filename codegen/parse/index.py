@@ -42,12 +42,13 @@ def parse_index(
 def parse_cases(
     text: str, where: SourceLocation, owner: Owner
 ) -> tuple[dict[str, ir.Answers], list[tuple[tuple[ir.Answers, ...], ir.IndexProgram]]]:
-    """What a text asks of a call besides what is missing, and each program with the answers of the
-    calls that run it; in the first of all they are others than those told apart.
+    """What a text asks of a call, and each program with the answers of the calls that run it; in
+    the first of all they are others than those told apart. What is missing is asked with `meta`.
 
     Raises: CodegenError with every mistake.
     """
-    answers, together = cases(parse_syntax(text, where), owner.words, owner.flags)
+    optional = owner.optional if owner.has_meta else ()
+    answers, together = cases(parse_syntax(text, where), owner.words, owner.flags, optional)
     return answers, [
         (tuple(tuple(c.values()) for c in each), parse_index(text, where, owner, (), each[0]))
         for each in together

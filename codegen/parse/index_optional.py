@@ -1,7 +1,8 @@
 """What is left of a text for calls that settle what it asks of its arguments.
 
 A text may ask whether an argument is None, which word one is, and whether a flag is set where it
-then folds in another way: every answer makes a program of its own.
+then folds in another way: every answer makes a program of its own. Where a shape function sees all
+arguments these are programs of one operator, else what is missing makes operators.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from .index_tree import (
 Case: TypeAlias = Mapping[str, str | bool | None]
 """What arguments are, by name; OTHERWISE stands for all that the text does not tell apart."""
 OTHERWISE = None
+MISSING = False
+"""What an optional argument is that is not there."""
 NO_CASE: Case = {}
 
 
@@ -42,14 +45,18 @@ def specialised(
     return _Specialiser(optional, missing, case).whole(tree)
 
 
-def asked(tree: Syntax, words: Collection[str], flags: Collection[str]) -> dict[str, Answers]:
-    """The arguments that a text asks for words, and the flags by which it folds otherwise, with
-    the answers that it tells apart."""
+def asked(
+    tree: Syntax, words: Collection[str], flags: Collection[str], optional: Collection[str]
+) -> dict[str, Answers]:
+    """The arguments that a text asks for words, the flags by which it folds otherwise, and those
+    of which it asks whether they are there, with the answers that it tells apart."""
     found: dict[str, Answers] = {}
     for node in _nodes(tree):
         match node:
             case Operation("==" | "!=", (Name(name), Word(word))) if name in words:
                 found[name] = tuple(dict.fromkeys((*found.get(name, ()), word)))
+            case IsMissing(argument) if argument.text in optional:
+                found[argument.text] = (MISSING,)
             case Operation("if", (condition, *branches)) if any(map(_folds, branches)):
                 found |= {name: (True,) for name in _names(condition) if name in flags}
             case FoldOf(start=Operation("if", (condition, *_))):
@@ -58,11 +65,11 @@ def asked(tree: Syntax, words: Collection[str], flags: Collection[str]) -> dict[
 
 
 def cases(
-    tree: Syntax, words: Collection[str], flags: Collection[str]
+    tree: Syntax, words: Collection[str], flags: Collection[str], optional: Collection[str]
 ) -> tuple[dict[str, Answers], list[list[Case]]]:
     """What a text asks, and its cases, those together in which the same is left of it; in the
     first of all each answer is another one than those told apart."""
-    answers = asked(tree, words, flags)
+    answers = asked(tree, words, flags, optional)
     left: dict[Syntax, list[Case]] = {}
     for chosen in product(*((OTHERWISE, *each) for each in answers.values())):
         case = dict(zip(answers, chosen, strict=True))
@@ -101,6 +108,8 @@ class _Specialiser:
         match node:
             case IsMissing(argument) if argument.text in self.optional:
                 return argument.text in self.missing
+            case IsMissing(argument) if argument.text in self.case:
+                return self.case[argument.text] is MISSING
             case Operation("==" | "!=" as sign, (Name(name), Word(word))) if name in self.case:
                 return (self.case[name] == word) is (sign == "==")
             case Name(name) if name in self.case:

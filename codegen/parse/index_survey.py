@@ -15,7 +15,7 @@ from ..model import place as places
 from ..model.formula import Argument, Expression
 from ..model.place import Place
 from . import index_tree as syntax
-from .index_optional import NO_CASE, Case, specialised
+from .index_optional import MISSING, NO_CASE, Case, specialised
 from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript, walk_tree
 
 Value: TypeAlias = Place | Expression
@@ -101,14 +101,16 @@ class Survey:
         missing: Collection[str] = (),
         case: Case = NO_CASE,
     ) -> None:
-        self.absent = missing
+        self.absent = {*missing, *(name for name, each in case.items() if each is MISSING)}
         self.is_part = bool(missing or case)
         self.tree = specialised(tree, () if owner.has_meta else owner.optional, missing, case)
         self.text = text
         self.where = where
         self.owner = owner
         self.diagnostics: list[Diagnostic] = []
-        self.arguments = {each.name: each for each in owner.arguments if each.name not in missing}
+        self.arguments = {
+            each.name: each for each in owner.arguments if each.name not in self.absent
+        }
         self.functions = {each.name.text: each for each in self.tree.definitions}
         self.equations = {each.target.text: each for each in self.tree.equations}
         self.statements: list[ir.Statement] = []

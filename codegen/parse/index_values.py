@@ -87,9 +87,6 @@ class Values(Loops):
         if name not in self.owner.optional:
             message = "only an optional argument may be compared with None"
             return self.error("E711", node.span, message)
-        if self.owner.has_meta:
-            message = "a text with `meta` is one program: it cannot ask what is missing"
-            return self.error("E776", node.span, message, "let a composite choose among entries")
         return Constant(name in self.absent)
 
     # Operations

@@ -7,7 +7,7 @@ import pytest
 from codegen.errors import CodegenError, SourceLocation
 from codegen.index.text import program_text
 from codegen.model.formula import Argument
-from codegen.parse.index import parse_index
+from codegen.parse.index import parse_cases, parse_index
 from codegen.parse.index_survey import Owner
 
 CARET = "‸"
@@ -123,12 +123,15 @@ def test_mistake(name: str, marked: str, code: str, word: str) -> None:
     assert found[0].where.column == marked.index(CARET) + 1, str(caught.value)
 
 
-def test_a_text_with_a_shape_function_is_one_program() -> None:
-    """It cannot ask which arguments are there: none of its variants would be chosen."""
+def test_what_is_missing_beside_a_shape_function_is_a_case() -> None:
+    """A program for each answer, and the caret where one of them reads what is not there."""
     owner = Owner((ARGUMENTS[0], ARGUMENTS[4]), (), has_meta=True)
-    text = "out[i] = x[i] if m is None else x[i] * m[i] + (1 if m is None else 0)"
-    with pytest.raises(CodegenError, match="cannot ask what is missing"):
-        parse_index(text.replace("x[i] if m is None else ", ""), NOWHERE, owner)
+    answers, made = parse_cases("out[i] = x[i] if m is None else x[i] * m[i]", NOWHERE, owner)
+    assert answers == {"m": (False,)}
+    read = {values[0]: [each.name for each in program.inputs] for (values,), program in made}
+    assert read == {None: ["x", "m"], False: ["x"]}
+    with pytest.raises(CodegenError, match="'m' may be None here"):
+        parse_cases("out[i] = x[i] * m[i] + (1 if m is None else 0)", NOWHERE, owner)
 
 
 def test_a_program_prints_as_it_is_written() -> None:

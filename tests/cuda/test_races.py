@@ -47,8 +47,8 @@ FAMILIES = {
     "by digits": ("sort", "indexing", "scatter", "embedding", "sampling"),
 }
 USUAL = ("sum.dim_IntList", "amax", "cumsum", "logcumsumexp", "cummax", "max.dim", "var.correction",
-         "linalg_vector_norm", "softmax.int", "native_layer_norm", "native_batch_norm",
-         "native_batch_norm_backward", "native_group_norm", "native_group_norm_backward",
+         "linalg_vector_norm", "softmax.int", "native_layer_norm_backward", "native_batch_norm",
+         "native_batch_norm_backward",
          "_cross_entropy_rows", "convolution", "sort", "index_put")  # fmt: skip
 """What takes its ways in one order, and all others in the full tier."""
 

@@ -88,6 +88,43 @@ def test_a_view_may_answer_with_lists(make: Make) -> None:
     assert x.tolist() == [0, 10, 20, 3]
 
 
+MISSING = """\
+- func: own_affine(Tensor x, Tensor? scale, Tensor? shift, int? power) -> Tensor
+  variants: function
+  dtypes: floating
+  promotion: none
+  index: |
+    raised[i] = repeat(2, r = x[i]: r * x[i]) if power is not None else x[i]
+    out[i] = raised[i] * (scale[i] if scale is not None else 2)
+        + (shift[i] if shift is not None else 0)
+  meta: shapes.own_affine
+  samples:
+    - {x: "randn(3)", scale: "None", shift: "randn(3)", power: "None"}
+  doc: What is missing, where a shape function sees all arguments.
+"""
+
+
+def test_what_is_missing_makes_programs_of_one_operator(make: Make) -> None:
+    """Every set of those that are there, among other arguments; 0 is there, and no False."""
+    package = make(
+        "own_affine",
+        MISSING,
+        "- name: own_affine\n"
+        "  x: grad * scale if scale is not None else 2 * grad\n"
+        "  scale: non_differentiable\n  shift: non_differentiable\n",
+        shapes="def own_affine(x, *others):\n    return x.shape, x.dtype\n",
+    )
+    x, scale, shift = (torch.arange(3.0) + n for n in (1, 5, 9))
+    for a in (None, scale):
+        for b in (None, shift):
+            for power in (None, 0):
+                raised = x if power is None else x * x * x
+                wanted = raised * (2 if a is None else a) + (0 if b is None else b)
+                assert torch.equal(package.own_affine(x, a, b, power), wanted)
+    y = package.own_affine(x.requires_grad_(), None, shift, None)
+    assert y.grad_fn.name() == "OwnAffineBackward0"
+
+
 KERNEL = """\
 - func: {name}(Tensor self) -> Tensor
   dispatch: {{CPU: kernels.{name}}}

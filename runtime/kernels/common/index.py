@@ -34,6 +34,8 @@ WORDS = {
 """The folds that arguments name."""
 OTHERWISE = None
 """In place of an argument's value that is none of those told apart."""
+MISSING = False
+"""In place of an optional argument's value that is not there."""
 OUTPUT_MASK = "output_mask"
 """The argument that says which results are needed, of an operator that gives gradients."""
 
@@ -171,7 +173,8 @@ class Launch(NamedTuple):
     for is an item; items: the indices that make one; spread: where there is only one item, the
     index of which threads take ranges. runs_batch: whether the innermost dim of `...` is a loop
     of the function.
-    tile: the index of whose parts each is an item.
+    tile: the index of whose parts each is an item. light: whether it goes over its rows several
+    times, and hardly computes anything.
     waits: whether each step of an item waits for the one before it, as in a running sum.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
     product: what it multiplies, if it is a contraction. window: the same for folds over few
@@ -201,6 +204,7 @@ class Launch(NamedTuple):
     reach: tuple[tuple[int, tuple[str, ...]], ...] = ()
     refused: tuple[str, ...] = ()
     tile: str | None = None
+    light: bool = False
     product: Product | None = None
     looks: tuple[str, str | None] | None = None
     window: Window | None = None
@@ -300,7 +304,7 @@ class IndexProgram:
         if not self.asked:
             return self
         answers = ((given[name], told) for name, told in self.asked.items())
-        key = tuple([answer if answer in told else OTHERWISE for answer, told in answers])
+        key = tuple([_answer(answer, told) for answer, told in answers])
         return self.others.get(key, self)
 
     def fold_of(self, given: Mapping[str, Any]) -> str | None:
@@ -443,6 +447,13 @@ class IndexProgram:
     def refused(self) -> IndexError:
         """The error for an element of an integer tensor that is no place in another."""
         return IndexError(f"{self.name}: index out of range in self")
+
+
+def _answer(given: Any, told: Sequence[Any]) -> Any:
+    """What an argument is of the values that are told apart."""
+    if MISSING in told:
+        return MISSING if given is None else OTHERWISE
+    return given if given in told else OTHERWISE
 
 
 def _turned(view: View, some: int) -> View:

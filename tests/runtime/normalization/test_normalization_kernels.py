@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
+import torchgen_out as torch
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.kernels.cpu.normalization import batch_norm as batch_normalization
-from torchgen_out._runtime.kernels.cpu.normalization import group_norm as group_normalization
-from torchgen_out._runtime.kernels.cpu.normalization import layer_norm as normalization
 
 EPS = 1e-3
 SHAPES = [(6, 4), (3, 4, 5), (2, 4, 3, 3)]
@@ -23,6 +24,16 @@ def along_channels(vector: np.ndarray, ndim: int) -> np.ndarray:
 def difference(function: Callable[[np.ndarray], float], x: np.ndarray, step: np.ndarray) -> float:
     """The derivative of a function along `step`."""
     return (function(x + 1e-6 * step) - function(x - 1e-6 * step)) / 2e-6
+
+
+def tensor(array: np.ndarray | None) -> Any:
+    """A tensor of an array, if there is one."""
+    return None if array is None else torch.from_numpy(np.ascontiguousarray(array))
+
+
+def arrays(tensors: Any) -> list[np.ndarray]:
+    """Tensors as arrays."""
+    return [each.numpy() for each in tensors]
 
 
 def batch_norm(x, weight, bias, running=(None, None), training=True):
@@ -97,18 +108,15 @@ def test_layer_norm(dims: int, affine: bool) -> None:
     axes = tuple(range(3 - dims, 3))
 
     def run(values):
-        out = np.empty_like(values)
-        saved = np.empty((2, *values.shape[:-dims], *[1] * dims))
-        normalization.native_layer_norm(out, *saved, values, inner, weight, bias, EPS)
+        given = tensor(values), inner, tensor(weight), tensor(bias)
+        out, *saved = arrays(ops.native_layer_norm(*given, EPS))
         return out, saved
 
     out, saved = run(x)
     normal = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + EPS)
     np.testing.assert_allclose(out, normal * weight + bias if affine else normal)
-    dx, dw, db = np.empty_like(x), np.empty(inner), np.empty(inner)
-    normalization.native_layer_norm_backward(
-        dx, dw, db, grad, x, inner, *saved, weight, bias, (True, True, True)
-    )
+    given = (*map(tensor, saved), tensor(weight), tensor(bias), (True, True, True))
+    dx, dw, db = arrays(ops.native_layer_norm_backward(tensor(grad), tensor(x), inner, *given))
     slope = difference(lambda values: (run(values)[0] * grad).sum(), x, step)
     np.testing.assert_allclose((dx * step).sum(), slope, rtol=1e-5)
     lead = tuple(range(3 - dims))
@@ -124,8 +132,8 @@ def test_group_norm(affine: bool) -> None:
     numbers = (2, 6, 5, 3)
 
     def run(values):
-        out, saved = np.empty_like(values), np.empty((2, 2, 3))
-        group_normalization.native_group_norm(out, *saved, values, weight, bias, *numbers, EPS)
+        given = map(tensor, (values, weight, bias))
+        out, *saved = arrays(ops.native_group_norm(*given, *numbers, EPS))
         return out, saved
 
     out, saved = run(x)
@@ -133,10 +141,8 @@ def test_group_norm(affine: bool) -> None:
     normal = (groups - groups.mean(2, keepdims=True)) / np.sqrt(groups.var(2, keepdims=True) + EPS)
     normal = normal.reshape(x.shape)
     np.testing.assert_allclose(out, normal * weight[:, None] + bias[:, None] if affine else normal)
-    dx, dw, db = np.empty_like(x), np.empty(6), np.empty(6)
-    group_normalization.native_group_norm_backward(
-        dx, dw, db, grad, x, *saved, weight, *numbers, (True, True, True)
-    )
+    given = map(tensor, (grad, x, *saved, weight))
+    dx, dw, db = arrays(ops.native_group_norm_backward(*given, *numbers, (True, True, True)))
     slope = difference(lambda values: (run(values)[0] * grad).sum(), x, step)
     np.testing.assert_allclose((dx * step).sum(), slope, rtol=1e-5)
     np.testing.assert_allclose(dw, (grad * normal).sum((0, 2)))

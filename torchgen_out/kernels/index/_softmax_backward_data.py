@@ -69,7 +69,7 @@ single = IndexProgram(
     launches=(
         Launch(
             function=_softmax_backward_data_single_0, arrays=("grad_output", "output", "out"),
-            writes=("out",), extents=("j",), has_batch=True, work=(("j",), ("j",)),
+            writes=("out",), extents=("j",), has_batch=True, work=(("j",), ("j",)), light=True,
         ),
     ),
 )  # fmt: skip
@@ -197,7 +197,7 @@ program = IndexProgram(
         Launch(
             function=_softmax_backward_data_0, arrays=("grad_output", "output", "out"),
             writes=("out",), extents=("i", "j"), has_batch=True, work=(("i", "j"), ("j", "i")),
-            tile="i",
+            light=True, tile="i",
         ),
     ),
     on_device=(

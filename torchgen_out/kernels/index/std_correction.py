@@ -74,6 +74,7 @@ single = IndexProgram(
         Launch(
             function=std_correction_single_0, arrays=("self", "out"), writes=("out",),
             extents=("j",), numbers=("freedom",), has_batch=True, work=(("j",), (), ("j",), ()),
+            light=True,
         ),
     ),
 )  # fmt: skip

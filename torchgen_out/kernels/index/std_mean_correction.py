@@ -76,7 +76,7 @@ single = IndexProgram(
         Launch(
             function=std_mean_correction_single_0, arrays=("self", "result1", "result0"),
             writes=("result1", "result0"), extents=("j",), numbers=("freedom",), has_batch=True,
-            work=(("j",), (), ("j",), ()),
+            work=(("j",), (), ("j",), ()), light=True,
         ),
     ),
 )  # fmt: skip

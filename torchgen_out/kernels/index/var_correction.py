@@ -74,6 +74,7 @@ single = IndexProgram(
         Launch(
             function=var_correction_single_0, arrays=("self", "out"), writes=("out",),
             extents=("j",), numbers=("freedom",), has_batch=True, work=(("j",), (), ("j",), ()),
+            light=True,
         ),
     ),
 )  # fmt: skip
@@ -321,7 +322,7 @@ program = IndexProgram(
         Launch(
             function=var_correction_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),
             numbers=("freedom",), has_batch=True, work=(("i", "j"), ("i",), ("i", "j"), ("i",)),
-            tile="i",
+            light=True, tile="i",
         ),
     ),
     on_device=(

@@ -76,7 +76,7 @@ single = IndexProgram(
         Launch(
             function=var_mean_correction_single_0, arrays=("self", "result1", "result0"),
             writes=("result1", "result0"), extents=("j",), numbers=("freedom",), has_batch=True,
-            work=(("j",), (), ("j",), ()),
+            work=(("j",), (), ("j",), ()), light=True,
         ),
     ),
 )  # fmt: skip
@@ -332,7 +332,7 @@ program = IndexProgram(
         Launch(
             function=var_mean_correction_0, arrays=("self", "result1", "result0"),
             writes=("result1", "result0"), extents=("i", "j"), numbers=("freedom",), has_batch=True,
-            work=(("i", "j"), ("i",), ("i", "j"), ("i",)), tile="i",
+            work=(("i", "j"), ("i",), ("i", "j"), ("i",)), light=True, tile="i",
         ),
     ),
     on_device=(

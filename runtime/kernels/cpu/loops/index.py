@@ -109,27 +109,35 @@ class IndexKernel(PlannedKernel):
         return _over_words(plan, [spec.dtype for spec in call.specs.values()], args)
 
     def _plan_in_order(self, args: Sequence[Any], orders: dict[str, Order]) -> LaunchPlan:
-        """The plan of operands some of which are copied before, in other orders of their dims."""
+        """The plan of tensors in other orders of their dims: operands are copied before, results
+        are copied to where they belong."""
         results, given = self.results, list(args)
-        copied = []
+        names = (*self.program.results, *self.program.arguments)
+        before, behind = [], []
         for name, order in orders.items():
-            place = results + self.program.arguments.index(name)
+            place = names.index(name)
             spec = given[place]
             strides = order.strides_of(spec.sizes)
             if strides == spec.strides:
                 continue
             given[place] = TensorSpec(spec.dtype, spec.sizes, strides)
-            n = sum(each.__class__ is TensorSpec for each in args[results:place])
-            copied.append((n, viewer(spec), order.dims))
+            n = sum(each.__class__ is TensorSpec for each in args[:place])
+            (behind if place < results else before).append((n, viewer(spec), order.dims))
         plan, count = self.planner(*given), sum(each.__class__ is TensorSpec for each in args)
+        made_in = {n: viewer(given[n]) for n, _, _ in behind}
 
         def run(*args: Any) -> Any:
             made = list(args)
-            for n, view, dims in copied:
-                at, start = results + n, count + n
-                made[at] = contiguous(view(args[at], args[start]).transpose(dims)).reshape(-1)
+            for n, view, dims in before:
+                start = count + n - results
+                made[n] = contiguous(view(args[n], args[start]).transpose(dims)).reshape(-1)
                 made[start] = 0
-            return plan.run(*made)
+            for n in made_in:
+                made[n] = np.empty_like(args[n])
+            found = plan.run(*made)
+            for n, view, _ in behind:
+                copy_parts((view(args[n], 0), made_in[n](made[n], 0)))
+            return found
 
         return LaunchPlan(run, plan.params)
 

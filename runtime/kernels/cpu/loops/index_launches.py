@@ -226,7 +226,7 @@ class Call(NamedTuple):
             * (total if launch.over_batch else 1)
             for nest in launch.work
         )
-        weight = 1 if self.program.moves else COMPUTED
+        weight = 1 if self.program.moves or launch.light else COMPUTED
         work = count * max(each, 1) * run_size * weight
         if launch.tile is not None:
             count *= -(-extents[launch.tile] // places.TILE)

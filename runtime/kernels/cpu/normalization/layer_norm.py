@@ -1,8 +1,10 @@
-"""Layer normalisation of rows: sums in the element type over blocks, then in float64."""
+"""The gradients of layer normalisation: sums in the element type over blocks, then in float64.
+
+Parameters' gradients are summed in the pass over the rows. The normalisation itself is a formula.
+"""
 
 from __future__ import annotations
 
-import math
 from math import prod
 from typing import Any
 
@@ -17,31 +19,7 @@ from torchgen_out._runtime.kernels.typed import typed_sum
 Array = Any
 ROWS_SUMMED, ELEMENTS_SUMMED = 32, 4096  # in the element type, before float64 takes over
 WORK = 4  # how much more an element costs than in element-wise work
-BLOCK = 1024  # elements of a row summed in the element type: 16 in each lane of a vector
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
-
-
-@planned(results=3)
-def native_layer_norm(
-    result: TensorSpec,
-    mean: TensorSpec,
-    rstd: TensorSpec,
-    input: TensorSpec,
-    normalized_shape: Any,
-    weight: TensorSpec | None,
-    bias: TensorSpec | None,
-    eps: float,
-) -> LaunchPlan:
-    """Write the input normalised over its last dims, and each row's statistics."""
-    rows, n = mean.numel, prod(normalized_shape)
-    return plan_ranges(
-        layer_norm_rows,
-        *(rows, WORK * rows * n),
-        [result, mean, rstd],
-        [input, weight, bias],
-        *(out(0, rows, n), operand(0, rows, n), out(1, rows), out(2, rows)),
-        *(operand(1, n), operand(2, n), float(eps)),
-    )
 
 
 @planned(results=3)
@@ -79,57 +57,6 @@ def native_layer_norm_backward(
         grad_weight[...], grad_bias[...] = sums[0] if len(sums) == 1 else sums.sum(axis=0)
 
     return LaunchPlan(run, gradients.params)
-
-
-@typed_sum
-def blocked_mean(row):
-    """The mean of a row."""
-    total = 0.0
-    for start in range(0, row.size, BLOCK):
-        part = row[start : start + BLOCK]
-        acc = T(0)
-        for i in range(part.size):
-            acc += part[i]
-        total += acc
-    return total / row.size
-
-
-@typed_sum
-def blocked_distances(row, center):
-    """The sum of squared distances from the mean, which may be rounded: that adds its square."""
-    total, middle = 0.0, T(center)
-    for start in range(0, row.size, BLOCK):
-        part = row[start : start + BLOCK]
-        acc = T(0)
-        for i in range(part.size):
-            distance = part[i] - middle
-            acc += distance * distance
-        total += acc
-    return total
-
-
-@typed_sum
-def layer_norm_rows(start, stop, out, x, mean, rstd, weight, bias, eps):
-    """Each row less its mean, over its standard deviation, times weight, plus bias."""
-    n = x.shape[1]
-    for r in range(start, stop):
-        row, result = x[r], out[r]
-        center = blocked_mean(row)
-        inverse = 1.0 / math.sqrt(blocked_distances(row, center) / n + eps)
-        mean[r] = center
-        rstd[r] = inverse
-        factor, offset = T(inverse), T(-center * inverse)
-        if weight.size and bias.size:
-            for i in range(n):
-                result[i] = (row[i] * factor + offset) * weight[i] + bias[i]
-        elif weight.size:
-            for i in range(n):
-                result[i] = (row[i] * factor + offset) * weight[i]
-        else:
-            for i in range(n):
-                result[i] = row[i] * factor + offset
-            for i in range(bias.size):
-                result[i] += bias[i]
 
 
 @typed_sum

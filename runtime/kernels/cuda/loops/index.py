@@ -125,7 +125,8 @@ class _Call:
             given[name] = converted(queue, given[name], wanted)
         seen = program.seen(results, given)
         if isinstance(seen, dict):
-            given |= {name: _in_order(queue, given[name], order) for name, order in seen.items()}
+            orders = {name: each for name, each in seen.items() if name in program.inputs}
+            given |= {name: _in_order(queue, given[name], order) for name, order in orders.items()}
             seen = program.seen(results, given)
         assert isinstance(seen, tuple) and not isinstance(seen, InTurn)
         views, self.given = seen

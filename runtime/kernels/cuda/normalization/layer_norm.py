@@ -1,4 +1,4 @@
-"""Layer normalisation: one kernel per pass over rows, and the parameters' gradients by columns."""
+"""The gradients of layer normalisation: a pass over rows, and the parameters' by columns."""
 
 from __future__ import annotations
 
@@ -21,65 +21,6 @@ from torchgen_out._runtime.kernels.cuda.rows import (
 
 ROWS_OF_PART = 64
 """Rows whose sums over columns one thread makes, before the parts are summed."""
-
-
-def native_layer_norm(
-    queue: Queue,
-    out: Array,
-    mean: Array,
-    rstd: Array,
-    input: Array,
-    normalized_shape: Any,
-    weight: Array | None,
-    bias: Array | None,
-    eps: float,
-) -> None:
-    """Write the input normalised over its last dims, and each row's statistics."""
-    rows, count = mean.numel, prod(normalized_shape)
-    group = group_for(queue, Folded(rows, count, 1))
-    flags = {"HAS_WEIGHT": weight is not None, "HAS_BIAS": bias is not None}
-    operands = (out, input, weight, bias, mean, rstd)
-    run_rows(queue, layer_norm_rows, rows, group, *operands, rows, count, eps, **flags)
-
-
-@device_kernel("X* X* Y* Y* Y* Y*", "I I T")
-def layer_norm_rows(out, x, weight, bias, mean, rstd, rows, count, eps):
-    """A group of threads owns a row; lane t takes elements t, t + GROUP ..."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    row = first_row()
-    while row < rows:
-        base = I(row * count)
-        # 1. The mean.
-        total = T(0)
-        j = lane
-        while j < count:
-            total = T(total + load_X(x[base + j]))
-            j = I(j + GROUP)
-        center = T(sum_of_group(total, shared) / T(count))
-        # 2. The squared distances from it.
-        total = T(0)
-        j = lane
-        while j < count:
-            distance = T(load_X(x[base + j]) - center)
-            total = T(total + distance * distance)
-            j = I(j + GROUP)
-        variance = T(sum_of_group(total, shared) / T(count))
-        inverse = T(T(1) / sqrt(T(variance + eps)))
-        # 3. The results.
-        j = lane
-        while j < count:
-            value = T(T(load_X(x[base + j]) - center) * inverse)
-            if HAS_WEIGHT:
-                value = T(value * load_Y(weight[j]))
-            if HAS_BIAS:
-                value = T(value + load_Y(bias[j]))
-            out[base + j] = store_X(value)
-            j = I(j + GROUP)
-        if lane == 0:
-            mean[row] = store_Y(center)
-            rstd[row] = store_Y(inverse)
-        row = I(row + row_step())
 
 
 def native_layer_norm_backward(
