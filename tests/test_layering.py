@@ -28,6 +28,7 @@ FLOORS: dict[str, int] = {
     f"{RUNTIME}.dispatch": 2,
     f"{RUNTIME}.core": 1,
     f"{RUNTIME}.errors": 0,
+    f"{RUNTIME}.collector": 0,
     f"{RUNTIME}.config": 0,
     f"{RUNTIME}.forks": 0,
     f"{RUNTIME}.interpreters": 0,
