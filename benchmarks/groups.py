@@ -26,13 +26,14 @@ class Group(NamedTuple):
 
 
 SPARSE_NOTE = """\
-SciPy's indices take 32 bits, those that PyTorch's tensors show and ours take 64.
+SciPy's indices take 32 bits, those that PyTorch's tensors show and ours take 64, unless a case says
+otherwise. Given the 64 bits of ours, SciPy narrows them first: `tocsc()` of the grid of 100,000
+nodes then takes 3.3 ms in place of 0.8, and `coo.T.tocsr()` 3.9 in place of 1.4.
 `coo.t().coalesce()` stands beside `coo.T.tocsr()` and `sum_duplicates()`: both begin with a list of
-entries, order them by rows and look for doubles; ours copies the indices in another order (SciPy's
-`.T` is a view) and writes two rows of 64 bits. Nothing of it is kept for the next call.
-`csr.to_sparse_csc()` and SciPy's `tocsc()` are the same counting sort, whose writes, one an entry,
-take most of the time: 0.9 of SciPy's 1.3 ms for the grid of 100,000 nodes, in either library.
-A product with one column of that grid takes about twice as long as its memory is read in: rows of
+entries, order them by rows and look for doubles. Nothing of it is kept for the next call.
+`csr.to_sparse_csc()` and SciPy's `tocsc()` are the same counting sort, bound by the bytes that it
+reads and writes, of which 64 bits are more.
+A product with one column of the grid takes about twice as long as its memory is read in: rows of
 five entries leave lanes of a gather of eight empty."""
 
 
