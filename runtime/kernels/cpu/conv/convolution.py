@@ -14,6 +14,7 @@ import numpy as np
 from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
 from torchgen_out._runtime.kernels.cpu.conv import (
     columns,
+    dense,
     depthwise,
     direct,
     flat,
@@ -28,6 +29,7 @@ from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 Array = Any
 Triple = tuple[int, int, int]
 FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
+FEW_PLACES = 32  # of an image
 quiet = np.errstate(all="ignore")
 
 
@@ -95,7 +97,10 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
         return
     x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
     sliding, groups = geometry[:3], geometry.groups
-    if is_pointwise(w, geometry):
+    if dense.suits(y, x, w, sliding, groups):
+        dense.convolve(y, x, w, bias)
+        return
+    if is_pointwise(y, w, geometry):
         pointwise.convolve(y, x, w, bias, groups)
         return
     is_tiled = winograd.suits(y, x, w, sliding, groups)
@@ -136,7 +141,9 @@ def product_transposed(
     if depthwise.suits(x, y, w, geometry[:3], geometry.groups):
         depthwise.convolve_transposed(x, y, w, bias, geometry[:3])
         return
-    if is_pointwise(w, geometry):
+    if dense.suits(y, x, w, geometry[:3], geometry.groups):
+        dense.convolve_transposed(x, y, w)
+    elif is_pointwise(y, w, geometry):
         pointwise.convolve_transposed(x, y, w, geometry.groups)
     elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
         implicit.convolve_transposed(x, y, w, bias, geometry[:3], geometry.groups)
@@ -158,7 +165,10 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
         return
     y, x = np.ascontiguousarray(y), np.ascontiguousarray(x)
     sliding, groups = geometry[:3], geometry.groups
-    if is_pointwise(w, geometry):
+    if dense.suits(y, x, w, sliding, groups):
+        dense.correlate(w, y, x)
+        return
+    if is_pointwise(y, w, geometry):
         pointwise.correlate(w, y, x, groups)
         return
     is_tiled = winograd.suits(y, x, w, sliding, groups)
@@ -187,6 +197,11 @@ def flip(w: Array, groups: int) -> Array:
     return grouped.swapaxes(1, 2).reshape(groups * w.shape[1], w.shape[0] // groups, *w.shape[2:])
 
 
-def is_pointwise(w: Array, geometry: Geometry) -> bool:
-    """Whether every result sees one place of the input, and each place is seen."""
-    return w.shape[2:] == geometry.stride == (1, 1, 1) and geometry.padding == (0, 0, 0)
+def is_pointwise(y: Array, w: Array, geometry: Geometry) -> bool:
+    """Whether every result sees one place of the input, each place is seen, and they are many.
+
+    A few places of an image leave a tile's vectors empty, where other ways join those of images.
+    """
+    if w.shape[2:] != (1, 1, 1) or geometry.stride != (1, 1, 1) or geometry.padding != (0, 0, 0):
+        return False
+    return y[0, 0].size >= FEW_PLACES or not suits_offsets(y.dtype, w.shape[0] // geometry.groups)

@@ -22,25 +22,25 @@ Array = Any
 def convolve(y: Array, x: Array, w: Array, bias: Array | None, groups: int) -> None:
     """y = w * x + bias, every place of x being seen."""
     outputs, inputs = w.shape[0] // groups, w.shape[1]
-    with _dense(y) as result:
+    with dense_result(y) as result:
         _multiply(result, x, w.reshape(groups, outputs, inputs), bias)
 
 
 def convolve_transposed(x: Array, y: Array, w: Array, groups: int) -> None:
     """x = w' y."""
     matrices = w.reshape(groups, w.shape[0] // groups, w.shape[1]).swapaxes(1, 2)
-    with _dense(x) as result:
+    with dense_result(x) as result:
         _multiply(result, y, matrices, None)
 
 
 def correlate(w: Array, y: Array, x: Array, groups: int) -> None:
     """w = the sum over images of y times x, transposed."""
-    with _dense(w) as result:
+    with dense_result(w) as result:
         _correlate(result, y, x, groups)
 
 
 @contextmanager
-def _dense(out: Array) -> Iterator[Array]:
+def dense_result(out: Array) -> Iterator[Array]:
     """A contiguous array whose elements will be those of `out`: itself, if it is one."""
     if out.flags.c_contiguous:
         yield out

@@ -1,0 +1,43 @@
+"""Convolutions whose kernels see the whole image at once: products of two matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchgen_out._runtime.kernels.cpu.conv.pointwise import dense_result
+from torchgen_out._runtime.kernels.cpu.matmul import matmul
+
+Array = Any
+
+
+def suits(y: Array, x: Array, w: Array, sliding: Any, groups: int) -> bool:
+    """Whether an image has one place for the kernel, which is as large as it is."""
+    return (
+        y.shape[2:] == (1, 1, 1)
+        and w.shape[2:] == x.shape[2:]
+        and sliding[1] == (0, 0, 0)
+        and groups == 1
+        and y.dtype.kind == "f"
+    )
+
+
+def convolve(y: Array, x: Array, w: Array, bias: Array | None) -> None:
+    """y = x w' + bias."""
+    with dense_result(y) as result:
+        matmul.linear(_rows(result), _rows(x), _rows(w), bias)
+
+
+def convolve_transposed(x: Array, y: Array, w: Array) -> None:
+    """x = y w."""
+    with dense_result(x) as result:
+        matmul.product(_rows(result), None, _rows(y), _rows(w), 0, 1)
+
+
+def correlate(w: Array, y: Array, x: Array) -> None:
+    """w = y' x."""
+    with dense_result(w) as result:
+        matmul.product(_rows(result), None, _rows(y).T, _rows(x), 0, 1)
+
+
+def _rows(array: Array) -> Array:
+    return array.reshape(array.shape[0], -1)
