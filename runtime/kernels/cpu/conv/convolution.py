@@ -30,6 +30,7 @@ Array = Any
 Triple = tuple[int, int, int]
 FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
 FEW_PLACES = 32  # of an image
+NARROW = 4  # outputs of a group, for which elements are not worth being packed
 quiet = np.errstate(all="ignore")
 
 
@@ -100,7 +101,8 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
     if dense.suits(y, x, w, sliding, groups):
         dense.convolve(y, x, w, bias)
         return
-    if is_pointwise(y, w, geometry):
+    is_narrow = y.dtype.kind == "f" and w.shape[0] // groups <= NARROW
+    if is_pointwise(y, w, geometry) and not (is_narrow and flat.suits(y, x, w, sliding, groups)):
         pointwise.convolve(y, x, w, bias, groups)
         return
     is_tiled = winograd.suits(y, x, w, sliding, groups)
@@ -204,4 +206,6 @@ def is_pointwise(y: Array, w: Array, geometry: Geometry) -> bool:
     """
     if w.shape[2:] != (1, 1, 1) or geometry.stride != (1, 1, 1) or geometry.padding != (0, 0, 0):
         return False
-    return y[0, 0].size >= FEW_PLACES or not suits_offsets(y.dtype, w.shape[0] // geometry.groups)
+    if y[0, 0].size < FEW_PLACES:
+        return not suits_offsets(y.dtype, w.shape[0] // geometry.groups)
+    return True

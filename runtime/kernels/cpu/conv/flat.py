@@ -8,8 +8,8 @@ leave most lanes empty.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,31 +38,52 @@ def suits(y: Array, x: Array, w: Array, sliding: Any, groups: int) -> bool:
     if sliding[0] != (1, 1, 1):
         return False
     _, window = see(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
-    return bool(window.places[-1] >= tile(y.dtype, w.shape[0] // groups).width)
+    return bool(window.places[-1] + 1 >= tile(y.dtype, w.shape[0] // groups).width)
+
+
+class Plan(NamedTuple):
+    """What follows from sizes: the tile's rows; where taps of all channels lie; where the lines of
+    results begin; what the loops read; and elements of a framed group, none if it needs no frame.
+    """
+
+    rows: int
+    steps: Array
+    starts: Array
+    numbers: Array
+    room: int
+
+
+@lru_cache(maxsize=1024)
+def _plan(sizes: Any, kernel: Any, results: Any, sliding: Any, groups: int, dtype: Any) -> Plan:
+    """The plan for images of `sizes`, weights of `kernel`, and results of (O, OD, OH, OW)."""
+    frame, window = see(sizes, kernel[2:], results[1:], *sliding)
+    outputs, channels = results[0] // groups, kernel[1]
+    rows = tile(dtype, outputs).rows
+    high = -(-outputs // rows) * rows
+    steps = np.add.outer(np.arange(channels) * frame.numel, window.taps).reshape(-1)
+    lines, length = window.places.size // results[3], results[3]
+    room = 0 if frame.is_bare else channels * frame.numel
+    numbers = groups, outputs, high, channels, frame.numel, room, int(window.places[-1]) + 1
+    framing = *sizes, *frame.sizes, *frame.before
+    numbers = np.array([*numbers, length, lines, *framing], NUMBERS)
+    return Plan(rows, steps, np.ascontiguousarray(window.places[::length]), numbers, room)
 
 
 def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, groups: int) -> None:
     """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous."""
-    frame, window = see(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
+    plan = _plan(x.shape[2:], w.shape, y.shape[1:], sliding, groups, y.dtype)
     result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
-    outputs, channels = y.shape[1] // groups, w.shape[1]
-    rows = tile(y.dtype, outputs).rows
-    high = -(-outputs // rows) * rows
-    weights = np.zeros((groups, high, w[0].size), w.dtype)
-    weights[:, :outputs] = w.reshape(groups, outputs, -1)
-    steps = np.add.outer(np.arange(channels) * frame.numel, window.taps).reshape(-1)
+    outputs = y.shape[1] // groups
+    weights = w
+    if outputs % plan.rows:
+        weights = np.zeros((groups, -(-outputs // plan.rows) * plan.rows, w[0].size), w.dtype)
+        weights[:, :outputs] = w.reshape(groups, outputs, -1)
     added = np.zeros(y.shape[1], y.dtype) if bias is None else np.ascontiguousarray(bias)
-    lines, length = window.places.size // y.shape[4], y.shape[4]
-    starts = np.ascontiguousarray(window.places[::length])
-    room = 0 if frame.is_bare else channels * frame.numel
-    work, units = y.size * steps.size // PRODUCTS_PER_ELEMENT, x.shape[0] * groups
+    work, units = y.size * plan.steps.size // PRODUCTS_PER_ELEMENT, x.shape[0] * groups
     parts = threads.part_count(units, work)
-    planes = scratch.take("planes", (parts * room,), x.dtype)
-    numbers = groups, outputs, high, channels, frame.numel, room, int(window.places[-1]) + 1
-    framing = *x.shape[2:], *frame.sizes, *frame.before
-    plan = np.array([*numbers, length, lines, *framing], NUMBERS)
-    arrays = result.reshape(-1), x.reshape(-1), planes, weights.reshape(-1), added, steps, starts
-    threads.run_ranges(_entry(y.dtype, rows), units, work, *arrays, plan, parts=parts)
+    planes = scratch.take("planes", (parts * plan.room,), x.dtype)
+    arrays = result.reshape(-1), x.reshape(-1), planes, weights.reshape(-1), added, *plan[1:4]
+    threads.run_ranges(_entry(y.dtype, plan.rows), units, work, *arrays, parts=parts)
     if result is not y:
         y[...] = result
 
