@@ -537,6 +537,7 @@ ops._fraction = pointwise._fraction
 ops.quantile = overloads.quantile
 ops.nanquantile = overloads.nanquantile
 ops.mode = dispatch.mode
+ops._distinct = dispatch._distinct
 ops._unique2 = dispatch._unique2
 ops.unique_dim = dispatch.unique_dim
 ops._unique_consecutive = dispatch._unique_consecutive

@@ -348,13 +348,21 @@ def test_distinct(rng: np.random.Generator, dtype: str) -> None:
     for x in layouts(make(rng, (4, 3, 2), dtype)):
         both = {"return_inverse": True, "return_counts": True}
         pairs = [
-            (unique.unique2(x, True, True, True), theirs(x).unique(**both)),
-            (unique.unique_consecutive(x, True, True), theirs(x).unique_consecutive(**both)),
+            (unique.distinct(x, None, True, False, True, True), theirs(x).unique(**both)),
+            (
+                unique.distinct(x, None, False, True, True, True),
+                theirs(x).unique_consecutive(**both),
+            ),
         ]
         for dim in range(x.ndim):
             run = theirs(x).unique_consecutive(dim=dim, **both)
-            pairs.append((unique.unique_consecutive(x, True, True, dim), run))
-            pairs.append((unique.unique_dim(x, dim), theirs(x).unique(dim=dim, **both)))
+            pairs.append((unique.distinct(x, dim, False, True, True, True), run))
+            pairs.append(
+                (
+                    unique.distinct(x, dim, True, False, True, True),
+                    theirs(x).unique(dim=dim, **both),
+                )
+            )
         for got, expected in pairs:
             for ours, want in zip(got, expected, strict=True):
                 np.testing.assert_array_equal(ours, want.numpy())

@@ -2092,6 +2092,33 @@ def mode(
     return call(input, dim, keepdim)
 
 
+__distinct = operators._distinct.calls
+
+
+def _distinct(
+    input: Tensor,
+    dim: int | None,
+    sorted: bool,
+    neighbours: bool,
+    return_inverse: bool,
+    return_counts: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_distinct(Tensor self, int? dim, bool sorted, bool neighbours, bool return_inverse, bool
+    return_counts) -> (Tensor, Tensor, Tensor)
+
+    Returns the distinct elements or slices, which of them each is, and how many are equal.
+
+    With `neighbours` only those are compared that stand next to each other; else all are sorted.
+    """
+    if dim is not None and dim.__class__ is not int:
+        dim = as_int(dim, "_distinct", "dim", 2)
+    try:
+        call = __distinct[input._key]
+    except AttributeError:
+        return __distinct.miss(input, dim, sorted, neighbours, return_inverse, return_counts)
+    return call(input, dim, sorted, neighbours, return_inverse, return_counts)
+
+
 __unique2 = operators._unique2.calls
 
 

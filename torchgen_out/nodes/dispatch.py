@@ -2115,6 +2115,33 @@ def recording_mode(below, needs_self):
     return call
 
 
+class DistinctBackward0(MultiOutputNode):
+    """_distinct
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_self = errors.raise_not_differentiable("_distinct")
+        return (grad_self,)
+
+
+def recording__distinct(below, needs_self):
+    """Records DistinctBackward0 around `below`."""
+
+    def call(self, dim, sorted, neighbours, return_inverse, return_counts):
+        result = below(self, dim, sorted, neighbours, return_inverse, return_counts)
+        if not grad_mode.state.enabled:
+            return result
+        node = DistinctBackward0()
+        node.edges = (gradient_edge(self),)
+        attach_outputs(result, node, (True, False, False))
+        return result
+
+    return call
+
+
 class Unique2Backward0(MultiOutputNode):
     """_unique2
     self: not_implemented

@@ -1080,6 +1080,27 @@ mode = Dispatch(
     vmap="along",
 )
 
+_distinct = Dispatch(
+    "_distinct(Tensor self, int? dim, bool sorted, bool neighbours, bool return_inverse, bool"
+    " return_counts) -> (Tensor, Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "sorted": "raw",
+        "neighbours": "raw",
+        "return_inverse": "raw",
+        "return_counts": "raw",
+    },
+    promotion="none",
+    dtypes=dtype_sets.REAL,
+    kernel_names="sort.unique.distinct",
+    meta=None,
+    outputs=3,
+    differentiable=("self",),
+    record=nodes.recording__distinct,
+)
+
 _unique2 = Dispatch(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
@@ -1087,7 +1108,15 @@ _unique2 = Dispatch(
     arguments={"self": "operand", "sorted": "raw", "return_inverse": "raw", "return_counts": "raw"},
     promotion="none",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.unique.unique2",
+    kernel_names="sort.unique.distinct",
+    case={
+        "self": Argument("self"),
+        "dim": None,
+        "sorted": Argument("sorted"),
+        "neighbours": False,
+        "return_inverse": Argument("return_inverse"),
+        "return_counts": Argument("return_counts"),
+    },
     meta=None,
     outputs=3,
     differentiable=("self",),
@@ -1107,7 +1136,15 @@ unique_dim = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.unique.unique_dim",
+    kernel_names="sort.unique.distinct",
+    case={
+        "self": Argument("self"),
+        "dim": Argument("dim"),
+        "sorted": Argument("sorted"),
+        "neighbours": False,
+        "return_inverse": Argument("return_inverse"),
+        "return_counts": Argument("return_counts"),
+    },
     meta=None,
     outputs=3,
     differentiable=("self",),
@@ -1121,7 +1158,15 @@ _unique_consecutive = Dispatch(
     arguments={"self": "operand", "return_inverse": "raw", "return_counts": "raw", "dim": "raw"},
     promotion="none",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.unique.unique_consecutive",
+    kernel_names="sort.unique.distinct",
+    case={
+        "self": Argument("self"),
+        "dim": Argument("dim"),
+        "sorted": False,
+        "neighbours": True,
+        "return_inverse": Argument("return_inverse"),
+        "return_counts": Argument("return_counts"),
+    },
     meta=None,
     outputs=3,
     differentiable=("self",),

@@ -112,17 +112,19 @@ def test_kthvalue_and_mode() -> None:
 def test_distinct() -> None:
     x = np.array([[3, 1], [3, 2], [3, 1]])
     for dim in (0, -2):
-        values, inverse, counts = unique.unique_dim(x, dim)
+        values, inverse, counts = unique.distinct(x, dim, True, False, True, True)
         np.testing.assert_array_equal(values, [[3, 1], [3, 2]])
         np.testing.assert_array_equal(inverse, [0, 1, 0])
         np.testing.assert_array_equal(counts, [2, 1])
-    values, inverse, counts = unique.unique_consecutive(np.array([1, 1, 2, 1]), True, True)
+    runs = np.array([1, 1, 2, 1])
+    values, inverse, counts = unique.distinct(runs, None, False, True, True, True)
     np.testing.assert_array_equal(values, [1, 2, 1])
     np.testing.assert_array_equal(inverse, [0, 0, 1, 2])
     np.testing.assert_array_equal(counts, [2, 1, 1])
-    assert unique.unique2(np.array([np.nan, np.nan, 1.0]))[0].size == 3
+    numbers = np.array([np.nan, np.nan, 1.0])
+    assert unique.distinct(numbers, None, True, False, False, False)[0].size == 3
     with pytest.raises(RuntimeError, match="0 sized dimensions"):
-        unique.unique_dim(np.empty((0, 3)), 1)
+        unique.distinct(np.empty((0, 3)), 1, True, False, False, False)
 
 
 @pytest.mark.parametrize("right", [False, True])

@@ -10,67 +10,76 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans
 from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.cpu.sort.sort import sort_rows
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 Three = tuple[Array, Array, Array]
 
 
-@or_arrays(listing_plans.plan_unique, results=0)
-def unique2(
-    self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> Three:
-    """Return the distinct values in order, the inverse map and the counts (or empty arrays)."""
-    flat = np.ascontiguousarray(self).reshape(1, -1)
-    inverse = np.empty(self.shape if return_inverse else 0, np.int64)
-    if return_inverse:
-        order = np.empty(flat.shape, np.int64)
-        if flat.size:
-            sort_rows(order, flat, False)
-        ordered = flat[0][order[0]]
-    else:
-        ordered = np.sort(flat[0])
-    starts = _run_starts(ordered)
-    if return_inverse:
-        inverse.reshape(-1)[order[0]] = np.cumsum(starts) - 1
-    firsts = np.flatnonzero(starts)
-    none = np.empty(0, np.int64)
-    counts = np.diff(np.append(firsts, flat.size)) if return_counts else none
-    return ordered[firsts], inverse, counts
+def plan_distinct(
+    self: TensorSpec,
+    dim: int | None,
+    sorted: bool,
+    neighbours: bool,
+    return_inverse: bool,
+    return_counts: bool,
+) -> LaunchPlan | None:
+    """Plan the distinct values of all elements."""
+    if neighbours:
+        plan = listing_plans.plan_unique_consecutive
+        return plan(self, return_inverse, return_counts, dim)
+    if dim is not None:
+        return None
+    return listing_plans.plan_unique(self, sorted, return_inverse, return_counts)
 
 
-def unique_dim(
+@or_arrays(plan_distinct, results=0)
+def distinct(
     self: Array,
-    dim: int,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
+    dim: int | None,
+    sorted: bool,
+    neighbours: bool,
+    return_inverse: bool,
+    return_counts: bool,
 ) -> Three:
-    """Return the distinct slices along `dim` in lexicographic order, inverse map and counts."""
-    count, rows = _slices(self, dim)
-    order = np.lexsort(rows.T[::-1]) if rows.shape[1] and count else np.arange(count)
-    starts = _run_starts(rows[order])
-    firsts = order[starts]
-    inverse = np.empty(count, np.int64)
-    inverse[order] = np.cumsum(starts) - 1
-    lengths = np.diff(np.append(np.flatnonzero(starts), count))
-    return self.take(firsts, axis=dim), inverse, lengths
+    """Return the distinct values, or slices along `dim`; which of them each is; how many are equal.
 
-
-@or_arrays(listing_plans.plan_unique_consecutive, results=0)
-def unique_consecutive(
-    self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Three:
-    """Return the first of each run of equal neighbours, the run of each element, the lengths."""
+    neighbours: equal ones that stand apart are two; else all are sorted. What is not asked for has
+    no elements.
+    """
     if dim is None:
-        count, rows, shape = self.size, self.reshape(-1), self.shape
+        count, rows, sizes = self.size, self.reshape(-1), self.shape
     else:
         count, rows = _slices(self, dim)
-        shape = (count,)
-    starts = _run_starts(rows)
+        sizes = (count,)
+    order = None
+    if not neighbours and (dim is not None or return_inverse):
+        order = _places_in_order(rows)
+    elif not neighbours:
+        rows = np.sort(rows)
+    ordered = rows if order is None else rows[order]
+    starts = _run_starts(ordered)
     firsts = np.flatnonzero(starts)
-    values = self.reshape(-1)[firsts] if dim is None else self.take(firsts, axis=dim)
-    inverse = (np.cumsum(starts) - 1).reshape(shape)
-    return values, inverse, np.diff(np.append(firsts, count))
+    none = np.empty(0, np.int64)
+    inverse = np.empty(sizes, np.int64) if return_inverse else none
+    if return_inverse:
+        inverse.reshape(-1)[slice(None) if order is None else order] = np.cumsum(starts) - 1
+    counts = np.diff(np.append(firsts, count)) if return_counts else none
+    if dim is None:
+        return ordered[firsts], inverse, counts
+    found = firsts if order is None else order[firsts]
+    return self.take(found, axis=dim), inverse, counts
+
+
+def _places_in_order(rows: Array) -> Array:
+    """The places of elements in ascending order; of rows, whose first elements count first."""
+    if not rows.size:
+        return np.arange(len(rows))
+    if rows.ndim > 1:
+        return np.lexsort(rows.T[::-1])
+    order = np.empty((1, rows.size), np.int64)
+    sort_rows(order, rows.reshape(1, -1), False)
+    return order[0]
 
 
 def _slices(self: Array, dim: int) -> tuple[int, Array]:

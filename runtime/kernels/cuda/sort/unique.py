@@ -27,65 +27,35 @@ class Runs(NamedTuple):
     starts: Array
 
 
-def unique2(
+def distinct(
     queue: Queue,
     self: Array,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
+    dim: int | None,
+    sorted: bool,
+    neighbours: bool,
+    return_inverse: bool,
+    return_counts: bool,
 ) -> Three:
-    """Return the distinct values in order, the inverse map and the counts (or empty arrays)."""
-    rows = self.reshaped(self.numel, 1)
-    runs = _runs(queue, rows, _lexicographic(queue, rows))
-    inverse = queue.result(self.sizes if return_inverse else (0,), dtypes.int64)
-    counts = queue.result(runs.starts.sizes if return_counts else (0,), dtypes.int64)
-    values = queue.result(runs.starts.sizes, self.dtype)
-    _write(queue, values, inverse, counts, rows, runs)
-    return values, inverse, counts
+    """Return the distinct values, or slices along `dim`; which of them each is; how many are equal.
 
-
-def unique_dim(
-    queue: Queue,
-    self: Array,
-    dim: int,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-) -> Three:
-    """Return the distinct slices along `dim` in lexicographic order, inverse map and counts.
-
-    Slices are sorted element by element, the last first: for short slices.
+    neighbours: equal ones that stand apart are two; else all are sorted, slices element by element,
+    the last first: for short slices. What is not asked for has no elements.
     """
-    rows, dim = _slices(queue, self, dim)
-    return _distinct_slices(queue, self, rows, dim, _lexicographic(queue, rows))
-
-
-def unique_consecutive(
-    queue: Queue,
-    self: Array,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> Three:
-    """Return the first of each run of equal neighbours, the run of each element, the lengths."""
     if dim is None:
-        rows = self.reshaped(self.numel, 1)
-        runs = _runs(queue, rows, _counted_up(queue, self.numel))
-        values = queue.result(runs.starts.sizes, self.dtype)
-        inverse = queue.result(self.sizes, dtypes.int64)
-        counts = queue.result(runs.starts.sizes, dtypes.int64)
-        _write(queue, values, inverse, counts, rows, runs)
-        return values, inverse, counts
-    rows, dim = _slices(queue, self, dim)
-    return _distinct_slices(queue, self, rows, dim, _counted_up(queue, rows.sizes[0]))
-
-
-def _distinct_slices(queue: Queue, self: Array, rows: Array, dim: int, order: Array) -> Three:
+        rows, sizes = self.reshaped(self.numel, 1), self.sizes
+    else:
+        rows, dim = _slices(queue, self, dim)
+        sizes = rows.sizes[:1]
+    order = _counted_up(queue, rows.sizes[0]) if neighbours else _lexicographic(queue, rows)
     runs = _runs(queue, rows, order)
     found = runs.starts.numel
+    inverse = queue.result(sizes if return_inverse else (0,), dtypes.int64)
+    counts = queue.result((found if return_counts else 0,), dtypes.int64)
+    if dim is None:
+        values = queue.result((found,), self.dtype)
+        _write(queue, values, inverse, counts, rows, runs)
+        return values, inverse, counts
     values = queue.result((*self.sizes[:dim], found, *self.sizes[dim + 1 :]), self.dtype)
-    inverse = queue.result((rows.sizes[0],), dtypes.int64)
-    counts = queue.result((found,), dtypes.int64)
     made = queue.empty((found, rows.sizes[1]), self.dtype)
     _write(queue, made, inverse, counts, rows, runs)
     rest = (*self.sizes[:dim], *self.sizes[dim + 1 :])
