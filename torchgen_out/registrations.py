@@ -523,6 +523,7 @@ ops.masked_fill = dispatch.masked_fill
 ops.masked_fill_ = dispatch.masked_fill_
 ops.masked_scatter = dispatch.masked_scatter
 ops.masked_scatter_ = dispatch.masked_scatter_
+ops._ordered = dispatch._ordered
 ops.sort = overloads.sort
 ops.argsort = overloads.argsort
 ops.msort = composite.msort

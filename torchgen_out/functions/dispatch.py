@@ -1781,6 +1781,25 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return call(input, mask, source)
 
 
+__ordered = operators._ordered.calls
+
+
+def _ordered(input: Tensor, k: int | None, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
+    """_ordered(Tensor self, SymInt? k, int dim, bool descending) -> (Tensor, Tensor)
+
+    Sorts along `dim`, ties in their order, or finds the first `k` of the order; and their places.
+    """
+    if k is not None and k.__class__ is not int:
+        k = as_int(k, "_ordered", "k", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_ordered", "dim", 3)
+    try:
+        call = __ordered[input._key]
+    except AttributeError:
+        return __ordered.miss(input, k, dim, descending)
+    return call(input, k, dim, descending)
+
+
 _sort = operators.sort.calls
 _sort_out = operators.sort.out_calls
 

@@ -1739,6 +1739,33 @@ def recording_masked_scatter(below, needs_self, needs_source, inplace=False):
     return call
 
 
+class OrderedBackward0(MultiOutputNode):
+    """_ordered
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_self = errors.raise_not_differentiable("_ordered")
+        return (grad_self,)
+
+
+def recording__ordered(below, needs_self):
+    """Records OrderedBackward0 around `below`."""
+
+    def call(self, k, dim, descending):
+        result = below(self, k, dim, descending)
+        if not grad_mode.state.enabled:
+            return result
+        node = OrderedBackward0()
+        node.edges = (gradient_edge(self),)
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
 class SortBackward0(MultiOutputNode):
     """sort
     self: value_selecting_reduction_backward(grad, dim, indices, self.shape, True)

@@ -891,6 +891,19 @@ masked_scatter = Dispatch(
     record=nodes.recording_masked_scatter,
 )
 
+_ordered = Dispatch(
+    "_ordered(Tensor self, SymInt? k, int dim, bool descending) -> (Tensor, Tensor)",
+    {"self": "tensor"},
+    arguments={"self": "operand", "k": "raw", "dim": "raw", "descending": "raw"},
+    promotion="none",
+    dtypes=dtype_sets.REAL,
+    kernel_names="sort.sort.ordered",
+    meta=sort_shapes.ordered,
+    outputs=2,
+    differentiable=("self",),
+    record=nodes.recording__ordered,
+)
+
 sort = Dispatch(
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     {"self": "tensor"},
@@ -898,14 +911,14 @@ sort = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.sort.sort",
+    kernel_names="sort.sort.ordered",
     case={
         "self": Argument("self"),
-        "stable": None,
+        "k": None,
         "dim": Argument("dim"),
         "descending": Argument("descending"),
     },
-    meta=lambda self, dim, descending: sort_shapes.sort(self, None, dim, descending),
+    meta=lambda self, dim, descending: sort_shapes.ordered(self, None, dim, descending),
     out_overlap="whole",
     outputs=2,
     wrap=return_types.sort,
@@ -922,7 +935,13 @@ sort_stable = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.sort.sort",
+    kernel_names="sort.sort.ordered",
+    case={
+        "self": Argument("self"),
+        "k": None,
+        "dim": Argument("dim"),
+        "descending": Argument("descending"),
+    },
     meta=sort_shapes.sort,
     out_overlap="whole",
     outputs=2,
@@ -940,7 +959,13 @@ topk = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.sort.topk",
+    kernel_names="sort.sort.ordered",
+    case={
+        "self": Argument("self"),
+        "k": Argument("k"),
+        "dim": Argument("dim"),
+        "descending": Argument("largest"),
+    },
     meta=sort_shapes.topk,
     out_overlap="whole",
     outputs=2,

@@ -14,10 +14,17 @@ Answer = tuple[tuple[int, ...], dtypes.dtype]
 Pair = tuple[Answer, Answer]
 
 
-def sort(self: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> Pair:
-    """Values and int64 indices of self's shape. Raises: IndexError for dim."""
+def ordered(self: Any, k: int | None, dim: int = -1, descending: bool = False) -> Pair:
+    """Values and int64 indices of self's shape, or k of them. Raises: as topk."""
+    if k is not None:
+        return topk(self, k, dim)
     shapes.normalize_dim(dim, self.ndim)
     return (self.shape, self.dtype), (self.shape, dtypes.int64)
+
+
+def sort(self: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> Pair:
+    """Values and int64 indices of self's shape. Raises: IndexError for dim."""
+    return ordered(self, None, dim)
 
 
 def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Pair:

@@ -23,7 +23,7 @@ def draw(dtype: str, shape: tuple[int, ...] = (4, 200)) -> Any:
 
 def sort(x: Any, descending: bool, dim: int = -1) -> tuple[Any, Any]:
     values, places = np.empty_like(x), np.empty(x.shape, np.int64)
-    sorting.sort(values, places, x, None, dim, descending)
+    sorting.ordered(values, places, x, None, dim, descending)
     return values, places
 
 
@@ -72,7 +72,7 @@ def test_topk_is_the_head_of_sort(dtype: str, largest: bool, k: int) -> None:
     """By heap or by sorting, ties by place."""
     x = draw(dtype)
     values, places = np.empty((4, k), dtype), np.empty((4, k), np.int64)
-    sorting.topk(values, places, x, k, 1, largest)
+    sorting.ordered(values, places, x, k, 1, largest)
     expected_values, expected_places = sort(x, largest)
     np.testing.assert_array_equal(values, expected_values[:, :k])
     np.testing.assert_array_equal(places, expected_places[:, :k])
@@ -82,7 +82,7 @@ def test_topk_of_an_ascending_row() -> None:
     """Every element passes the threshold."""
     x = np.arange(1000.0).reshape(1, -1)
     values, places = np.empty((1, 5)), np.empty((1, 5), np.int64)
-    sorting.topk(values, places, x, 5)
+    sorting.ordered(values, places, x, 5, -1, True)
     np.testing.assert_array_equal(values[0], [999, 998, 997, 996, 995])
 
 

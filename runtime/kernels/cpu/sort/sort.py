@@ -32,24 +32,21 @@ LANES = 32  # elements compared with the threshold at once
 HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
 
 
-@or_arrays(sort_plans.plan_sort, results=2)
-def sort(
-    values: Array,
-    indices: Array,
-    self: Array,
-    stable: bool | None,
-    dim: int = -1,
-    descending: bool = False,
+@or_arrays(sort_plans.plan_ordered, results=2)
+def ordered(
+    values: Array, indices: Array, self: Array, k: int | None, dim: int, descending: bool
 ) -> None:
-    """Write the sorted values and their places, ties in order."""
-    if is_last(self, dim):
+    """Write the first k values in order, or all, and their places; ties in order."""
+    if k is not None:
+        _first_of_rows(values, indices, self, k, dim, descending)
+    elif is_last(self, dim):
         _sort_last(values, indices, self, descending)
-        return
-    rows = rows_along(self, dim)
-    row_values, row_indices = np.empty(rows.shape, self.dtype), np.empty(rows.shape, np.int64)
-    _sort_last(row_values, row_indices, rows, descending)
-    store_rows(values, row_values, dim)
-    store_rows(indices, row_indices, dim)
+    else:
+        rows = rows_along(self, dim)
+        row_values, row_indices = np.empty(rows.shape, self.dtype), np.empty(rows.shape, np.int64)
+        _sort_last(row_values, row_indices, rows, descending)
+        store_rows(values, row_values, dim)
+        store_rows(indices, row_indices, dim)
 
 
 def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> None:
@@ -159,17 +156,9 @@ def _take_rows(values, rows, order):
             values[row, i] = rows[row, order[row, i]]
 
 
-@or_arrays(sort_plans.plan_topk, results=2)
-def topk(
-    values: Array,
-    indices: Array,
-    self: Array,
-    k: int,
-    dim: int = -1,
-    largest: bool = True,
-    sorted: bool = True,
+def _first_of_rows(
+    values: Array, indices: Array, self: Array, k: int, dim: int, largest: bool
 ) -> None:
-    """Write the k greatest (or smallest) values in order, and their places."""
     if not values.size:
         return
     rows = rows_along(self, dim)

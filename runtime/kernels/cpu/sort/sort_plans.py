@@ -28,29 +28,18 @@ FLOAT32, INT64, UINT64 = (np.dtype(name) for name in ("float32", "int64", "uint6
 KTH, MEDIAN, NANMEDIAN = 0, 1, 2  # which element an order statistic asks for
 
 
-def plan_sort(
+def plan_ordered(
     values: TensorSpec,
     indices: TensorSpec,
     self: TensorSpec,
-    stable: bool | None,
-    dim: int = -1,
-    descending: bool = False,
+    k: int | None,
+    dim: int,
+    descending: bool,
 ) -> LaunchPlan | None:
-    """Plan `sort`, which is always stable."""
-    return _plan_first(self, sizes_around(self.sizes, dim)[1], dim, descending)
-
-
-def plan_topk(
-    values: TensorSpec,
-    indices: TensorSpec,
-    self: TensorSpec,
-    k: int,
-    dim: int = -1,
-    largest: bool = True,
-    sorted: bool = True,
-) -> LaunchPlan | None:
-    """Plan `topk` of short rows."""
-    return _plan_first(self, k, dim, largest, LONGEST) if k else None
+    """Plan sorting, which is always stable, or the first k of short rows."""
+    if k is None:
+        return _plan_first(self, sizes_around(self.sizes, dim)[1], dim, descending)
+    return _plan_first(self, k, dim, descending, LONGEST) if k else None
 
 
 def plan_order_statistic(

@@ -80,37 +80,16 @@ def write_keys(keys, x, n):
         i = I(i + cuda.gridsize(1))
 
 
-def sort(
+def ordered(
     queue: Queue,
     values: Array,
     indices: Array,
     self: Array,
-    stable: bool | None,
-    dim: int = -1,
-    descending: bool = False,
+    k: int | None,
+    dim: int,
+    descending: bool,
 ) -> None:
-    """Write the sorted values and their places, ties in order."""
-    _sort_along(queue, values, indices, self, dim, descending)
-
-
-def topk(
-    queue: Queue,
-    values: Array,
-    indices: Array,
-    self: Array,
-    k: int,
-    dim: int = -1,
-    largest: bool = True,
-    sorted: bool = True,
-) -> None:
-    """Write the k greatest (or smallest) values in order, and their places."""
-    _sort_along(queue, values, indices, self, dim, largest)
-
-
-def _sort_along(
-    queue: Queue, values: Array, indices: Array, self: Array, dim: int, descending: bool
-) -> None:
-    """Sort along a dim; as many come out as there is room for."""
+    """Write the first k values in order, or all, and their places; ties in order."""
     if not values.numel:
         return
     rows, order = rows_along(queue, self, dim)
