@@ -599,7 +599,6 @@ ops._product = dispatch._product
 ops.mm = dispatch.mm
 ops.bmm = dispatch.bmm
 ops.mv = dispatch.mv
-ops._vector_product = dispatch._vector_product
 ops.dot = dispatch.dot
 ops.vdot = dispatch.vdot
 ops.addmm = dispatch.addmm

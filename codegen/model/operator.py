@@ -12,7 +12,7 @@ from .expression import Expression
 from .formula import Formula
 from .index import Answers, IndexProgram
 from .roles import Role, role_of
-from .schema import TENSOR, Argument, Schema
+from .schema import TENSOR, Argument, Schema, Symbol
 from .stream import Draw
 from .variants import inplace_schema, out_schema
 from .vocabulary import (
@@ -216,9 +216,14 @@ class Case:
     def by_name(self, schema: Schema) -> dict[str, Given]:
         """What each argument of the other operator is given, where this fits its schema."""
         names = [argument.name for argument in schema.arguments]
+        defaults = {
+            argument.name: Given(repr(argument.default.value), False, False, self.where)
+            for argument in schema.arguments
+            if argument.default is not None and not isinstance(argument.default.value, Symbol)
+        }
         positional = [value for name, value in self.given if name is None]
         named = {name: value for name, value in self.given if name is not None}
-        return {**dict(zip(names, positional, strict=False)), **named}
+        return {**defaults, **dict(zip(names, positional, strict=False)), **named}
 
 
 Kind = Pointwise | Reduction | Index | Draw | View | Composite | Dispatch | Case

@@ -262,7 +262,7 @@ KINDS = [
     wrong("unknown argument of a case", "dim=0, desc", "dim=‸dims, desc", "E343", "neither"),
     wrong("case of no operator", MSORT, "case_of: ‸sorted(self)", "E344", "no operator"),
     wrong("case of a formula", MSORT, "case_of: ‸softplus(self, 1, 2)", "E344", "no kernel"),
-    wrong("argument not given", MSORT, "case_of: ‸sort(self, 0)", "E344", "'descending'"),
+    wrong("argument not given", MSORT, "case_of: ‸sort(dim=0)", "E344", "given 'self'"),
     wrong("argument not known", "dim=0, desc", "dim=0, axis=‸1, desc", "E344", "no argument"),
     wrong("argument not told", "not ascending", "True", "E344", "'ascending'"),
     wrong("constant of another type", "dim=0, desc", "dim=‸'x', desc", "E344", "cannot be 'x'"),

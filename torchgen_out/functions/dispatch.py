@@ -3198,18 +3198,27 @@ def _draw(
 __product = operators._product.calls
 
 
-def _product(input: Tensor | None, a: Tensor, b: Tensor, beta: Number, alpha: Number) -> Tensor:
-    """_product(Tensor? self, Tensor a, Tensor b, Scalar beta, Scalar alpha) -> Tensor
+def _product(
+    input: Tensor | None,
+    a: Tensor,
+    b: Tensor,
+    beta: Number = 0,
+    alpha: Number = 1,
+    conjugated: bool = False,
+) -> Tensor:
+    """_product(Tensor? self, Tensor a, Tensor b, Scalar beta=0, Scalar alpha=1, bool
+    conjugated=False) -> Tensor
 
     `beta * self + alpha * (a @ b)` of matrices, of a matrix and a vector, or of batches.
 
-    The kernel sums the products of batches where the result is one matrix.
+    Of two vectors it is `a @ b`, and `a` may be conjugated. The kernel sums the products of batches
+    where the result is one matrix.
     """
     try:
         call = __product[None if input is None else input._key, a._key, b._key]
     except AttributeError:
-        return __product.miss(input, a, b, beta, alpha)
-    return call(input, a, b, beta, alpha)
+        return __product.miss(input, a, b, beta, alpha, conjugated)
+    return call(input, a, b, beta, alpha, conjugated)
 
 
 _mm = operators.mm.calls
@@ -3305,21 +3314,6 @@ def mv(
     except AttributeError:
         return _mv.miss(input, vec)
     return call(input, vec)
-
-
-__vector_product = operators._vector_product.calls
-
-
-def _vector_product(input: Tensor, tensor: Tensor, conjugated: bool) -> Tensor:
-    """_vector_product(Tensor self, Tensor tensor, bool conjugated) -> Tensor
-
-    The sum of products of two vectors' elements, perhaps conjugated in the first.
-    """
-    try:
-        call = __vector_product[input._key, tensor._key]
-    except AttributeError:
-        return __vector_product.miss(input, tensor, conjugated)
-    return call(input, tensor, conjugated)
 
 
 _dot = operators.dot.calls

@@ -3047,8 +3047,8 @@ class ProductBackward0(Node):
 def recording__product(below, needs_self, needs_a, needs_b):
     """Records ProductBackward0 around `below`."""
 
-    def call(self, a, b, beta, alpha):
-        result = below(self, a, b, beta, alpha)
+    def call(self, a, b, beta, alpha, conjugated):
+        result = below(self, a, b, beta, alpha, conjugated)
         if not grad_mode.state.enabled:
             return result
         node = ProductBackward0()
@@ -3213,36 +3213,6 @@ def recording_mv(below, needs_self, needs_vec):
             node.saved_vec = save(vec)
         if needs_vec:
             node.saved_self = save(self)
-        attach(result, node)
-        return result
-
-    return call
-
-
-class VectorProductBackward0(Node):
-    """_vector_product
-    self, tensor: not_implemented
-    """
-
-    __slots__ = ()
-
-    def apply(node, grad):
-        grad_self, grad_tensor = errors.raise_not_differentiable("_vector_product")
-        return grad_self, grad_tensor
-
-
-def recording__vector_product(below, needs_self, needs_tensor):
-    """Records VectorProductBackward0 around `below`."""
-
-    def call(self, tensor, conjugated):
-        result = below(self, tensor, conjugated)
-        if not grad_mode.state.enabled:
-            return result
-        node = VectorProductBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(tensor) if needs_tensor else None,
-        )
         attach(result, node)
         return result
 

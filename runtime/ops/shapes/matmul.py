@@ -55,14 +55,18 @@ def mv(self: Any, vec: Any) -> tuple[Sizes, Any]:
     return (n,), self.dtype
 
 
-def product(self: Any, a: Any, b: Any, beta: Any, alpha: Any) -> tuple[Sizes, Any]:
+def product(
+    self: Any, a: Any, b: Any, beta: Any = 0, alpha: Any = 1, conjugated: bool = False
+) -> tuple[Sizes, Any]:
     """Shape: as one of those above, or with self of those below."""
+    if a.ndim == 1:
+        return dot(a, b)
     if self is None:
         return {1: mv, 2: mm}.get(b.ndim, bmm)(a, b)
     return {1: addmv, 2: addmm}.get(b.ndim, baddbmm)(self, a, b, beta, alpha)
 
 
-def dot(self: Any, tensor: Any, conjugated: bool = False) -> tuple[Sizes, Any]:
+def dot(self: Any, tensor: Any) -> tuple[Sizes, Any]:
     """Shape: (n), (n) -> ()."""
     if self.ndim != 1 or tensor.ndim != 1:
         raise errors.expected_vectors(self.ndim, tensor.ndim)

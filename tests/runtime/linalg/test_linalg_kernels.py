@@ -44,7 +44,7 @@ def test_mm_reads_any_layout(n: int, m: int, p: int, dtype: str) -> None:
     for left in layouts(a):
         for right in layouts(b):
             out = np.full((n, p), 7, dtype)
-            linalg.product(out, None, left, right, 0, 1)
+            linalg.product(out, None, left, right, 0, 1, False)
             np.testing.assert_allclose(out, a @ b, rtol=TOLERANCE.get(dtype, 1e-12))
 
 
@@ -54,7 +54,7 @@ def test_bmm_with_one_matrix_for_all(dtype: str) -> None:
     a = np.broadcast_to(random(rng, 1, 3, 4, dtype=dtype), (5, 3, 4))
     b = random(rng, 5, 2, 4, dtype=dtype).transpose(0, 2, 1)
     out = np.empty((5, 3, 2), dtype)
-    linalg.product(out, None, a, b, 0, 1)
+    linalg.product(out, None, a, b, 0, 1, False)
     np.testing.assert_allclose(out, a @ b, rtol=TOLERANCE.get(dtype, 1e-12))
 
 
@@ -63,12 +63,12 @@ def test_vectors(dtype: str) -> None:
     rng = np.random.default_rng(2)
     matrix, vector = random(rng, 3, 4, dtype=dtype), random(rng, 8, dtype=dtype)[::2]
     out = np.empty(3, dtype)
-    linalg.product(out, None, matrix, vector, 0, 1)
+    linalg.product(out, None, matrix, vector, 0, 1, False)
     np.testing.assert_allclose(out, matrix @ vector, rtol=TOLERANCE.get(dtype, 1e-12))
     number = np.empty((), dtype)
-    linalg.dot(number, vector, matrix[0], False)
+    linalg.product(number, None, vector, matrix[0], 0, 1, False)
     np.testing.assert_allclose(number, np.dot(vector, matrix[0]), rtol=1e-5)
-    linalg.dot(number, vector, matrix[0], True)
+    linalg.product(number, None, vector, matrix[0], 0, 1, True)
     np.testing.assert_allclose(number, np.vdot(vector, matrix[0]), rtol=1e-5)
 
 
@@ -77,29 +77,31 @@ def test_addmm_scales(beta: float, alpha: float) -> None:
     rng = np.random.default_rng(3)
     added, a, b = random(rng, 5), random(rng, 3, 4), random(rng, 4, 5)
     out = np.empty((3, 5))
-    linalg.product(out, added, a, b, beta, alpha)
+    linalg.product(out, added, a, b, beta, alpha, False)
     np.testing.assert_allclose(out, beta * added + alpha * (a @ b))
-    linalg.product(out[None], added, a[None], b[None], beta, alpha)
+    linalg.product(out[None], added, a[None], b[None], beta, alpha, False)
     np.testing.assert_allclose(out, beta * added + alpha * (a @ b))
 
 
 def test_beta_of_zero_does_not_read() -> None:
     out = np.empty((2, 2), np.float32)
-    linalg.product(out, np.full(2, np.nan, np.float32), *[np.eye(2, dtype=np.float32)] * 2, 0, 1)
+    linalg.product(
+        out, np.full(2, np.nan, np.float32), *[np.eye(2, dtype=np.float32)] * 2, 0, 1, False
+    )
     np.testing.assert_array_equal(out, np.eye(2))
 
 
 def test_infinities_are_silent() -> None:
     a = np.array([[np.inf, -np.inf], [1, np.nan]], np.float32)
     out = np.empty((2, 2), np.float32)
-    linalg.product(out, None, a, a, 0, 1)
+    linalg.product(out, None, a, a, 0, 1, False)
     assert np.isnan(out).any()
 
 
 def test_integers_are_exact() -> None:
     a = np.full((2, 2), 2**40)
     out = np.empty((2, 2), np.int64)
-    linalg.product(out, None, a, np.full((2, 2), 3), 0, 1)
+    linalg.product(out, None, a, np.full((2, 2), 3), 0, 1, False)
     assert (out == 6 * 2**40).all()
 
 
@@ -119,11 +121,11 @@ def test_numpy_serves_where_blas_is_missing(monkeypatch: pytest.MonkeyPatch) -> 
     rng = np.random.default_rng(5)
     a, b, bias = random(rng, 3, 4), random(rng, 4, 5), random(rng, 5)
     out = np.empty((3, 5))
-    linalg.product(out, bias, a, b, 2, 3)
+    linalg.product(out, bias, a, b, 2, 3, False)
     np.testing.assert_allclose(out, 2 * bias + 3 * (a @ b))
     linalg.linear(out, a, b.T, bias)
     np.testing.assert_allclose(out, a @ b + bias)
-    linalg.product(out[None], None, a[None], b[None], 0, 1)
+    linalg.product(out[None], None, a[None], b[None], 0, 1, False)
     np.testing.assert_allclose(out, a @ b)
 
 

@@ -26,25 +26,6 @@ BLOCK = 1024  # elements of a sum that stays in the element type
 quiet = np.errstate(all="ignore")  # inf and NaN are values here, not worth a warning
 
 
-@or_arrays(adding_plans.plan_product)
-def product(out: Array, self: Array | None, a: Array, b: Array, beta: Any, alpha: Any) -> None:
-    """Write beta * self + alpha * (a @ b): of matrices, a matrix and a vector, or batches.
-
-    Where the result is one matrix, the products of a batch are summed: that sum is the inner dim of
-    one product of (n, b * m) and (b * m, p).
-    """
-    beta, alpha = _start(out, self, beta, alpha)
-    if alpha == 0:
-        return
-    if b.ndim == 1:
-        out, b = out.reshape(-1, 1), b.reshape(-1, 1)
-    elif b.ndim > out.ndim:
-        count, n, m = a.shape
-        a, b = a.transpose(1, 0, 2).reshape(n, count * m), b.reshape(count * m, -1)
-    multiply = blas.batched if b.ndim == 3 else blas.product
-    multiply(out, a, b, alpha, beta)
-
-
 @typed_sum
 def sum_of_products(a, b, out):
     """out[0] = the sum of a * b: blocks in the element type, whose sums are added in float64."""
@@ -58,23 +39,53 @@ def sum_of_products(a, b, out):
     out[0] = total
 
 
-def plan_dot(
-    result: TensorSpec, a: TensorSpec, b: TensorSpec, conjugated: bool
+def plan_product(
+    result: TensorSpec,
+    self: TensorSpec | None,
+    a: TensorSpec,
+    b: TensorSpec,
+    beta: Any,
+    alpha: Any,
+    conjugated: bool,
 ) -> LaunchPlan | None:
-    """Plan the sum of products of dense vectors of any length."""
+    """Plan products; of dense vectors of any length."""
+    if len(a.sizes) > 1:
+        return adding_plans.plan_product(result, self, a, b, beta, alpha)
     if not small.are_dense_alike(a.dtype, a, b):
         return None
     vectors = [operand(i, *each.sizes) for i, each in enumerate((a, b))]
     return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
 
 
-@or_arrays(plan_dot)
-def dot(out: Array, self: Array, tensor: Array, conjugated: bool) -> None:
-    """Write the sum of self * tensor, or of conj(self) * tensor."""
+@or_arrays(plan_product)
+def product(
+    out: Array, self: Array | None, a: Array, b: Array, beta: Any, alpha: Any, conjugated: bool
+) -> None:
+    """Write beta * self + alpha * (a @ b): of matrices, a matrix and a vector, or batches.
+
+    Where the result is one matrix, the products of a batch are summed: that sum is the inner dim of
+    one product of (n, b * m) and (b * m, p). Of two vectors it is a @ b, or conj(a) @ b.
+    """
+    if a.ndim == 1:
+        _multiply_vectors(out, a, b, conjugated)
+        return
+    beta, alpha = _start(out, self, beta, alpha)
+    if alpha == 0:
+        return
+    if b.ndim == 1:
+        out, b = out.reshape(-1, 1), b.reshape(-1, 1)
+    elif b.ndim > out.ndim:
+        count, n, m = a.shape
+        a, b = a.transpose(1, 0, 2).reshape(n, count * m), b.reshape(count * m, -1)
+    multiply = blas.batched if b.ndim == 3 else blas.product
+    multiply(out, a, b, alpha, beta)
+
+
+def _multiply_vectors(out: Array, a: Array, b: Array, conjugated: bool) -> None:
     if out.dtype.kind == "f":
-        sum_of_products(self, tensor, out.reshape(1))
+        sum_of_products(a, b, out.reshape(1))
     else:
-        _vdot_by_numpy(out, self if conjugated else self.conj(), tensor)
+        _vdot_by_numpy(out, a if conjugated else a.conj(), b)
 
 
 @quiet

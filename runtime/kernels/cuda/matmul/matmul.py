@@ -18,13 +18,23 @@ from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous
 
 @adding
 def product(
-    queue: Queue, out: Array, self: Array | None, a: Array, b: Array, beta: Any, alpha: Any
+    queue: Queue,
+    out: Array,
+    self: Array | None,
+    a: Array,
+    b: Array,
+    beta: Any,
+    alpha: Any,
+    conjugated: bool,
 ) -> None:
     """Write beta * self + alpha * (a @ b): of matrices, a matrix and a vector, or batches.
 
     Where the result is one matrix, the products of a batch are summed: that sum is the inner dim of
-    one product of (n, b * m) and (b * m, p).
+    one product of (n, b * m) and (b * m, p). Of two vectors it is a @ b, or conj(a) @ b.
     """
+    if a.ndim == 1:
+        _multiply_vectors(queue, out, a, b, conjugated)
+        return
     if b.ndim == 1:
         self = None if self is None else _column(self.expanded(out.sizes))
         out, b = _column(out), _column(b)
@@ -39,16 +49,14 @@ def product(
     _add_product(queue, out, self, a, b, beta, alpha)
 
 
-@direct
-def dot(queue: Queue, out: Array, self: Array, tensor: Array, conjugated: bool) -> None:
-    """Write the sum of self * tensor, or of conj(self) * tensor."""
-    if not self.numel:
+def _multiply_vectors(queue: Queue, out: Array, a: Array, b: Array, conjugated: bool) -> None:
+    if not a.numel:
         queue.fill(out, 0)
     elif out.dtype.kind == "i":
-        integers.dot(queue, out, self, tensor)
+        integers.dot(queue, out, a, b)
     else:
-        vectors = [_stepped(queue, each) for each in (self, tensor)]
-        queue.blas.dot(out, *vectors, conjugated and self.dtype.is_complex)
+        vectors = [_stepped(queue, each) for each in (a, b)]
+        queue.blas.dot(out, *vectors, conjugated and a.dtype.is_complex)
 
 
 @adding
