@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isinf
 
 from .. import formula as formulas
 from ..formula.primitives import CONSTANTS, PRIMITIVES
@@ -147,7 +148,7 @@ def _asked(asked: Sequence[tuple[str, Answers]]) -> str:
 
 def _values(values: Answers) -> str:
     """A tuple of them, as text."""
-    texts = [f'"{each}"' if isinstance(each, str) else str(each) for each in values]
+    texts = [f'"{each}"' if isinstance(each, str) else _literal(each) for each in values]
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
@@ -155,7 +156,14 @@ def _spelled(case: CasePlan) -> str:
     """A name for a case: `with_amax_true`, and `with_none_other` where the first is missing."""
     words = {"None": "other", "False": "none"}
     texts = map(str, case.values[0])
-    return "with_" + "_".join(words.get(each, each.lower()) for each in texts)
+    text = "_".join(words.get(each, each.lower()) for each in texts)
+    return "with_" + text.replace("-", "minus_").removesuffix(".0").replace(".", "_")
+
+
+def _literal(value: float | bool | None) -> str:
+    """A number, a truth value or None, as Python spells it."""
+    is_infinite = isinstance(value, float) and isinf(value)
+    return f'float("{value}")' if is_infinite else str(value)
 
 
 def _pointwise(program: LoweredProgram) -> Iterator[str]:

@@ -39,7 +39,7 @@ FOLDS: dict[str, str] = {
     LOGSUMEXP: "log of the sum of exp, without overflow; of nothing it is -inf.",
 }
 """The folds of the language, and what they are."""
-Answers: TypeAlias = tuple[str | bool | None, ...]
+Answers: TypeAlias = tuple[str | float | bool | None, ...]
 """What arguments may be, as far as a text tells it apart."""
 STARTED = (SUM, PROD, MAX, MIN, LAST, NAMED)
 """Those that may begin with a value, `from` which they go on."""

@@ -47,8 +47,7 @@ def parse_cases(
 
     Raises: CodegenError with every mistake.
     """
-    optional = owner.optional if owner.has_meta else ()
-    answers, together = cases(parse_syntax(text, where), owner.words, owner.flags, optional)
+    answers, together = cases(parse_syntax(text, where), owner.askable)
     return answers, [
         (tuple(tuple(c.values()) for c in each), parse_index(text, where, owner, (), each[0]))
         for each in together

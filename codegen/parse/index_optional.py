@@ -1,15 +1,16 @@
 """What is left of a text for calls that settle what it asks of its arguments.
 
-A text may ask whether an argument is None, which word one is, and whether a flag is set where it
-then folds in another way: every answer makes a program of its own. Where a shape function sees all
-arguments these are programs of one operator, else what is missing makes operators.
+A text may ask whether an argument is None, which word one is, and which number or whether a flag is
+set where it then folds in another way: every answer makes a program of its own, of one operator.
+Where no shape function sees all arguments, what is missing makes operators.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
+from math import inf
 from typing import TypeAlias
 
 from ..model.index import Answers
@@ -20,6 +21,7 @@ from .index_tree import (
     IsMissing,
     Name,
     Node,
+    Number,
     Operation,
     Part,
     Repeat,
@@ -29,7 +31,7 @@ from .index_tree import (
     walk_tree,
 )
 
-Case: TypeAlias = Mapping[str, str | bool | None]
+Case: TypeAlias = Mapping[str, str | float | bool | None]
 """What arguments are, by name; OTHERWISE stands for all that the text does not tell apart."""
 OTHERWISE = None
 MISSING = False
@@ -45,31 +47,40 @@ def specialised(
     return _Specialiser(optional, missing, case).whole(tree)
 
 
-def asked(
-    tree: Syntax, words: Collection[str], flags: Collection[str], optional: Collection[str]
-) -> dict[str, Answers]:
-    """The arguments that a text asks for words, the flags by which it folds otherwise, and those
-    of which it asks whether they are there, with the answers that it tells apart."""
+@dataclass(frozen=True, slots=True)
+class Askable:
+    """The arguments that a text may ask: words, flags, numbers, and those that may be missing."""
+
+    words: Collection[str] = ()
+    flags: Collection[str] = ()
+    numbers: Collection[str] = ()
+    optional: Collection[str] = ()
+
+
+def asked(tree: Syntax, askable: Askable) -> dict[str, Answers]:
+    """The arguments that a text asks for words, the flags and numbers by which it folds otherwise,
+    and those of which it asks whether they are there, with the answers that it tells apart."""
     found: dict[str, Answers] = {}
     for node in _nodes(tree):
         match node:
-            case Operation("==" | "!=", (Name(name), Word(word))) if name in words:
+            case Operation("==" | "!=", (Name(name), Word(word))) if name in askable.words:
                 found[name] = tuple(dict.fromkeys((*found.get(name, ()), word)))
-            case IsMissing(argument) if argument.text in optional:
+            case IsMissing(argument) if argument.text in askable.optional:
                 found[argument.text] = (MISSING,)
             case Operation("if", (condition, *branches)) if any(map(_folds, branches)):
-                found |= {name: (True,) for name in _names(condition) if name in flags}
+                found |= {name: (True,) for name in _names(condition) if name in askable.flags}
+                for name, told in _numbers(condition):
+                    if name in askable.numbers:
+                        found[name] = tuple(dict.fromkeys((*found.get(name, ()), told)))
             case FoldOf(start=Operation("if", (condition, *_))):
-                found |= {name: (True,) for name in _names(condition) if name in flags}
+                found |= {name: (True,) for name in _names(condition) if name in askable.flags}
     return found
 
 
-def cases(
-    tree: Syntax, words: Collection[str], flags: Collection[str], optional: Collection[str]
-) -> tuple[dict[str, Answers], list[list[Case]]]:
+def cases(tree: Syntax, askable: Askable) -> tuple[dict[str, Answers], list[list[Case]]]:
     """What a text asks, and its cases, those together in which the same is left of it; in the
     first of all each answer is another one than those told apart."""
-    answers = asked(tree, words, flags, optional)
+    answers = asked(tree, askable)
     left: dict[Syntax, list[Case]] = {}
     for chosen in product(*((OTHERWISE, *each) for each in answers.values())):
         case = dict(zip(answers, chosen, strict=True))
@@ -80,6 +91,27 @@ def cases(
 def _nodes(tree: Syntax) -> Iterator[Node]:
     for value in (*(e.value for e in tree.equations), *(d.body for d in tree.definitions)):
         yield from walk_tree(value)
+
+
+def _numbers(condition: Node) -> Iterator[tuple[str, float]]:
+    """The names that a condition compares with constants, and these."""
+    for node in walk_tree(condition):
+        match node:
+            case Operation("==", (Name(name), other)) if (number := _constant(other)) is not None:
+                yield name, number
+
+
+def _constant(node: Node) -> float | None:
+    """The value of a literal, an infinity, or what is less than 0 of these."""
+    match node:
+        case Number(value):
+            return float(value)
+        case Name("inf"):
+            return inf
+        case Operation("neg", (inner,)):
+            turned = _constant(inner)
+            return None if turned is None else -turned
+    return None
 
 
 def _names(node: Node) -> Iterator[str]:
@@ -112,6 +144,9 @@ class _Specialiser:
                 return self.case[argument.text] is MISSING
             case Operation("==" | "!=" as sign, (Name(name), Word(word))) if name in self.case:
                 return (self.case[name] == word) is (sign == "==")
+            case Operation("==", (Name(name), other)) if name in self.case:
+                number = _constant(other)
+                return None if number is None else self.case[name] == number
             case Name(name) if name in self.case:
                 return self.case[name] is True
             case Operation("not", (inner,)):

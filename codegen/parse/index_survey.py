@@ -15,7 +15,7 @@ from ..model import place as places
 from ..model.formula import Argument, Expression
 from ..model.place import Place
 from . import index_tree as syntax
-from .index_optional import MISSING, NO_CASE, Case, specialised
+from .index_optional import MISSING, NO_CASE, Askable, Case, specialised
 from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript, walk_tree
 
 Value: TypeAlias = Place | Expression
@@ -46,6 +46,14 @@ class Owner:
     """Whether a shape function sees all arguments: numbers may be for it, or for a derivative."""
     words: tuple[str, ...] = ()
     """The arguments that are words, which a text only compares."""
+    numbers: tuple[str, ...] = ()
+    """The arguments that are numbers, which a call tells."""
+
+    @property
+    def askable(self) -> Askable:
+        """What a text may ask of these."""
+        optional = self.optional if self.has_meta else ()
+        return Askable(self.words, self.flags, self.numbers, optional)
 
     @property
     def optional(self) -> tuple[str, ...]:

@@ -145,10 +145,14 @@ def _index(
     draws = any(argument.type.base == "Generator" for argument in schema.arguments)
     meta = entry.get("meta")
     geometry, numbers = _geometry(entry, report)
-    arguments = (*formula_arguments(schema), *numbers)
+    own = formula_arguments(schema)
+    arguments = (*own, *numbers)
     has_meta = meta is not None
     words = tuple(each.name for each in schema.arguments if each.type.base == "str")
-    owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta, words)
+    counted = tuple(
+        each.name for each in own if each.kind not in ("tensor", "bool") and not each.optional
+    )
+    owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta, words, counted)
     try:
         answers, programs = parse_cases(scalar.text, scalar.where, owner)
         program = programs[0][1]

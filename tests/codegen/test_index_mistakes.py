@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from codegen.errors import CodegenError, SourceLocation
@@ -132,6 +134,20 @@ def test_what_is_missing_beside_a_shape_function_is_a_case() -> None:
     assert read == {None: ["x", "m"], False: ["x"]}
     with pytest.raises(CodegenError, match="'m' may be None here"):
         parse_cases("out[i] = x[i] * m[i] + (1 if m is None else 0)", NOWHERE, owner)
+
+
+def test_numbers_by_which_a_text_folds_are_cases() -> None:
+    """Also infinities and 0, which is no False; what is compared besides is a value."""
+    owner = Owner((ARGUMENTS[0], Argument("p", "scalar")), (), numbers=("p",))
+    text = """out = sum(i: x[i]) if p == 0 else max(i: x[i]) if p == -inf else
+      sum(i: x[i] ** (2 if p == 7 else p))"""
+    answers, made = parse_cases(text, NOWHERE, owner)
+    assert answers == {"p": (0.0, -math.inf)}
+    kinds = {value: program.statements[-1].fold for ((value,),), program in made}
+    assert {value: fold.kind for value, fold in kinds.items() if fold} == {
+        None: "sum", 0.0: "sum", -math.inf: "max",
+    }  # fmt: skip
+    assert [program.numbers for _, program in made] == [("p",), (), ()]
 
 
 def test_a_program_prints_as_it_is_written() -> None:

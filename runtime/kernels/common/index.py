@@ -451,7 +451,7 @@ class IndexProgram:
 
 def _answer(given: Any, told: Sequence[Any]) -> Any:
     """What an argument is of the values that are told apart."""
-    if MISSING in told:
+    if any(each is MISSING for each in told):
         return MISSING if given is None else OTHERWISE
     return given if given in told else OTHERWISE
 

@@ -6,12 +6,6 @@ from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from torchgen_out._runtime.kernels.plan import TensorSpec
-
-Array = Any
-
 
 class Fold(NamedTuple):
     """How to see an array: `order` of its dims (None: as they are), then its shape.
@@ -24,25 +18,6 @@ class Fold(NamedTuple):
     shape: tuple[int, ...]
     inner: int
     count: int
-
-
-def fold(array: Array, dim: Any, with_columns: bool = True) -> tuple[Array, Fold]:
-    """The array, contiguous and folded around `dim` (none named: all dims), and how.
-
-    with_columns: whether dims that are not innermost may stay where they are.
-    """
-    if dim.__class__ is list:
-        dim = tuple(dim)
-    plan = plan_fold(array.shape, dim, with_columns)
-    if plan.order is not None:
-        array = array.transpose(plan.order)
-    return np.ascontiguousarray(array).reshape(plan.shape), plan
-
-
-def permuted(spec: TensorSpec, order: tuple[int, ...]) -> TensorSpec:
-    """A tensor with its dims in another order."""
-    sizes, strides = ([each[dim] for dim in order] for each in (spec.sizes, spec.strides))
-    return TensorSpec(spec.dtype, tuple(sizes), tuple(strides))
 
 
 @lru_cache(maxsize=1024)

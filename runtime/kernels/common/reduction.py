@@ -75,6 +75,13 @@ def logsumexp(out: Any, self: Any, dim: Any, keepdim: bool) -> dict[str, Any]:
     return over_dims(self, dim, out=out)
 
 
+def vector_norm(
+    out: Any, self: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any
+) -> dict[str, Any]:
+    """The same; no dims are all of them."""
+    return over_dims(self, dim, out=out)
+
+
 def moments(out: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> dict[str, Any]:
     """One result over a list of dims, and the degrees of freedom."""
     views = over_dims(self, dim, out=out)

@@ -243,7 +243,8 @@ def _compute_type(
     program: IndexProgram, results: dict[str, TensorSpec], operands: dict[str, TensorSpec]
 ) -> Any:
     known = (results, program.results), (operands, program.inputs)
-    for specs, forms in known[::-1] if program.gives_parts else known:
+    is_complex = any(spec.dtype.kind == "c" for spec in operands.values())
+    for specs, forms in known[::-1] if program.gives_parts and is_complex else known:
         for name, spec in specs.items():
             if forms[name].kind == "number":
                 if program.divides and spec.dtype.kind in "iu":

@@ -119,8 +119,7 @@ def launch_text(
     if np.dtype(type_name).kind == "c":
         body = complex_source.adapt(f"def kernel():\n{body}", type_name).partition("\n")[2]
     kind = np.dtype(type_name).kind
-    order = ORDER if kind == "f" else WHOLE_ORDER
-    order += f"\n\n{places.COMPLEX_ORDER}" if kind == "c" else ""
+    order = {"f": ORDER, "c": places.COMPLEX_ORDER}.get(kind, WHOLE_ORDER)
     known_here = compose.definitions_in(_places()) | compose.definitions_in(order)
     used = compose.compose_from(body, known_here)
     library = compose.compose(body, type_name)

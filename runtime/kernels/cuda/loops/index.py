@@ -142,7 +142,8 @@ class _Call:
         sizes = {name: views.get(name, array).sizes for name, array in operands.items()}
         self.extents, self.batch = program.measured(sizes, self.given)
         self.forms = {**program.inputs, **program.results}
-        known = {**operands, **results} if program.gives_parts else {**results, **operands}
+        is_part = program.gives_parts and any(a.dtype.is_complex for a in operands.values())
+        known = {**operands, **results} if is_part else {**results, **operands}
         self.compute = self._compute_type(known)
         self.launches, kept_in = program.on_device, program.on_device_temporaries
         if program.on_long_rows and self._has_long_rows():
