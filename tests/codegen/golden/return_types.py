@@ -17,3 +17,13 @@ class max(NamedTuple):
 
     def __repr__(self) -> str:
         return printing.named_results("torch.return_types.max", self)
+
+
+class last_max(NamedTuple):
+    """What `last_max` returns."""
+
+    values: Tensor
+    indices: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types.last_max", self)

@@ -109,6 +109,36 @@ def zero_(self: Tensor) -> Tensor:
     return call(self)
 
 
+_leading = operators.leading.calls
+
+
+def leading(input: Tensor, stays: bool) -> Tensor:
+    """leading(Tensor self, bool stays) -> Tensor
+
+    Return the largest elements along the first dim.
+    """
+    try:
+        call = _leading[input._key]
+    except AttributeError:
+        return _leading.miss(input, stays)
+    return call(input, stays)
+
+
+_last_max = operators.last_max.calls
+
+
+def last_max(input: Tensor) -> return_types.last_max:
+    """last_max(Tensor self) -> (Tensor values, Tensor indices)
+
+    Return the largest elements along the last dim, and where they stand.
+    """
+    try:
+        call = _last_max[input._key]
+    except AttributeError:
+        return _last_max.miss(input)
+    return call(input)
+
+
 _gumbel_ = operators.gumbel_.calls
 
 

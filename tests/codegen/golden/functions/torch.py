@@ -6,8 +6,8 @@
 from torchgen_out.functions import composite, dispatch, overloads, pointwise, reduction, view
 
 __all__ = [
-    "add", "add_", "clamp", "clamp_", "max", "mean", "mm", "mul", "mul_", "multiply", "multiply_",
-    "swapaxes", "transpose", "unbind", "zeros",
+    "add", "add_", "clamp", "clamp_", "last_max", "leading", "max", "mean", "mm", "mul", "mul_",
+    "multiply", "multiply_", "swapaxes", "transpose", "unbind", "zeros",
 ]  # fmt: skip
 
 mm = dispatch.mm
@@ -23,5 +23,7 @@ transpose = view.transpose
 swapaxes = view.transpose
 unbind = view.unbind
 zeros = composite.zeros
+leading = dispatch.leading
+last_max = dispatch.last_max
 add = pointwise.add
 add_ = pointwise.add_

@@ -4,7 +4,7 @@
 """The dispatch operators: what the dispatcher knows of each, and its tables of calls."""
 
 from torchgen_out import dtype_sets, return_types
-from torchgen_out._runtime.dispatch.operator import Dispatch
+from torchgen_out._runtime.dispatch.operator import Argument, Dispatch, Negated
 from torchgen_out._runtime.ops.shapes import copy as copy_shapes
 from torchgen_out._runtime.ops.shapes import matmul as matmul_shapes
 from torchgen_out._runtime.ops.shapes import reduction as reduction_shapes
@@ -47,6 +47,30 @@ zero_ = Dispatch(
     mutates=True,
     differentiable=("self",),
     record=nodes.recording_zero_,
+)
+
+leading = Dispatch(
+    "leading(Tensor self, bool stays) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "stays": "raw"},
+    promotion="none",
+    dtypes=dtype_sets.REAL,
+    kernel_names={"CPU": "reduction.selection.max_dim"},
+    case={"self": Argument("self"), "dim": 0, "keepdim": Negated("stays")},
+    unasked=1,
+    meta=reduction_shapes.leading,
+)
+
+last_max = Dispatch(
+    "last_max(Tensor self) -> (Tensor values, Tensor indices)",
+    {"self": "tensor"},
+    promotion="none",
+    dtypes=dtype_sets.REAL,
+    kernel_names={"CPU": "reduction.selection.max_dim"},
+    case={"self": Argument("self"), "dim": -1, "keepdim": False},
+    meta=lambda self: reduction_shapes.max_dim(self, -1, False),
+    outputs=2,
+    wrap=return_types.last_max,
 )
 
 gumbel_ = Dispatch(
