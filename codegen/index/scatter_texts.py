@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..formula.expressions import ZERO
@@ -36,11 +36,14 @@ class ScatterWriter(ArgumentWriter):
         (statement,) = nest.statements
         assert nest.scattered is not None
         start = writer.depth
-        free = [Loop(name) for name in nest.scattered]
+        loops = [*map(Loop, nest.scattered), *([nest.vector] if nest.vector else [])]
+        loops.sort(key=lambda loop: statement.indices.index(loop.index))
         self.begin_apart(statement)
-        for loop in (*free, *([nest.vector] if nest.vector else [])):
-            self.loop(replace(loop, lower=(), upper=()))
         begun = self.beginning(statement)
+        if self.fills_at_once(statement, loops):
+            self.fill_at_once(statement, loops, begun)
+        for loop in loops:
+            self.loop(replace(loop, lower=(), upper=()))
         if statement.fold is not None and statement.fold.start is not None:
             self.put(f"before = {begun}")
             begun = "before"
@@ -52,6 +55,31 @@ class ScatterWriter(ArgumentWriter):
             self.scatter_one_by_one(statement)
         writer.over_batch = {}
         writer.depth = start
+
+    @staticmethod
+    def fills_at_once(statement: Statement, loops: Sequence[Loop]) -> bool:
+        """Whether a result of two dims begins as the same number everywhere."""
+        fold = statement.fold
+        is_same = fold is not None and fold.start is None and len(loops) == 2
+        return is_same and tuple(loop.index for loop in loops) == statement.indices[-2:]
+
+    def fill_at_once(self, statement: Statement, loops: Sequence[Loop], begun: str) -> None:
+        """Rows without gaps in one loop, which becomes one call of C; else what follows."""
+        outer, inner = loops
+        rank, extent = len(statement.indices), self.writer.extent(inner.index)
+        first, last = self.bounds(replace(outer, lower=(), upper=()), "0", "")
+        name = self.writer.fresh(f"{statement.target}_element")
+        target = self.target(statement)
+        places_ = (*target.places[:-2], Place(), places.of(Index(name)))
+        memory = self.writer.memory(replace(target, places=places_))
+        steps = [f"{statement.target}_s{dim}" for dim in (rank - 2, rank - 1)]
+        depth = self.writer.depth
+        self.indent(f"if {steps[0]} == {extent} * {steps[1]}:")
+        start = "0" if first == "0" else f"{first} * {extent}"
+        self.indent(f"for {name} in range({start}, {last} * {extent}):")
+        self.put(f"{memory} = {begun}")
+        self.writer.depth = depth
+        self.indent("else:")
 
     def begin_apart(self, statement: Statement) -> None:
         """Ask whether the result is what it begins from, in place: then nothing is copied."""

@@ -2606,7 +2606,7 @@ _nll_loss_backward = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="loss.nll_loss.nll_loss_backward",
+    kernel_names="torchgen_out.kernels.index._nll_loss_backward:program",
     meta=loss_shapes.nll_loss_backward,
     differentiable=("grad_output",),
     record=nodes.recording__nll_loss_backward,

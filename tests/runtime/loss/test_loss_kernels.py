@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import torchgen_out as torch
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.kernels.cpu.loss import nll_loss as losses
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -16,6 +20,22 @@ def reference(scores: np.ndarray, target: np.ndarray, weight: np.ndarray, ignore
     weights = weight[kept] * (target != ignored)
     chosen = np.take_along_axis(scores, np.expand_dims(kept, 1), 1).squeeze(1)
     return -weights * chosen, weights
+
+
+def nll_loss_backward(upstream: np.ndarray, target: Any, weight: Any, total: Any, *how: Any) -> Any:
+    """The gradients, by the operator."""
+    given = [None if x is None else torch.from_numpy(x) for x in (upstream, target, weight, total)]
+    return ops._nll_loss_backward(*given, *how).numpy()
+
+
+def test_gradients_of_what_has_no_weight() -> None:
+    """Of a mean over weights that are all 0, and at targets that became no class."""
+    upstream, target = np.asarray(1.0), np.array([0, 1, 7, -3])
+    total = np.asarray(0.0)
+    grad = nll_loss_backward(upstream, target, np.zeros(2), total, (4, 2), MEAN, -100)
+    np.testing.assert_array_equal(grad, np.zeros((4, 2)))
+    grad = nll_loss_backward(upstream, target, None, total, (4, 2), SUM, 1)
+    np.testing.assert_array_equal(grad, [[-1, 0], [0, 0], [0, 0], [0, 0]])
 
 
 @pytest.mark.parametrize("places", [(), (2,), (2, 3)])
@@ -34,10 +54,8 @@ def test_losses_and_gradients(places: tuple[int, ...], weighted: bool, ignored: 
         losses.nll_loss_forward(out, total, scores, target, given, reduction, ignored)
         np.testing.assert_allclose(out, value)
         np.testing.assert_allclose(total, weights.sum())
-        grad, upstream = np.empty_like(scores), np.asarray(rng.standard_normal(out.shape))
-        losses.nll_loss_backward(
-            grad, upstream, target, given, total, scores.shape, reduction, ignored
-        )
+        upstream = np.asarray(rng.standard_normal(out.shape))
+        grad = nll_loss_backward(upstream, target, given, total, scores.shape, reduction, ignored)
         scale = upstream / weights.sum() if reduction == MEAN else upstream
         one_hot = np.moveaxis(np.eye(4)[target], -1, 1)
         np.testing.assert_allclose(grad, np.expand_dims(-weights * scale, 1) * one_hot)
@@ -69,11 +87,10 @@ def test_cross_entropy_of_rows(weighted: bool, reduction: int) -> None:
     losses.cross_entropy_rows(out, saved, total, scores, target, weight, reduction, 1, 0.0)
     np.testing.assert_allclose(out, expected)
     np.testing.assert_allclose(saved, logarithms)
-    grad, halves = np.empty_like(scores), np.empty_like(scores)
-    upstream = np.asarray(rng.standard_normal(shape))
+    grad, upstream = np.empty_like(scores), np.asarray(rng.standard_normal(shape))
     arguments = (saved, target, weight, total, reduction, 1, 0.0)
     losses.cross_entropy_rows_backward(grad, upstream, *arguments)
-    losses.nll_loss_backward(halves, upstream, target, weight, total, (5, 4), reduction, 1)
+    halves = nll_loss_backward(upstream, target, weight, total, (5, 4), reduction, 1)
     unfused = halves - np.exp(logarithms) * halves.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(grad, unfused, atol=1e-14)
 

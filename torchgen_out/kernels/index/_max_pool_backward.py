@@ -598,7 +598,7 @@ with_true = IndexProgram(
 def _max_pool_backward_0(
     start, stop, out, indices, grad_output, out_at, out_row, out_s0, out_s1, indices_at,
     indices_row, indices_s0, indices_s1, indices_s2, indices_s3, grad_output_at, grad_output_row,
-    grad_output_s0, grad_output_s1, grad_output_s2, grad_output_s3, batch, dims, batches, n_s, n_c,
+    grad_output_s0, grad_output_s1, grad_output_s2, grad_output_s3, batch, dims, batches, n_c, n_s,
     n_z, n_y, n_x,
 ):  # fmt: skip
     """out[..., s, c] = sum(z, y, x where indices[..., z, y, x, c] == s: grad_output[..., z, y, x,
@@ -609,9 +609,13 @@ def _max_pool_backward_0(
         grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
         indices_p = indices_at + row_start(batch, dims, indices_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
-        for s in range(n_s):
-            for c in range(n_c):
-                out[U(out_p + s * out_s0 + c * out_s1)] = T(0)
+        if out_s0 == n_c * out_s1:
+            for out_element in range(n_s * n_c):
+                out[U(out_p + out_element * out_s1)] = T(0)
+        else:
+            for s in range(n_s):
+                for c in range(n_c):
+                    out[U(out_p + s * out_s0 + c * out_s1)] = T(0)
         for z in range(n_z):
             for y in range(n_y):
                 for x in range(n_x):
@@ -715,7 +719,7 @@ program = IndexProgram(
     launches=(
         Launch(
             function=_max_pool_backward_0, arrays=("out", "indices", "grad_output"),
-            writes=("out",), extents=("s", "c", "z", "y", "x"), has_batch=True,
+            writes=("out",), extents=("c", "s", "z", "y", "x"), has_batch=True,
             work=(("s", "c"), ("c", "z", "y", "x")),
         ),
     ),

@@ -12,7 +12,7 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 def col2im_0(
     start, stop, out, self, out_at, out_row, out_s0, out_s1, out_s2, self_at, self_row, self_s0,
-    self_s1, self_s2, self_s3, self_s4, batch, dims, batches, n_c, n_h, n_w, n_i, n_j, n_y, n_x,
+    self_s1, self_s2, self_s3, self_s4, batch, dims, batches, n_c, n_w, n_h, n_i, n_j, n_y, n_x,
     stride_h, stride_w, dilation_h, padding_h, dilation_w, padding_w,
 ):  # fmt: skip
     """out[..., c, h, w] = sum(i, j, y, x where stride_h >= 1 and i * dilation_h + y * stride_h ==
@@ -24,9 +24,13 @@ def col2im_0(
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
-        for h in range(n_h):
-            for w in range(n_w):
-                out[U(out_p + c * out_s0 + h * out_s1 + w * out_s2)] = T(0)
+        if out_s1 == n_w * out_s2:
+            for out_element in range(n_h * n_w):
+                out[U(out_p + c * out_s0 + out_element * out_s2)] = T(0)
+        else:
+            for h in range(n_h):
+                for w in range(n_w):
+                    out[U(out_p + c * out_s0 + h * out_s1 + w * out_s2)] = T(0)
         if stride_h - 1 >= 0 and stride_w - 1 >= 0:
             for i in range(n_i):
                 for j in range(n_j):
@@ -143,7 +147,7 @@ program = IndexProgram(
     launches=(
         Launch(
             function=col2im_0, arrays=("out", "self"), writes=("out",),
-            extents=("c", "h", "w", "i", "j", "y", "x"),
+            extents=("c", "w", "h", "i", "j", "y", "x"),
             integers=("stride_h", "stride_w", "dilation_h", "padding_h", "dilation_w", "padding_w"),
             has_batch=True, items=("c",), work=(("h", "w"), ("i", "j", "y", "x")),
         ),

@@ -126,7 +126,7 @@ def embedding_dense_backward_0(
 
 def embedding_dense_backward_1(
     start, stop, mode, indices, out, grad_output, count, indices_at, indices_s0, out_at, out_s0,
-    out_s1, grad_output_at, grad_output_s0, grad_output_s1, count_at, count_s0, n_i, n_s, n_r,
+    out_s1, grad_output_at, grad_output_s0, grad_output_s1, count_at, count_s0, n_i, n_s, n_d, n_r,
     padding_idx,
 ):  # fmt: skip
     """out[s, d] = sum(i where s == checked(indices[i]) and indices[i] != padding_idx:
@@ -141,9 +141,13 @@ def embedding_dense_backward_1(
             return False
         if mode == LOOK:
             return True
-    for s in range(n_s):
-        for d in range(start, stop):
-            out[U(out_at + s * out_s0 + d * out_s1)] = T(0)
+    if out_s0 == n_d * out_s1:
+        for out_element in range(n_s * n_d):
+            out[U(out_at + out_element * out_s1)] = T(0)
+    else:
+        for s in range(n_s):
+            for d in range(start, stop):
+                out[U(out_at + s * out_s0 + d * out_s1)] = T(0)
     for i in range(n_i):
         if np.int64(indices[U(indices_at + i * indices_s0)]) - padding_idx != 0:
             to_s_place = np.int64(indices[U(indices_at + i * indices_s0)])
@@ -241,7 +245,7 @@ program = IndexProgram(
         ),
         Launch(
             function=embedding_dense_backward_1, arrays=("indices", "out", "grad_output", "count"),
-            writes=("out",), extents=("i", "s", "r"), integers=("padding_idx",), spread="d",
+            writes=("out",), extents=("i", "s", "d", "r"), integers=("padding_idx",), spread="d",
             work=(("s", "d"), ("d", "i")), looks=("i", None),
         ),
     ),

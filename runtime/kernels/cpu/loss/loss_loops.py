@@ -44,35 +44,6 @@ def nll_forward(each, scores, labels, weights, ignore_index):
     return -1, total, total_weight
 
 
-@typed
-def nll_loss_gradient(out, grad, labels, weights, total_weight, reduction, ignore_index):
-    """-weight[t] * grad at each target's place, 0 elsewhere."""
-    out[:] = T(0)
-    if reduction == NONE:
-        upstream, scale = grad.reshape(labels.shape), 1.0
-    else:
-        upstream, scale = np.ones((1, 1), out.dtype), np.float64(grad[0])
-        if reduction == MEAN:
-            divisor = np.float64(total_weight[0])
-            scale = scale / divisor if divisor else 0.0
-    nll_backward(out, upstream, labels, weights, ignore_index, scale)
-
-
-@typed
-def nll_backward(grad_input, grad, labels, weights, ignore_index, scale):
-    """grad_input[b, t, p] = -weight[t] * grad * scale; `grad` may be one number for all.
-
-    Targets that became no class since the forward pass have no gradient.
-    """
-    for b in range(labels.shape[0]):
-        for p in range(labels.shape[1]):
-            label = labels[b, p]
-            if label != ignore_index and label >= 0 and label < grad_input.shape[1]:
-                weight = weights[label] if weights.size else T(1)
-                upstream = grad[b, p] if grad.size == labels.size else grad[0, 0]
-                grad_input[b, label, p] = -weight * upstream * T(scale)
-
-
 @typed_sum
 def smoothed_losses(
     start, stop, each, factors, logarithms, labels, weights, ignore_index, smoothing

@@ -17,7 +17,6 @@ from torchgen_out._runtime.kernels.cpu.loss.loss_loops import (
     NONE,
     cross_entropy_gradient,
     nll_loss,
-    nll_loss_gradient,
     smoothed_losses,
 )
 from torchgen_out._runtime.kernels.cpu.planned import planned
@@ -68,27 +67,6 @@ def _shapes(sizes: Sequence[int], target: TensorSpec) -> tuple[tuple[int, ...], 
 def _vector(number: int, given: TensorSpec | None) -> View:
     """An operand as a vector; one that is not given is empty."""
     return operand(number, given.numel if given else 0)
-
-
-@planned()
-def nll_loss_backward(
-    grad_input: TensorSpec,
-    grad_output: TensorSpec,
-    target: TensorSpec,
-    weight: TensorSpec | None,
-    total_weight: TensorSpec,
-    sizes: Sequence[int],
-    reduction: int,
-    ignore_index: int,
-) -> LaunchPlan:
-    """Write -weight[t] * grad at each target's place, 0 elsewhere."""
-    shape, labels = _shapes(sizes, target)
-    return plan_loop(
-        nll_loss_gradient,
-        *([grad_input], [grad_output, target, weight, total_weight]),
-        *(out(0, *shape), _vector(0, grad_output), operand(1, *labels), _vector(2, weight)),
-        *(operand(3, 1), reduction, ignore_index),
-    )
 
 
 # Cross entropy of rows of scores: log_softmax and nll_loss at once.

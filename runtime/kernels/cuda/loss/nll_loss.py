@@ -6,8 +6,6 @@ nothing on a device: its loss is NaN, and it has no gradient.
 
 from __future__ import annotations
 
-from typing import Any
-
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
@@ -156,28 +154,6 @@ def finish_losses(output, total_weight, loss, count):
             output[0] = store_X(T(loss[0] / count[0]) if count[0] != T(0) else T(np.nan))
 
 
-def nll_loss_backward(
-    queue: Queue,
-    out: Array,
-    grad_output: Array,
-    target: Array,
-    weight: Array | None,
-    total_weight: Array,
-    sizes: Any,
-    reduction: int,
-    ignore_index: int,
-) -> None:
-    """Write -weight[t] * grad at each target's place, 0 elsewhere."""
-    queue.fill(out, 0)
-    labels = converted(queue, target, dtypes.int64)
-    grad = converted(queue, grad_output, out.dtype)
-    classes, places = _sizes(out.sizes, labels)
-    operands = (out, grad, labels, weight, total_weight)
-    numbers = (labels.numel, classes, places, ignore_index)
-    flags = {"HAS_WEIGHT": weight is not None, "REDUCTION": reduction}
-    run_elements(queue, place_gradients, labels.numel, *operands, *numbers, **flags)
-
-
 @device_function
 def scale_of(grad, total_weight, i):
     """What the gradient of the i-th loss is multiplied by."""
@@ -187,22 +163,6 @@ def scale_of(grad, total_weight, i):
         return load_X(grad[0])
     count = load_X(total_weight[0])
     return T(load_X(grad[0]) / count) if count != T(0) else T(0)
-
-
-@device_kernel("X* X* int64* X* X*", "I I I int64")
-def place_gradients(
-    out, grad, labels, weight, total_weight, n, classes, places, ignore_index
-):  # fmt: skip
-    """A thread owns labels at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        label = labels[i]
-        if (label != ignore_index) & (label >= 0) & (label < classes):
-            b = divided(i, places)
-            at = I((b * classes + I(label)) * places + (i - b * places))
-            factor = weight_of(label, weight, classes, ignore_index)
-            out[at] = store_X(T(-factor * scale_of(grad, total_weight, i)))
-        i = I(i + cuda.gridsize(1))
 
 
 # -- cross entropy of rows of scores: log_softmax and nll_loss at once ---------------------------
