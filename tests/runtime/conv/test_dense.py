@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from torchgen_out._runtime.kernels.common.conv import Geometry
-from torchgen_out._runtime.kernels.cpu.conv import convolution, dense
+from torchgen_out._runtime.kernels.cpu.conv import choice, convolution, dense
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -51,7 +51,7 @@ def test_all_three_products(
     dy = grad.reshape(y_shape)
     geometry = Geometry((1, 1, 1), (0, 0, 0), (1, 1, 1), 1)
     assert dense.suits(y, x, w, geometry[:3], 1) is is_dense
-    assert convolution.is_pointwise(y, w, geometry) is is_pointwise
+    assert choice.is_pointwise(y, w, geometry) is is_pointwise
     convolution.product(y, x, w, bias, geometry)
     convolution.product_transposed(dx, dy, w, None, geometry)
     convolution.product_weight(dw, dy, x, geometry)

@@ -11,7 +11,7 @@ import torchgen_out as torch
 from tests.guarded_memory import guarded, guarded_copy
 from tests.runtime.conv.test_conv_kernels import reference
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.conv import columns, convolution, depthwise, planes
+from torchgen_out._runtime.kernels.cpu.conv import choice, columns, convolution, depthwise, planes
 
 CASES = [
     # channels, size, kernel, stride, padding, dilation
@@ -75,10 +75,12 @@ def test_transposed_layers(options: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     for is_apart in (True, False):
         if not is_apart:
             monkeypatch.setattr(depthwise, "suits", lambda *args: False)
+            choice.forget()
         x, w, bias = (each.clone().requires_grad_() for each in given)
         y = torch.nn.functional.conv_transpose2d(x, w, bias, groups=24, **options)
         y.square().sum().backward()
         found.append([each.detach().numpy() for each in (y, x.grad, w.grad, bias.grad)])
+    choice.forget()
     for apart, plain in zip(*found, strict=True):
         np.testing.assert_allclose(apart, plain, 1e-11, 1e-11)
 

@@ -11,7 +11,7 @@ import torchgen_out as torch
 from tests.guarded_memory import guarded, guarded_copy
 from tests.runtime.conv.test_conv_kernels import reference
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.conv import convolution, implicit, winograd
+from torchgen_out._runtime.kernels.cpu.conv import choice, convolution, implicit, winograd
 
 CASES = [
     # images, channels, outputs, size, padding, dilation, groups
@@ -101,10 +101,12 @@ def test_transposed_convolutions(
     for is_tiled in (True, False):
         if not is_tiled:
             monkeypatch.setattr(winograd, "suits", lambda *args: False)
+            choice.forget()
         x, w = (each.clone().requires_grad_() for each in given)
         y = torch.nn.functional.conv_transpose2d(x, w, groups=groups, **options)
         y.square().sum().backward()
         found.append([each.detach().numpy() for each in (y, x.grad, w.grad)])
+    choice.forget()
     for tiled, plain in zip(*found, strict=True):
         np.testing.assert_allclose(tiled, plain, 1e-5, 2e-6 * np.abs(plain).max())
 

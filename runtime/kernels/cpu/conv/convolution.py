@@ -13,6 +13,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
 from torchgen_out._runtime.kernels.cpu.conv import (
+    choice,
     columns,
     dense,
     depthwise,
@@ -28,9 +29,6 @@ from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 
 Array = Any
 Triple = tuple[int, int, int]
-FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
-FEW_PLACES = 32  # of an image
-NARROW = 4  # outputs of a group, for which elements are not worth being packed
 quiet = np.errstate(all="ignore")
 
 
@@ -85,8 +83,8 @@ def spatial(array: Array) -> Array:
     return array.reshape(sizes[:2] + (1,) * (5 - len(sizes)) + sizes[2:])
 
 
-# The three products, by the algorithm that suits. x: (N, C, D, H, W); w: (O, C / groups, KD, KH,
-# KW); y: (N, O, OD, OH, OW).
+# The three products, each the way that suits. x: (N, C, D, H, W); w: (O, C / groups, KD, KH, KW);
+# y: (N, O, OD, OH, OW).
 
 
 def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry) -> None:
@@ -98,26 +96,22 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
         return
     x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
     sliding, groups = geometry[:3], geometry.groups
-    if dense.suits(y, x, w, sliding, groups):
+    way = choice.way_forward(y.shape, x.shape, w.shape, y.dtype, geometry)
+    if way == "winograd" and winograd.convolve(y, x, w, bias, sliding, groups):
+        return
+    if way == "dense":
         dense.convolve(y, x, w, bias)
-        return
-    is_narrow = y.dtype.kind == "f" and w.shape[0] // groups <= NARROW
-    if is_pointwise(y, w, geometry) and not (is_narrow and flat.suits(y, x, w, sliding, groups)):
+    elif way == "pointwise":
         pointwise.convolve(y, x, w, bias, groups)
-        return
-    is_tiled = winograd.suits(y, x, w, sliding, groups)
-    if is_tiled and winograd.convolve(y, x, w, bias, sliding, groups):
-        return
-    if suits_offsets(y.dtype, w.shape[0] // groups):
-        implicit.convolve(y, x, w, bias, sliding, groups)
-    elif depthwise.suits(y, x, w, sliding, groups):
+    elif way == "depthwise":
         depthwise.convolve(y, x, w, bias, sliding)
-    elif y.dtype.kind == "f" and flat.suits(y, x, w, sliding, groups):
+    elif way == "flat":
         flat.convolve(y, x, w, bias, sliding, groups)
-    else:
+    elif way in PLANES:
         planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
-        algorithm = direct if y.dtype.kind == "f" else columns
-        algorithm.convolve(y, x, w, bias, planes, groups)
+        PLANES[way].convolve(y, x, w, bias, planes, groups)
+    else:
+        implicit.convolve(y, x, w, bias, sliding, groups)
 
 
 def product_transposed(
@@ -129,33 +123,25 @@ def product_transposed(
     if not y.size or not w.size:
         x[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
         return
+    sliding, groups = geometry[:3], geometry.groups
+    way = choice.way_back(x.shape, y.shape, w.shape, y.dtype, geometry)
+    if way == "flipped":
+        product(x, y, flip(w, groups), bias, choice.flipped(geometry, w.shape))
+        return
     y, w = np.ascontiguousarray(y), np.ascontiguousarray(w)
-    reach = [d * (k - 1) for d, k in zip(geometry.dilation, w.shape[2:], strict=True)]
-    padding = tuple(r - p for r, p in zip(reach, geometry.padding, strict=True))
-    has_stride = geometry.stride != (1, 1, 1)
-    flipped = Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)
-    if not has_stride and min(padding) >= 0:
-        seen = flip(w, geometry.groups)
-        if winograd.suits(x, y, seen, flipped[:3], geometry.groups):
-            seen = np.ascontiguousarray(seen)
-            if winograd.convolve(x, y, seen, bias, flipped[:3], geometry.groups):
-                return
-    if depthwise.suits(x, y, w, geometry[:3], geometry.groups):
-        depthwise.convolve_transposed(x, y, w, bias, geometry[:3])
+    if way == "depthwise":
+        depthwise.convolve_transposed(x, y, w, bias, sliding)
         return
-    if dense.suits(y, x, w, geometry[:3], geometry.groups):
+    if way == "implicit":
+        implicit.convolve_transposed(x, y, w, bias, sliding, groups)
+        return
+    if way == "dense":
         dense.convolve_transposed(x, y, w)
-    elif is_pointwise(y, w, geometry):
-        pointwise.convolve_transposed(x, y, w, geometry.groups)
-    elif suits_offsets(y.dtype, w.shape[1]) or (has_stride and y.dtype.kind == "f"):
-        implicit.convolve_transposed(x, y, w, bias, geometry[:3], geometry.groups)
-        return
-    elif not has_stride and min(padding) >= 0:
-        product(x, y, flip(w, geometry.groups), bias, flipped)
-        return
+    elif way == "pointwise":
+        pointwise.convolve_transposed(x, y, w, groups)
     else:
-        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *geometry[:3])
-        columns.convolve_transposed(x, y, w, planes, geometry.groups)
+        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
+        columns.convolve_transposed(x, y, w, planes, groups)
     if bias is not None:
         x += bias.reshape(-1, 1, 1, 1)
 
@@ -167,45 +153,28 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
         return
     y, x = np.ascontiguousarray(y), np.ascontiguousarray(x)
     sliding, groups = geometry[:3], geometry.groups
-    if dense.suits(y, x, w, sliding, groups):
+    way = choice.way_of_weight(w.shape, y.shape, x.shape, y.dtype, geometry)
+    if way == "winograd" and winograd.correlate(w, y, x, sliding, groups):
+        return
+    if way == "dense":
         dense.correlate(w, y, x)
-        return
-    if is_pointwise(y, w, geometry):
+    elif way == "pointwise":
         pointwise.correlate(w, y, x, groups)
-        return
-    is_tiled = winograd.suits(y, x, w, sliding, groups)
-    if is_tiled and winograd.correlate(w, y, x, sliding, groups):
-        return
-    if suits_offsets(y.dtype, w.shape[0] // groups):
-        implicit.correlate(w, y, x, sliding, groups)
-        return
-    if depthwise.suits(y, x, w, sliding, groups):
+    elif way == "depthwise":
         depthwise.correlate(w, y, x, sliding)
-        return
-    planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
-    algorithm = direct if y.dtype.kind == "f" else columns
-    algorithm.correlate(w, y, x, planes, groups)
+    elif way in PLANES:
+        planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
+        PLANES[way].correlate(w, y, x, planes, groups)
+    else:
+        implicit.correlate(w, y, x, sliding, groups)
 
 
-def suits_offsets(dtype: Any, outputs: int) -> bool:
-    """Whether there are results enough to fill vectors with those of one place."""
-    return dtype.kind == "f" and outputs >= FEW_OUTPUTS
+PLANES = {"direct": direct, "columns": columns}
+"""The ways over padded planes."""
 
 
 def flip(w: Array, groups: int) -> Array:
     """The kernel of the transpose: taps reversed, inputs and outputs exchanged."""
     reversed_taps = w[:, :, ::-1, ::-1, ::-1]
     grouped = reversed_taps.reshape(groups, w.shape[0] // groups, *w.shape[1:])
-    return grouped.swapaxes(1, 2).reshape(groups * w.shape[1], w.shape[0] // groups, *w.shape[2:])
-
-
-def is_pointwise(y: Array, w: Array, geometry: Geometry) -> bool:
-    """Whether every result sees one place of the input, each place is seen, and they are many.
-
-    A few places of an image leave a tile's vectors empty, where other ways join those of images.
-    """
-    if w.shape[2:] != (1, 1, 1) or geometry.stride != (1, 1, 1) or geometry.padding != (0, 0, 0):
-        return False
-    if y[0, 0].size < FEW_PLACES:
-        return not suits_offsets(y.dtype, w.shape[0] // geometry.groups)
-    return True
+    return grouped.swapaxes(1, 2).reshape(choice.flipped_shape(w.shape, groups))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.kernels.cpu.conv.pointwise import dense_result
-from torchgen_out._runtime.kernels.cpu.matmul import matmul
+from torchgen_out._runtime.kernels.cpu.matmul import blas, matmul
 
 Array = Any
 
@@ -30,13 +30,13 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None) -> None:
 def convolve_transposed(x: Array, y: Array, w: Array) -> None:
     """x = y w."""
     with dense_result(x) as result:
-        matmul.product(_rows(result), None, _rows(y), _rows(w), 0, 1)
+        blas.product(_rows(result), _rows(y), _rows(w))
 
 
 def correlate(w: Array, y: Array, x: Array) -> None:
     """w = y' x."""
     with dense_result(w) as result:
-        matmul.product(_rows(result), None, _rows(y).T, _rows(x), 0, 1)
+        blas.product(_rows(result), _rows(y).T, _rows(x))
 
 
 def _rows(array: Array) -> Array:

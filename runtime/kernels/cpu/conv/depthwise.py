@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ def suits(y: Array, x: Array, w: Array, sliding: Any, groups: int) -> bool:
     """Whether each channel has a result of its own, and channels fill vectors at least by half."""
     if y.dtype.kind != "f" or w.shape[1] != 1 or w.shape[0] != groups:
         return False
-    is_large = sliding[0] == (1, 1, 1) and y[0, 0].size >= LARGE
+    is_large = sliding[0] == (1, 1, 1) and prod(y.shape[2:]) >= LARGE
     return not is_large and 2 * groups >= _lanes(y.dtype)
 
 

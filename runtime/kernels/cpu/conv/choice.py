@@ -1,0 +1,128 @@
+"""Which way each of a convolution's three products goes: by sizes alone, and found out once.
+
+Arrays are (N, C, D, H, W), weights (O, C / groups, KD, KH, KW), results (N, O, OD, OH, OW). Where
+several ways are open the first of a list is the fastest (`benchmarks/cases/convolution.py`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+from torchgen_out._runtime.kernels.common.conv import Geometry
+from torchgen_out._runtime.kernels.cpu.conv import dense, depthwise, flat, winograd
+
+FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
+FEW_PLACES = 32  # of an image
+NARROW = 4  # outputs of a group, for which elements are not worth being packed
+
+
+class Sized(NamedTuple):
+    """What is known of an array."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return prod(self.shape)
+
+
+@lru_cache(maxsize=1024)
+def way_forward(y: Any, x: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
+    """The module that makes results of shape y of images of shape x and weights of shape w."""
+    result, image, weight = (Sized(shape, dtype) for shape in (y, x, w))
+    given = result, image, weight, geometry[:3], geometry.groups
+    outputs, is_float = w[0] // geometry.groups, dtype.kind == "f"
+    is_flat = is_float and flat.suits(*given)
+    if dense.suits(*given):
+        return "dense"
+    if is_pointwise(result, weight, geometry) and not (is_flat and outputs <= NARROW):
+        return "pointwise"
+    if winograd.suits(*given):
+        return "winograd"
+    if suits_offsets(dtype, outputs):
+        return "implicit"
+    if depthwise.suits(*given):
+        return "depthwise"
+    return "flat" if is_flat else "direct" if is_float else "columns"
+
+
+@lru_cache(maxsize=1024)
+def way_back(x: Any, y: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
+    """The module that makes gradients of shape x of results of shape y; "flipped": a convolution
+    of these by the weights turned round."""
+    image, result, weight = (Sized(shape, dtype) for shape in (x, y, w))
+    given = result, image, weight, geometry[:3], geometry.groups
+    has_stride = geometry.stride != (1, 1, 1)
+    turned = flipped(geometry, w)
+    is_open = not has_stride and min(turned.padding) >= 0
+    if (
+        is_open
+        and way_forward(x, y, flipped_shape(w, geometry.groups), dtype, turned) == "winograd"
+    ):
+        return "flipped"
+    if depthwise.suits(image, result, weight, geometry[:3], geometry.groups):
+        return "depthwise"
+    if dense.suits(*given):
+        return "dense"
+    if is_pointwise(result, weight, geometry):
+        return "pointwise"
+    if suits_offsets(dtype, w[1]) or (has_stride and dtype.kind == "f"):
+        return "implicit"
+    return "flipped" if is_open else "columns"
+
+
+@lru_cache(maxsize=1024)
+def way_of_weight(w: Any, y: Any, x: Any, dtype: Any, geometry: Geometry) -> str:
+    """The module that makes gradients of shape w of gradients of shape y, and images."""
+    weight, result, image = (Sized(shape, dtype) for shape in (w, y, x))
+    given = result, image, weight, geometry[:3], geometry.groups
+    if dense.suits(*given):
+        return "dense"
+    if is_pointwise(result, weight, geometry):
+        return "pointwise"
+    if winograd.suits(*given):
+        return "winograd"
+    if suits_offsets(dtype, w[0] // geometry.groups):
+        return "implicit"
+    if depthwise.suits(*given):
+        return "depthwise"
+    return "direct" if dtype.kind == "f" else "columns"
+
+
+def forget() -> None:
+    """Choose anew: for tests that change what suits."""
+    for each in (way_forward, way_back, way_of_weight):
+        each.cache_clear()
+
+
+def flipped(geometry: Geometry, w: tuple[int, ...]) -> Geometry:
+    """How the turned kernel slides over the results, with stride 1."""
+    reach = [d * (k - 1) for d, k in zip(geometry.dilation, w[2:], strict=True)]
+    padding = tuple([r - p for r, p in zip(reach, geometry.padding, strict=True)])
+    return Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)  # type: ignore[arg-type]
+
+
+def flipped_shape(w: tuple[int, ...], groups: int) -> tuple[int, ...]:
+    """The shape of the turned kernel."""
+    return groups * w[1], w[0] // groups, *w[2:]
+
+
+def suits_offsets(dtype: Any, outputs: int) -> bool:
+    """Whether there are results enough to fill vectors with those of one place."""
+    return dtype.kind == "f" and outputs >= FEW_OUTPUTS
+
+
+def is_pointwise(y: Any, w: Any, geometry: Geometry) -> bool:
+    """Whether every result sees one place of the input, each place is seen, and they are many.
+
+    A few places of an image leave a tile's vectors empty, where other ways join those of images.
+    """
+    if w.shape[2:] != (1, 1, 1) or geometry.stride != (1, 1, 1) or geometry.padding != (0, 0, 0):
+        return False
+    if prod(y.shape[2:]) < FEW_PLACES:
+        return not suits_offsets(y.dtype, w.shape[0] // geometry.groups)
+    return True
