@@ -56,12 +56,15 @@ class ScatterWriter(ArgumentWriter):
         writer.over_batch = {}
         writer.depth = start
 
-    @staticmethod
-    def fills_at_once(statement: Statement, loops: Sequence[Loop]) -> bool:
-        """Whether a result of two dims begins as the same number everywhere."""
+    def fills_at_once(self, statement: Statement, loops: Sequence[Loop]) -> bool:
+        """Whether a result of two dims begins as the same number everywhere, its rows as wholes:
+        where threads share a row, each has a part of it."""
         fold = statement.fold
         is_same = fold is not None and fold.start is None and len(loops) == 2
-        return is_same and tuple(loop.index for loop in loops) == statement.indices[-2:]
+        if not is_same or tuple(loop.index for loop in loops) != statement.indices[-2:]:
+            return False
+        row = replace(loops[1], lower=(), upper=())
+        return self.bounds(row, "0", "") == ("0", self.writer.extent(row.index))
 
     def fill_at_once(self, statement: Statement, loops: Sequence[Loop], begun: str) -> None:
         """Rows without gaps in one loop, which becomes one call of C; else what follows."""

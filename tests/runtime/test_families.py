@@ -85,7 +85,7 @@ WITH_KERNELS = [o for o in harness.program().operators if isinstance(o.kind, Dis
 
 def test_kernels_and_shapes_are_of_one_family() -> None:
     found = {operator.name: families_of(operator) for operator in WITH_KERNELS}
-    assert len(found) > 100
+    assert len(found) > 60
     assert {name: each for name, each in found.items() if len(set(each.values())) != 1} == {}
 
 
@@ -112,7 +112,7 @@ def called_formulas(operator: str) -> Iterator[str]:
 def test_derivatives_call_formulas_of_the_family() -> None:
     families = formula_families()
     called = [(each, name) for each in WITH_KERNELS for name in called_formulas(each.name)]
-    assert len(called) > 50
+    assert len(called) > 30
     assert [
         f"{operator.name} calls {families[name]}.{name}"
         for operator, name in called

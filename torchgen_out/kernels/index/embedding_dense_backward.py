@@ -141,13 +141,9 @@ def embedding_dense_backward_1(
             return False
         if mode == LOOK:
             return True
-    if out_s0 == n_d * out_s1:
-        for out_element in range(n_s * n_d):
-            out[U(out_at + out_element * out_s1)] = T(0)
-    else:
-        for s in range(n_s):
-            for d in range(start, stop):
-                out[U(out_at + s * out_s0 + d * out_s1)] = T(0)
+    for s in range(n_s):
+        for d in range(start, stop):
+            out[U(out_at + s * out_s0 + d * out_s1)] = T(0)
     for i in range(n_i):
         if np.int64(indices[U(indices_at + i * indices_s0)]) - padding_idx != 0:
             to_s_place = np.int64(indices[U(indices_at + i * indices_s0)])
