@@ -152,9 +152,12 @@ def _weighted(
         resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
         found.append(resampling.tables(resizing, str(input.device)))
     depths, rows, columns = found
+    if input.dtype is torch.uint8 and len(sizes) == 2:
+        return _resampled_bytes(_resampled_bytes(input, None, columns), rows, None)
     if depths is None:
         return _resampled(input, rows, columns)
-    wide = input.float() if input.dtype.itemsize == 2 else input  # rounded once, at the end
+    is_narrow = input.is_floating_point() and input.dtype.itemsize == 2
+    wide = input.float() if is_narrow else input  # rounded once, at the end
     slices = _resampled(_resampled(wide, rows, columns).flatten(3), depths, None)
     return slices.unflatten(3, sizes[1:]).to(input.dtype)
 
@@ -163,6 +166,11 @@ def _resampled(input: Tensor, rows: Any, columns: Any) -> Any:
     """The last two dims by their tables, or as they are."""
     rows, columns = rows or (None,) * 4, columns or (None,) * 4
     return ops._resample(input, [*rows[:2], *columns[:2]], [*rows[2:], *columns[2:]])
+
+
+def _resampled_bytes(input: Tensor, rows: Any, columns: Any) -> Tensor:
+    """The same of bytes, cut off at 0 and 255: cubic weights overshoot."""
+    return _resampled(input.float(), rows, columns).round().clamp(0, 255).to(torch.uint8)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
