@@ -6,6 +6,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core.tensor import Tensor
+
 LAUNCHES_KEPT = 1024
 """Geometries that a call remembers before it begins anew."""
 
@@ -45,6 +48,8 @@ class LaunchCache(dict[Any, tuple[Any, ...]]):
 
     def find(self, key: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The launch of a call that was not found: a new one, or one with lists in its key."""
+        if _has_tensor(key):
+            return self.prepare(args)
         try:
             key = _hashable(key)
             found = self.get(key)
@@ -57,6 +62,20 @@ class LaunchCache(dict[Any, tuple[Any, ...]]):
             _count_one()
             self[key] = found
         return found
+
+
+def _has_tensor(value: Any) -> bool:
+    """Whether a tensor stands for a number: its element may change, so that it is no key.
+
+    Raises: TypeError if it requires grad, which the result would not pass on.
+    """
+    if value.__class__ is tuple or value.__class__ is list:
+        return any(map(_has_tensor, value))
+    if not isinstance(value, Tensor):
+        return False
+    if value.requires_grad:
+        raise errors.number_expected("a Scalar argument", value)
+    return True
 
 
 def _hashable(value: Any) -> Any:

@@ -92,8 +92,13 @@ def _index(size: Any) -> int:
 
 
 def number_of(value: Any) -> Number:
-    """Return a Python number, also from a 0-d tensor."""
+    """Return a Python number, also from a 0-d tensor.
+
+    Raises: TypeError for one that requires grad, which the result would not pass on.
+    """
     if isinstance(value, Tensor):
+        if value.requires_grad:
+            raise errors.number_expected("a Scalar argument", value)
         value = value.item()
     found: Number = value
     return found

@@ -168,10 +168,15 @@ def linspace(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """`steps` numbers at equal distances, both ends included."""
-    start, end = creation.number_of(start), creation.number_of(end)
+    start, end = _bound(start), _bound(end)
     chosen = _spaced_dtype(start, end, dtype)
     on = creation.device_or_default(device)
     return _numbers(*_spacing(start, end, steps, chosen), chosen, on, pin_memory)
+
+
+def _bound(value: Any) -> creation.Number:
+    """A number, also from a tensor that requires grad, which the result never does."""
+    return creation.number_of(value.detach() if isinstance(value, Tensor) else value)
 
 
 def _spaced_dtype(start: creation.Number, end: creation.Number, given: dtype | None) -> dtype:
@@ -203,7 +208,7 @@ def logspace(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """`base` to the power of `steps` exponents at equal distances."""
-    start, end = creation.number_of(start), creation.number_of(end)
+    start, end = _bound(start), _bound(end)
     chosen = _spaced_dtype(start, end, dtype)
     on = creation.device_or_default(device)
     spacing = _spacing(start, end, steps, dtypes.float64)

@@ -10,6 +10,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import deprecation, promotion
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import number as numbers
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import Pointwise
 
@@ -115,6 +116,8 @@ def checked_converter(compute: dtypes.dtype) -> Any:
     low, high = numbers.limits(target)
 
     def checked(value: Any) -> Any:
+        if isinstance(value, Tensor) and value.requires_grad:
+            raise errors.number_expected("a Scalar argument", value)  # it would have no gradient
         if hasattr(value, "__index__"):
             numbers.check_fits(value, target)  # an int may be too large to be converted
         converted = convert(value)

@@ -1,0 +1,62 @@
+"""Tensors of no dims where an operator takes a number: what they hold now, and never a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import torchgen_out as torch
+from torchgen_out import Tensor
+from torchgen_out.nn import functional as F
+
+X = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+ROW = torch.tensor([0])
+
+CALLS: dict[str, Callable[[Any], Tensor]] = {
+    "addmm": lambda n: torch.addmm(X, X, X, beta=n, alpha=n),
+    "baddbmm": lambda n: torch.baddbmm(X[None], X[None], X[None], beta=n),
+    "index_add": lambda n: X.index_add(0, ROW, X[:1], alpha=n),
+    "vector_norm": lambda n: torch.linalg.vector_norm(X, n),
+    "cdist": lambda n: torch.cdist(X, X + 1, p=n),
+    "pdist": lambda n: F.pdist(X, p=n),
+    "layer_norm": lambda n: F.layer_norm(X, (2,), eps=n),
+    "group_norm": lambda n: F.group_norm(X, 1, eps=n),
+    "batch_norm": lambda n: F.batch_norm(X, X[0], X[1], eps=n),
+    "pad": lambda n: F.pad(X, (1, 1), value=n),
+    "add": lambda n: torch.add(X, X, alpha=n),
+    "addcmul": lambda n: torch.addcmul(X, X, X, value=n),
+    "leaky_relu": lambda n: F.leaky_relu(-X, n),
+    "hardtanh": lambda n: F.hardtanh(X, -1, n),
+    "renorm": lambda n: torch.renorm(X, 2, 0, n),
+    "huber_loss": lambda n: F.huber_loss(X, -X, delta=n),
+    "full": lambda n: torch.full((2,), n),
+    "full_like": lambda n: torch.full_like(X, n),
+    "new_full": lambda n: X.new_full((2,), n),
+    "arange": lambda n: torch.arange(0, n, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_they_are_read_at_every_call(name: str) -> None:
+    """A launch that was planned for a tensor's number is not that for its next one."""
+    number, function = torch.tensor(2.5), CALLS[name]
+    for value in (2.5, 3.0, 1.5):
+        number.fill_(value)
+        assert function(number).tolist() == function(value).tolist()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_they_may_not_require_grad(name: str) -> None:
+    """A parameter that would never learn, since numbers have no gradients."""
+    with pytest.raises(TypeError, match="must be Number, not Tensor"):
+        CALLS[name](torch.tensor(2.5, requires_grad=True))
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_ends_of_ranges_may(name: str) -> None:
+    """They may be tensors, of which the range is made as if they were detached."""
+    made = getattr(torch, name)(0, torch.tensor(2.0, requires_grad=True), 3)
+    assert made.tolist() == getattr(torch, name)(0, 2.0, 3).tolist()
+    assert not made.requires_grad
