@@ -10,7 +10,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import accumulate, anomaly, grad_mode, graph, hooks, saved
 from torchgen_out._runtime.autograd.node import MultiOutputNode, Node, next_sequence_nr
-from torchgen_out._runtime.core import batched, public
+from torchgen_out._runtime.core import batched, public, user_warnings
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.tensor import Tensor, alias
 
@@ -173,6 +173,15 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     generate_vmap_rule = False
     _backward_cls: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Warn: an instance is of no use, since all methods are static."""
+        user_warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+        )
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core import deprecation, sparse
 from torchgen_out._runtime.core import device as devices
@@ -212,7 +213,7 @@ def as_number(self: Tensor) -> Any:
     """The element, for `int(tensor)` and the like."""
     if self.numel() != 1:
         raise errors.one_element_expected()
-    if self.requires_grad:
+    if grad_mode.state.enabled and self.requires_grad:
         deprecation.number_with_gradient()
     return item(self)
 

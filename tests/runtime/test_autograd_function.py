@@ -247,3 +247,8 @@ def test_deeply_nested_backward(torch):
     x = torch.tensor(400.0, requires_grad=True)
     Nested.apply(x).backward()
     assert x.grad.tolist() == 1.0
+
+
+def test_instances_are_warned_of(torch):
+    with pytest.warns(DeprecationWarning, match="should not be instantiated"):
+        torch.autograd.Function()

@@ -11,6 +11,7 @@ import torchgen_out as torch
 from torchgen_out._runtime.core import deprecation
 
 
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated")
 def test_instances_of_functions_are_shown_the_static_form() -> None:
     class Double(torch.autograd.Function):
         def forward(self, x: Any) -> Any:

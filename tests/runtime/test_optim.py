@@ -10,6 +10,7 @@ import pytest
 
 import torchgen_out as torch
 from torchgen_out import nn, optim
+from torchgen_out._runtime.core import deprecation
 from torchgen_out.optim import lr_scheduler
 
 
@@ -98,6 +99,38 @@ def test_closure_and_hooks() -> None:
     handle.remove()
     optimizer.step()
     assert calls == ["pre", "post", "pre"]
+
+
+def test_hooks_see_the_optimizer_among_the_arguments() -> None:
+    """As PyTorch's do: arguments are those of the method, self first, and may be replaced."""
+    optimizer, seen = optim.SGD([weight()], lr=0.1), []
+
+    def without_closure(own: Any, args: Any, kwargs: Any) -> Any:
+        seen.append((args, kwargs))
+        return args[:1], {}
+
+    optimizer.register_step_pre_hook(without_closure)
+    optimizer.register_step_post_hook(lambda own, args, kwargs: seen.append((args, kwargs)))
+    optimizer.step(closure=pytest.fail)
+    assert seen == [((optimizer,), {"closure": pytest.fail}), ((optimizer,), {})]
+
+
+@pytest.mark.filterwarnings("error")
+def test_losses_become_numbers_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of numbers with gradients PyTorch warns where gradients are recorded, not inside LBFGS."""
+    monkeypatch.setattr(deprecation, "_told", set())
+    parameter = weight()
+    optimizer = optim.LBFGS([parameter], max_iter=2)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (parameter**2).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    with pytest.raises(UserWarning, match="requires_grad=True to a scalar"):
+        float(closure())
 
 
 def test_zero_grad() -> None:

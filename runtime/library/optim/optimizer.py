@@ -43,12 +43,16 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
 
 
 def _with_hooks(step: Any) -> Any:
-    """A step method that runs the hooks, whichever class has written it."""
+    """A step method that runs the hooks, whichever class has written it.
+
+    Hooks see the optimizer among the arguments, as the method does.
+    """
 
     @wraps(step)
     def hooked(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not hasattr(self, "_hooks"):  # wraps another optimizer, and never was made one itself
             return step(self, *args, **kwargs)
+        args = (self, *args)
         for hook in (*_step_hooks["pre"].values(), *self._hooks["step_pre"].values()):
             replaced = hook(self, args, kwargs)
             if replaced is not None:
@@ -58,7 +62,7 @@ def _with_hooks(step: Any) -> Any:
                         f"{replaced}."
                     )
                 args, kwargs = replaced
-        result = step(self, *args, **kwargs)
+        result = step(*args, **kwargs)
         for hook in (*self._hooks["step_post"].values(), *_step_hooks["post"].values()):
             hook(self, args, kwargs)
         return result
