@@ -126,7 +126,8 @@ def over_dims(self: Any, dim: Any, **results: Any) -> dict[str, View | Order]:
         first, width = len(kept), 1
     views: dict[str, View | Order] = {}
     for name, (sizes, strides) in sides.items():
-        behind = _stride(sizes[first:], strides[first:]) if width > 1 else 1
+        behind = _stride(sizes[first:], strides[first:])
+        assert behind is not None  # 0 of what is expanded
         middle = ((count,), (step,)) if name == "self" else ((), ())
         views[name] = View(
             (*sizes[:first], *middle[0], width), (*strides[:first], *middle[1], behind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,30 @@ def test_expanded_tensors(dims: tuple[int, ...]) -> None:
         error = np.abs(own.sum(dims).numpy() - wide.sum(dims))
         assert (error <= 1e-6 * np.abs(wide).sum(dims)).all()
         np.testing.assert_allclose(own.amax(dims, True).numpy(), wide.max(dims, keepdims=True))
+
+
+FOLDS: dict[str, Callable[[torch.Tensor, Any], torch.Tensor]] = {
+    "norm": lambda x, dims: torch.linalg.vector_norm(x, 2, dims),
+    "norm of order 1": lambda x, dims: torch.linalg.vector_norm(x, 1, dims),
+    "norm of order 3": lambda x, dims: torch.linalg.vector_norm(x, 3, dims),
+    "largest": lambda x, dims: torch.linalg.vector_norm(x, float("inf"), dims),
+    "var": lambda x, dims: torch.var(x, dims),
+    "std": lambda x, dims: torch.std(x, dims, correction=0),
+    "logsumexp": lambda x, dims: torch.logsumexp(x, dims),
+}
+"""What folds a list of dims by a formula, whose geometry merges dims on its own."""
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("dims", [(0,), (1,), (2,), (0, 2), (0, 1), (0, 1, 2)])
+def test_expanded_tensors_by_formulas(dims: tuple[int, ...], name: str) -> None:
+    """What stays may lie in one place: its stride is 0, not that of neighbours."""
+    for shape in [(1, 6, 5), (4, 1, 5), (4, 6, 1), (1, 1, 5), (4, 1, 1), (1, 1, 1)]:
+        x = torch.from_numpy(DATA.reshape(-1)[: np.prod(shape)].reshape(shape)).expand(4, 6, 5)
+        found, expected = (FOLDS[name](each, dims) for each in (x, x.contiguous()))
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+        found, expected = (FOLDS[name](each[0], dims[-1] % 2) for each in (x, x.contiguous()))
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_what_is_folded_where_it_lies() -> None:
