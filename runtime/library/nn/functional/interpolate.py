@@ -170,7 +170,8 @@ def _resampled(input: Tensor, rows: Any, columns: Any) -> Any:
 
 def _resampled_bytes(input: Tensor, rows: Any, columns: Any) -> Tensor:
     """The same of bytes, cut off at 0 and 255: cubic weights overshoot."""
-    return _resampled(input.float(), rows, columns).round().clamp(0, 255).to(torch.uint8)
+    made: Tensor = _resampled(input.float(), rows, columns)
+    return made.round().clamp(0, 255).to(torch.uint8)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
