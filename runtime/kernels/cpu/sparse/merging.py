@@ -10,7 +10,7 @@ from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop, refusing
 from torchgen_out._runtime.kernels.cpu.planned import planned
 from torchgen_out._runtime.kernels.cpu.sparse.grouping import (
-    begin_lines,
+    are_near,
     part_words,
     put_word,
 )
@@ -114,9 +114,15 @@ def turn_values(indices, bits_out, places, lines, others, given):
 
     places: how many entries each line has.
     """
-    begins, plain = np.empty(places.size + 1, np.int64), indices[1]
-    begin_lines(begins, places)
-    spread_lines(indices[0], begins)
+    plain = indices[1]
+    spread_lines(indices[0], places)
+    if are_near(lines, places.size):
+        for i in range(lines.size):
+            line, other, value = np.uint64(lines[i]), others[i], given[i]
+            place = places[line]
+            places[line] = place + np.uint32(1)
+            plain[np.uint64(place)], bits_out[np.uint64(place)] = other, value
+        return
     for i in range(lines.size):
         put_word(plain, places, lines[i], others[i], given[i])
     part_words(plain, bits_out, plain)
@@ -212,20 +218,23 @@ ROW = 8
 
 
 @kernel
-def spread_lines(own, begins):
-    """The line of each entry.
+def spread_lines(own, places):
+    """The line of each entry; places: how many each line has, then where it begins.
 
     A loop over the entries of lines of different lengths would mispredict the end of each; what
     the store writes too much the next lines overwrite.
     """
-    for line in range(begins.size - 1):
-        begin, stop = np.uint64(begins[line]), np.uint64(begins[line + 1])
-        if begin + np.uint64(ROW) <= np.uint64(own.size):
+    begin, size = np.uint64(0), np.uint64(own.size)
+    for line in range(places.size):
+        stop = begin + np.uint64(places[line])
+        places[line] = np.uint32(begin)
+        if begin + np.uint64(ROW) <= size:
             for i in range(np.uint64(ROW)):
                 own[begin + i] = line
             begin += np.uint64(ROW)
         for i in range(begin, stop):
             own[i] = line
+        begin = stop
 
 
 @kernel
