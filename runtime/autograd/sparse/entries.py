@@ -154,10 +154,8 @@ def in_order(pattern: Pattern, sizes: Sizes, values: Tensor) -> tuple[Pattern, T
     """
     is_new = "ordered" not in pattern.known and "merged" not in pattern.known
     is_recorded = values._key & keys.GRAD and grad_mode.state.enabled
-    if not is_new or is_recorded or values.ndim != 1 or values.dtype not in CARRIED:
-        merged = merge(pattern, sizes)
-        return merged.pattern, merged.sums(values)
-    if count_of(pattern) < 2 or not _is_countable(pattern, sizes, 32):
+    is_carried = values.ndim == 1 and values.dtype in CARRIED and count_of(pattern) > 1
+    if not is_new or is_recorded or not is_carried or not _is_countable(pattern, sizes, 32):
         merged = merge(pattern, sizes)
         return merged.pattern, merged.sums(values)
     made, sums = _with_values(pattern, sizes, values)

@@ -65,7 +65,7 @@ class Case:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("numbers", CASES, ids=str)
 def test_products_beside_guard_pages(numbers: Any, dtype: str, count: int) -> None:
-    """The result and the gradient of the weight; sums do not depend on the number of threads."""
+    """The result, with and without a bias, and the gradient of the weight."""
     case, before = Case(numbers, dtype), threads.get_num_threads()
     threads.set_num_threads(count)
     try:

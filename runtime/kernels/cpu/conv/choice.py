@@ -1,7 +1,7 @@
 """Which way each of a convolution's three products goes: by sizes alone, and found out once.
 
-Arrays are (N, C, D, H, W), weights (O, C / groups, KD, KH, KW), results (N, O, OD, OH, OW). Where
-several ways are open the first of a list is the fastest (`benchmarks/cases/convolution.py`).
+Arrays are (N, C, D, H, W), weights (O, C / groups, KD, KH, KW), results (N, O, OD, OH, OW). The
+ways are asked in one order, and the first that suits is taken (docs/kernels.md has the table).
 """
 
 from __future__ import annotations
@@ -58,11 +58,8 @@ def way_back(x: Any, y: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
     given = result, image, weight, geometry[:3], geometry.groups
     has_stride = geometry.stride != (1, 1, 1)
     turned = flipped(geometry, w)
-    is_open = not has_stride and min(turned.padding) >= 0
-    if (
-        is_open
-        and way_forward(x, y, flipped_shape(w, geometry.groups), dtype, turned) == "winograd"
-    ):
+    kernel, is_open = flipped_shape(w, geometry.groups), not has_stride and min(turned.padding) >= 0
+    if is_open and way_forward(x, y, kernel, dtype, turned) == "winograd":
         return "flipped"
     if depthwise.suits(image, result, weight, geometry[:3], geometry.groups):
         return "depthwise"
@@ -101,9 +98,9 @@ def forget() -> None:
 
 def flipped(geometry: Geometry, w: tuple[int, ...]) -> Geometry:
     """How the turned kernel slides over the results, with stride 1."""
-    reach = [d * (k - 1) for d, k in zip(geometry.dilation, w[2:], strict=True)]
-    padding = tuple([r - p for r, p in zip(reach, geometry.padding, strict=True)])
-    return Geometry(geometry.stride, padding, geometry.dilation, geometry.groups)  # type: ignore[arg-type]
+    numbers = zip(geometry.dilation, w[2:], geometry.padding, strict=True)
+    front, above, left = (d * (k - 1) - p for d, k, p in numbers)
+    return geometry._replace(padding=(front, above, left))
 
 
 def flipped_shape(w: tuple[int, ...], groups: int) -> tuple[int, ...]:

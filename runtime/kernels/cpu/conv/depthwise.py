@@ -7,7 +7,6 @@ is summed are the same offsets into a frame as in `implicit.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -223,21 +222,17 @@ _KERNELS: dict[str, tuple[Any, str]] = {
     "slide": (slide, "nnTTTTiiiii"),
     "correlate": (correlate_channels, "nnnTTTiii"),
 }
-"""The kernels and their arguments: arrays of T, arrays of int64, numbers."""
+"""The kernels and their arguments, as `loop_entry` reads them."""
 
 
 @cache
 def _entry(name: str, dtype: Any, tile: Tile) -> Any:
     """A kernel for one element type and tile."""
-    function, kinds = _KERNELS[name]
-    parts: Sequence[str] = [
+    parts = [
         build.HEADER.format(title=f"Convolution channel by channel: {dtype.name}, {name}."),
         register_tile.tile_text(dtype, tile),
         build.plain_source(accumulate),  # in the other's place
         "@inner\n" + build.plain_source(frame_channels),
-        "@entry\n" + build.plain_source(function),
+        "@entry\n" + build.plain_source(_KERNELS[name][0]),
     ]
-    types = {"T": dtype, "i": np.dtype(np.int64), "n": int}
-    arguments = tuple([types[kind] for kind in kinds])
-    text = "\n\n".join(parts)
-    return build.entry_point(f"depthwise_{dtype.name}", text, arguments, function.__name__)
+    return register_tile.loop_entry("depthwise", parts, _KERNELS, name, dtype)

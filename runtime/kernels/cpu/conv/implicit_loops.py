@@ -240,7 +240,7 @@ _KERNELS: dict[str, tuple[Any, str]] = {
     "collect": (collect, "nnTTnnnn"),
     "surround": (surround, "nnTTi"),
 }
-"""The kernels and their arguments: arrays of T, arrays of int64, numbers."""
+"""The kernels and their arguments, as `loop_entry` reads them."""
 
 
 @cache
@@ -254,8 +254,4 @@ def entry(name: str, dtype: Any, tile: Tile) -> Any:
         *("@inner\n" + build.plain_source(helper) for helper in _HELPERS),
         *("@entry\n" + build.plain_source(function) for function, _ in _KERNELS.values()),
     ]
-    types = {"T": dtype, "i": np.dtype(np.int64), "n": int}
-    function, kinds = _KERNELS[name]
-    arguments = tuple([types[kind] for kind in kinds])
-    text = "\n\n".join(parts)
-    return build.entry_point(f"implicit_{dtype.name}", text, arguments, function.__name__)
+    return register_tile.loop_entry("implicit", parts, _KERNELS, name, dtype)

@@ -2,8 +2,9 @@
 
 A tile of 4 x 4 elements and a kernel are transformed; the products of the transforms are sums over
 channels, sixteen products of matrices; and what is transformed back are 2 x 2 results. All factors
-of the transforms are 0, 1 and 1/2 (F(2 x 2, 3 x 3)): errors are two to three times those of a sum
-of products. The gradient of the weight takes the transposed transforms of the same tiles.
+of the transforms are 0, 1 and 1/2 (F(2 x 2, 3 x 3)): errors are at most twice those of a sum of
+products, which a test measures. The gradient of the weight takes the transposed transforms of the
+same tiles.
 
 Results that are not finite spread over their tile: the kernels say so, and the convolution is made
 by its definition.

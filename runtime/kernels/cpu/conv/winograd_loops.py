@@ -315,7 +315,7 @@ _KERNELS: dict[str, tuple[Any, str]] = {
     "transform_panels": (transform_panels, "nnTTn"),
     "transform_back": (transform_back, "nnTTnnn"),
 }
-"""The kernels and their arguments: arrays of T, arrays of int64, numbers."""
+"""The kernels and their arguments, as `loop_entry` reads them."""
 INTRINSIC = '''\
 @intrinsic
 def {name}(context, out, at, out_row, out_column, x, origin, row, column):
@@ -345,8 +345,4 @@ def entry(name: str, dtype: Any, tile: Tile) -> Any:
         *("@inner\n" + build.plain_source(helper) for helper in _HELPERS),
         *("@entry\n" + build.plain_source(function) for function, _ in _KERNELS.values()),
     ]
-    types = {"T": dtype, "i": np.dtype(np.int64), "n": int}
-    function, kinds = _KERNELS[name]
-    arguments = tuple([types[kind] for kind in kinds])
-    text = "\n\n".join(parts)
-    return build.entry_point(f"winograd_{dtype.name}", text, arguments, function.__name__)
+    return register_tile.loop_entry("winograd", parts, _KERNELS, name, dtype)

@@ -11,7 +11,7 @@ With 8 x 32 sums of float32 on AVX-512 the product runs at 95 % of oneDNN's spee
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -67,6 +67,21 @@ def tile_for(dtype: Any, outputs: int) -> Tile:
     nbytes, count = registers()
     lanes = nbytes // np.dtype(dtype).itemsize
     return Tile(8 if count == 32 else 6, 1 if outputs <= lanes else 2, lanes)
+
+
+def loop_entry(
+    stem: str, parts: Sequence[str], kernels: Mapping[str, tuple[Any, str]], name: str, dtype: Any
+) -> Any:
+    """A kernel of a text in parts, for elements of one type.
+
+    kernels: each function, and its arguments in letters: arrays of elements (T), of int64 (i),
+    whole numbers (n).
+    """
+    types = {"T": dtype, "i": np.dtype(np.int64), "n": int}
+    function, kinds = kernels[name]
+    arguments = tuple([types[kind] for kind in kinds])
+    text = "\n\n".join(parts)
+    return build.entry_point(f"{stem}_{dtype.name}", text, arguments, function.__name__)
 
 
 def transpose_text(dtype: Any) -> str:
