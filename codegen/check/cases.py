@@ -32,9 +32,8 @@ def cases_are_calls_of_kernels(operator: Operator, context: Context) -> Iterator
     target = context.program.known_operator(kind.target)
     if target is None:
         if kind.target.split(".")[0] not in context.broken:
-            known = [each.name for each in context.program.operators]
             message = f"{operator.name}: there is no operator '{kind.target}'"
-            hint = did_you_mean(kind.target, known)
+            hint = did_you_mean(kind.target, context.program.known_names())
             yield Problem(kind.where, message, hint, width=len(kind.target))
         return
     if not isinstance(target.kind, Dispatch):

@@ -68,6 +68,11 @@ class Program:
         """Return the operator of this name, of this program or of the library below it."""
         return self.operator(name) or (self.base.known_operator(name) if self.base else None)
 
+    def known_names(self) -> list[str]:
+        """Return the names that `known_operator` finds."""
+        inherited = self.base.known_names() if self.base else []
+        return [*self._operators, *inherited]
+
     def derivative(self, operator: Operator) -> Derivative | None:
         """Return the derivative of an operator, or None when it has none."""
         return self._derivatives.get(operator.name)

@@ -81,6 +81,17 @@ FUNCTIONS = """\
   doc: Take every second element.
 """
 
+CASE = """\
+- func: oot_mv(Tensor self, Tensor vec) -> Tensor
+  variants: function
+  dtypes: numeric
+  case_of: _product(None, self, vec, beta=0, alpha=1)
+  meta: matmul.mv
+  samples:
+    - {self: "randn(3, 4)", vec: "randn(4)"}
+  doc: Multiply a matrix by a vector.
+"""
+
 DERIVATIVES = """\
 - name: oot_mish
   self: auto
@@ -329,6 +340,25 @@ def test_names_of_the_library_are_taken(
     assert main([str(word) for word in words]) == 1
     assert told in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_a_case_is_of_an_operator_of_the_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kernel is the library's; a name that is nearly one of the library's is told."""
+    functions, derivatives = tmp_path / "cases.yaml", tmp_path / "derivatives.yaml"
+    derivatives.write_text("- name: oot_mv\n  self: grad.outer(vec)\n  vec: self.t().mv(grad)\n")
+    words = ["--functions", functions, "--derivatives", derivatives, "--out", tmp_path / "oot_case"]
+    functions.write_text(CASE.replace("_product", "_produkt"))
+    assert main([str(word) for word in words]) == 1
+    assert "did you mean '_product'?" in capsys.readouterr().err
+    functions.write_text(CASE)
+    assert main([str(word) for word in words]) == 0
+    monkeypatch.syspath_prepend(str(tmp_path))
+    oot_mv = importlib.import_module("oot_case").oot_mv
+    a, x = leaf(3, 4), leaf(4)
+    assert torch.equal(oot_mv(a, x), torch.mv(a, x))
+    assert gradcheck(oot_mv, (a, x))
 
 
 def test_a_folder_of_something_else_is_refused(
