@@ -119,3 +119,42 @@ def check(firsts: list[str], tmp_path: Path) -> None:
             if expected[module] != names[module]
         }
         assert missing == {}, f"after {first} as the first use"
+
+
+_START = """
+import gc, sys, weakref
+
+class Ring:
+    pass
+
+ring = Ring()
+ring.own, ring_is = ring, weakref.ref(ring)
+if sys.argv[1] == "frozen":
+    gc.freeze()
+walks = []
+gc.callbacks.append(lambda phase, walk: walks.append(walk["generation"]))
+import torchgen_out
+
+own = [name for name in sys.modules if name.startswith("torchgen_out._runtime.")]
+names = list(sys.modules)
+before = [name for name in own if names.index(name) < names.index("numpy")]
+walked, frozen = bool(walks), gc.get_freeze_count()
+del ring
+gc.collect()
+print(before, walked, frozen > 0, ring_is() is None, gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "frozen", "collected"), [("free", False, True), ("frozen", True, False)]
+)
+def test_the_import_is_not_collected_and_keeps_what_is_frozen(
+    way: str, frozen: bool, collected: bool
+) -> None:
+    """NumPy comes first, which is said in `__init__`. What was made is old without a walk over it,
+    unless others froze something: that stays frozen, and nothing else is."""
+    run = subprocess.run(
+        [sys.executable, "-c", _START, way], capture_output=True, text=True, check=True
+    )
+    first = ["torchgen_out._runtime.interpreters", "torchgen_out._runtime.collector"]
+    assert run.stdout.split("] ") == [f"{first}"[:-1], f"{frozen} {frozen} {collected} True\n"]
