@@ -11,7 +11,7 @@ from torchgen_out._runtime import collector as _collector
 
 with _collector.paused(all_stays=True):
     # NumPy from here: further down, its calls lie across the edge of a block of CPython's frames,
-    # which is mapped anew for each of them (Python 3.11 and 3.12): 30 ms.
+    # which some versions of Python map anew for each of them: 30 ms.
     import numpy as _numpy  # noqa: F401  # isort: skip
     from torchgen_out import methods as _methods  # noqa: F401
     from torchgen_out import registrations as _registrations  # noqa: F401

@@ -33,8 +33,8 @@ def make_call(spec: CallSpec, launches: LaunchCache, **hooks: Any) -> Callable[.
 
     hooks: memory_of(tensor, is_dense) -> (flat memory, place), for tensors whose `_flat` is not
     known. By the spec besides: convert_<argument> for scalars; check(*arguments); wrap(results);
-    source, the usual one of random numbers. For `dense`: empty, pooled, small (elements from
-    which memory is pooled and threads share), dtypes, keys (of the results), load() -> the flat
+    source, the usual one of random numbers. For `dense`: empty, dtypes, keys (of each result),
+    pooled, small (elements from which memory is pooled and threads share), load() -> the flat
     kernel, run_flat, work; update (the call in place) in mode WRITE. For `defaults`:
     default_<argument>, full (the call for other scalars).
     """
@@ -223,12 +223,12 @@ class _Form:
         yield f"size = {flats[0]}.size"
         yield f"if size < {self.hook('small')}:"
         for i, name in enumerate(results):
-            yield f"    {name}_flat = {self.hook('empty')}(size, {self.hook(f'dtype{i}')})"
+            yield f"    {name}_flat = {self.hook(f'empty{i}')}(size)"
         arrays = [*[f"{name}_flat" for name in results], *flats]
         yield f"    kernel({', '.join(arrays + scalars)})"
         yield "else:"
         for i, name in enumerate(results):
-            yield f"    {name}_flat = {self.hook('pooled')}(size, dtype{i})"
+            yield f"    {name}_flat = {self.hook('pooled')}(size, {self.hook(f'dtype{i}')})"
         yield f"    {self._split(arrays, scalars)}"
         for i, name in enumerate(results):
             first = self.operands[0]
@@ -257,7 +257,7 @@ class _Form:
         for name in self.operands:
             yield from self.memory(name)
         for out in outs:
-            yield f"{out}_flat = {out}.empty({out}.numel, {out}.numpy)"
+            yield f"{out}_flat = {out}.empty({out}.numel)"
         if spec.mode == NEW and not outs:
             yield f"return {self.hook('wrap')}(run({self._planned_arguments([])}))"
             return

@@ -38,8 +38,8 @@ Number = bool | int | float | complex
 Options = Any
 
 _empty, _zeros, _new, _defaults = np.empty, np.zeros, object.__new__, devices.defaults
-SHORT = pool.ALIGNED_BYTES // 8
-"""Elements whose memory NumPy gives as well as anybody."""
+SHORT = 1 << 12
+"""Elements whose memory may begin anywhere: who computes nothing needs no compiled code."""
 _device = devices.device
 NUMBERS = (float, int, bool, complex)
 _NO_SIZES = make_size(())

@@ -41,21 +41,15 @@ def test_a_freed_buffer_is_lent_again_aligned() -> None:
     assert address(pool.empty(LARGE - 1, FLOAT)) == place
 
 
-def test_small_buffers_are_left_to_numpy() -> None:
-    before = pool.memory_allocated()
-    array = pool.empty(pool.ALIGNED_BYTES // 4 - 1, FLOAT)
-    assert array.base is None
-    assert pool.memory_allocated() == before
-
-
 @pytest.mark.parametrize("name", ["bool", "uint8", "uint16", "float16", "int64", "complex128"])
-def test_middling_buffers_begin_at_a_cache_line(name: str) -> None:
+@pytest.mark.parametrize("numel", [0, 1, 7, 4096, 65_000])
+def test_small_buffers_are_not_kept_and_begin_at_a_cache_line(name: str, numel: int) -> None:
     dtype = np.dtype(name)
     before = pool.memory_allocated()
-    arrays = [pool.empty(pool.ALIGNED_BYTES // dtype.itemsize + i, dtype) for i in range(5)]
+    arrays = [pool.empty(numel + i, dtype) for i in range(5)]
     for i, array in enumerate(arrays):
         assert address(array) % CACHE_LINE == 0
-        assert array.shape == (pool.ALIGNED_BYTES // dtype.itemsize + i,)
+        assert array.shape == (numel + i,)
         assert array.dtype == dtype
         array[:] = i  # is there to be written to, all of it
     assert all((array == i).all() for i, array in enumerate(arrays) if name != "bool")

@@ -12,8 +12,8 @@ from torchgen_out._runtime.core.dense import dense_layout
 class Output:
     """One result as the shape function described it: (sizes, dtype[, strides]).
 
-    common: the dtype where the description has none. empty_for(nbytes): what makes flat memory,
-    `empty(numel, dtype of NumPy)`. key_bits: those of the device.
+    common: the dtype where the description has none. maker(nbytes, dtype of NumPy): what makes flat
+    memory, `empty(numel)`. key_bits: those of the device.
     """
 
     __slots__ = ("dtype", "empty", "is_contiguous", "key", "numel", "numpy", "sizes", "strides")
@@ -22,7 +22,7 @@ class Output:
         self,
         spec: Any,
         common: dtypes.dtype | None,
-        empty_for: Callable[[int], Any],
+        maker: Callable[[int, Any], Callable[[int], Any]],
         key_bits: int = 0,
     ) -> None:
         sizes, dtype, *strides = spec
@@ -36,4 +36,4 @@ class Output:
         self.is_contiguous = self.strides == layout.strides
         self.key = self.dtype.index | layout.zero_dim | key_bits
         self.numpy = self.dtype.numpy
-        self.empty = empty_for(self.numel * self.dtype.itemsize)
+        self.empty = maker(self.numel * self.dtype.itemsize, self.numpy)

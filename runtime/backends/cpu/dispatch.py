@@ -171,7 +171,7 @@ class DispatchCall:
         specs = operator.meta(*args)
         try:
             listed = specs if operator.outputs > 1 else (specs,)
-            return [Output(spec, self.common, pool.array_maker) for spec in listed]
+            return [Output(spec, self.common, pool.maker) for spec in listed]
         except (TypeError, ValueError, AttributeError) as error:
             raise errors.wrong_shape_answer(operator.name, operator.outputs, specs) from error
 

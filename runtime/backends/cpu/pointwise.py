@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
-import numpy as np
-
 from torchgen_out._runtime.backends.common.output import Output
 from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
@@ -44,22 +42,23 @@ class CPULoops:
 
     def output(self, spec: Any, tensors: Sequence[Tensor]) -> Output:
         """A new result."""
-        return Output(spec, None, pool.array_maker)
+        return Output(spec, None, pool.maker)
 
     def hooks(
         self, loops: LoopKernels, mode: str, outputs: Sequence[dtypes.dtype]
     ) -> dict[str, Any]:
         """The flat loop, and the memory of small results and others."""
-        small = [pool.ALIGNED_BYTES // dtype.itemsize for dtype in outputs if mode == NEW]
+        made = [dtype.numpy for dtype in outputs if mode == NEW]
+        small = [pool.LEAST_BYTES // dtype.itemsize for dtype in made]
         return {
             "memory_of": memory_of,
             "load": loops.inplace_kernel if mode == UPDATE else loops.flat_kernel,
             "run_flat": threads.run_flat if mode == UPDATE else _streamed(len(outputs)),
             "work": loops.work,
             "small": min([loops.serial_below, *small]),
-            "empty": np.empty,
+            **{f"empty{i}": pool.maker(0, dtype) for i, dtype in enumerate(made)},
             "pooled": pool.empty,
-            **{f"dtype{i}": dtype.numpy for i, dtype in enumerate(outputs)},
+            **{f"dtype{i}": dtype for i, dtype in enumerate(made)},
         }
 
 

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from ctypes import c_char
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,6 @@ from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
 
-ALIGNED_BYTES = 1 << 19
-"""Vectors from this size on begin at a cache line. That costs 0.6 us, more than arithmetic on fewer
-elements gains by it."""
 LEAST_BYTES = 1 << 20
 STEPS = 16  # size classes between two powers of two: at most a sixteenth is wasted
 MOST_KEPT = 1 << 30
@@ -61,10 +59,10 @@ _limit = config.env_int("TORCHGEN_KEPT_MEGABYTES", _limit >> 20) << 20
 
 
 def empty(numel: int, dtype: Any) -> Any:
-    """A vector of undefined values."""
+    """A vector of undefined values, which begins at a cache line."""
     nbytes = numel * dtype.itemsize
     if nbytes < LEAST_BYTES:
-        return np.empty(numel, dtype) if nbytes < ALIGNED_BYTES else empty_of(dtype)(numel)
+        return empty_of(dtype)(numel)
     shape.check_storable((numel,))
     size = class_size(nbytes)
     with _lock:
@@ -86,9 +84,9 @@ def empty(numel: int, dtype: Any) -> Any:
     return np.ndarray(numel, dtype, base)
 
 
-def array_maker(nbytes: int) -> Callable[[int, Any], Any]:
-    """What makes vectors of some bytes: `empty`, or NumPy's own where that is all it would do."""
-    return np.empty if nbytes < ALIGNED_BYTES else empty
+def maker(nbytes: int, dtype: Any) -> Callable[[int], Any]:
+    """make(numel): what makes such vectors of a dtype and of some bytes."""
+    return empty_of(dtype) if nbytes < LEAST_BYTES else partial(empty, dtype=dtype)
 
 
 def class_size(nbytes: int) -> int:

@@ -16,7 +16,7 @@ from torchgen_out._runtime.backends.common.reduction_plan import (
     reduction_spec,
     reduction_types,
 )
-from torchgen_out._runtime.backends.cpu import casting
+from torchgen_out._runtime.backends.cpu import casting, pool
 from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
     Run,
     memory_of,
@@ -32,6 +32,7 @@ from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.aligned import empty_of
 from torchgen_out._runtime.kernels.cpu.loops.reduction import (
     column_type,
     columns_kernel,
@@ -46,7 +47,8 @@ from torchgen_out._runtime.kernels.cpu.loops.reduction import (
 NO_SIZES = Size(())
 USUAL_ARGUMENTS = ("self", "dim", "keepdim", "dtype")
 _new = object.__new__
-_empty = np.empty
+POOLED = pool.LEAST_BYTES // 16
+"""Elements of a result, whatever their size, whose memory may be one that is kept."""
 READING = 4
 """Elements that are read in the time that it takes to read one and write another."""
 FEW = 16
@@ -120,6 +122,7 @@ class Fold:
         self.columns: Any = None
         self.folds_in_steps = own is result is self.spec.acc and not scalars
         self.storage_dtype = result.numpy
+        self.empty = empty_of(result.numpy)
         self.serial_below = 2 * READING * threads.GRAIN
         """Elements that are not worth a second thread."""
         self.plans: dict[Any, DimPlan] = {}
@@ -137,7 +140,7 @@ class Fold:
         flat = x._flat
         if flat is None or not 0 < (size := flat.size) < self.serial_below:
             return self.run(x, None, False, ())
-        buffer = _empty(1, self.storage_dtype)
+        buffer = self.empty(1)
         self.kernel(buffer, flat, size)
         result = _new(Tensor)
         result._key = self.scalar_key
@@ -161,7 +164,10 @@ class Fold:
             plan = self.plans[geometry] = plan_dims(*geometry)
         if not self.has_identity:
             plan.check_not_empty(self.name, dim)
-        buffer = _empty(plan.numel, self.storage_dtype)
+        if plan.numel < POOLED:
+            buffer = self.empty(plan.numel)
+        else:
+            buffer = pool.empty(plan.numel, self.storage_dtype)
         flat, walk = x._flat, plan
         if flat is None:
             flat, walk = dense_memory(x, plan, geometry[1])
@@ -231,7 +237,7 @@ class Fold:
                 self.copiers[geometry] = copier
         if copier is None:
             return None
-        gathered = _empty(x.numel(), x.dtype.numpy)
+        gathered = pool.empty(x.numel(), x.dtype.numpy)
         (run, numel), (flat, at) = copier, memory_of(x, False)
         run(0, at, gathered, flat) if numel is None else run(gathered, flat[at:])
         return gathered

@@ -75,8 +75,12 @@ class CUDALoops:
 
     def output(self, spec: Any, tensors: Sequence[Tensor]) -> Output:
         """A new result, on the tensors' device."""
-        empty = partial(memory.flat, index_of_all(tensors))
-        return Output(spec, None, lambda nbytes: empty, devices.CUDA << keys.DEVICE_SHIFT)
+        index = index_of_all(tensors)
+
+        def maker(nbytes: int, dtype: Any) -> Callable[[int], Any]:
+            return partial(memory.flat, index, dtype=dtype)
+
+        return Output(spec, None, maker, devices.CUDA << keys.DEVICE_SHIFT)
 
     def hooks(
         self, loops: DeviceLoops, mode: str, outputs: Sequence[dtypes.dtype]

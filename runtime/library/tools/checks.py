@@ -125,18 +125,18 @@ def check_written(record: Record) -> str | None:
 @contextmanager
 def memory_full_of(fill: int) -> Iterator[None]:
     """Let the results of kernels begin with a value that is no accident."""
-    maker = pool.array_maker
+    maker = pool.maker
 
-    def filled(nbytes: int) -> Callable[[int, Any], Any]:
-        return lambda numel, dtype: np.full(numel, fill, dtype)
+    def filled(nbytes: int, dtype: Any) -> Callable[[int], Any]:
+        return lambda numel: np.full(numel, fill, dtype)
 
     module: Any = pool
-    module.array_maker = filled
+    module.maker = filled
     forget_calls()
     try:
         yield
     finally:
-        module.array_maker = maker
+        module.maker = maker
         forget_calls()
 
 
