@@ -79,13 +79,15 @@ def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
 
 def _generate(chosen: Project, compare: bool, force: bool, start: float) -> int:
     # late: a run without changes needs none of these
-    from . import check, emit, lower, parse, write
+    from . import check, emit, kept_modules, lower, parse, write
     from .errors import CodegenError
 
     try:
         parsed = parse.parse(chosen.inputs())
         program = check.check(parsed)
-        files = list(emit.emit(lower.lower(program)))
+        kept = kept_modules.KeptModules(chosen, program)
+        known = {} if compare or force else kept.known()
+        files = list(emit.emit(lower.lower(program, known)))
         if compare:
             difference = write.diff(chosen.out, files, chosen.apart)
             sys.stdout.write(difference)
@@ -98,6 +100,7 @@ def _generate(chosen: Project, compare: bool, force: bool, start: float) -> int:
         print(f"cannot write {chosen.out}: {error}", file=sys.stderr)
         return 1
     operators = len(program.operators)
+    kept.keep(files)
     freshness.remember(chosen, program)
     counts = len(changes.written), len(changes.unchanged), len(changes.deleted)
     _summary(operators, *counts, start)

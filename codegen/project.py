@@ -60,10 +60,7 @@ class Project:
             yield from sorted(library.RUNTIME_FOLDER.glob("*.yaml"))
             yield from sorted(library.RUNTIME_FOLDER.glob("*.yaml"))
             yield from sorted(FORMULAS.rglob("*.py"))
-            generator = library.GENERATOR_FOLDER
-            for file in sorted((*generator.rglob("*.py"), *generator.rglob("*.jinja"))):
-                if file.parent.name != "commands":  # these read what is generated
-                    yield file
+            yield from generator_files()
 
     def import_folders(self) -> Iterator[Path]:
         """The folders that must be on the import path for the package to work."""
@@ -121,6 +118,14 @@ class Project:
         return " ".join(
             f"--{name} {path.name if short else path}" for name, path in given.items() if path
         )
+
+
+def generator_files() -> Iterator[Path]:
+    """The modules and templates that make the output."""
+    folder = library.GENERATOR_FOLDER
+    for file in sorted((*folder.rglob("*.py"), *folder.rglob("*.jinja"))):
+        if file.parent.name != "commands":  # these read what is generated
+            yield file
 
 
 def seen_from_here(path: Path) -> Path:

@@ -12,7 +12,7 @@ from ..formula.primitives import CONSTANTS, PRIMITIVES
 from ..model.formula import Argument, Formula
 from ..model.index import Answers
 from ..model.operator import Operator, Reduction
-from ..model.plan import CasePlan, LoweredProgram
+from ..model.plan import CasePlan, IndexPlan, LoweredProgram
 from ..model.roles import Role
 from ..write import File
 from . import draw_kernels, index_kernels, naming, references
@@ -81,31 +81,38 @@ def emit(program: LoweredProgram) -> Iterable[File]:
 def _index_modules(program: LoweredProgram) -> Iterator[File]:
     """A module for each index operator, which is loaded when it is first called."""
     yield render("kernels/index/__init__.py", "package.py.jinja", summary=INDEX_SUMMARY)
-    for name in program.indexed:
+    for name, plan in program.indexed.items():
         operator = program.operator(name)
         assert operator is not None
-        geometry = program.geometries.get(name)
+        path = index_module(operator)
+        if isinstance(plan, str):
+            yield File(path, plan)
+            continue
         yield render(
-            f"kernels/index/{operator.identifier}.py",
+            path,
             "kernels_index.py.jinja",
             name=name,
-            programs=list(_index(program, operator)),
+            programs=list(_index(plan, operator)),
             primitives=PRIMITIVE_NAMES,
             library=program.library,
-            references=references.geometry_imports([geometry] if geometry else ()),
+            references=references.geometry_imports([plan.geometry] if plan.geometry else ()),
         )
 
 
-def _index(program: LoweredProgram, operator: Operator) -> Iterator[index_kernels.ProgramText]:
-    name = operator.name
+def index_module(operator: Operator) -> str:
+    """The path of the module of an index operator."""
+    return f"kernels/index/{operator.identifier}.py"
+
+
+def _index(plan: IndexPlan, operator: Operator) -> Iterator[index_kernels.ProgramText]:
     further: dict[str, str] = {}
-    if geometry := program.geometries.get(name):
-        further["geometry"] = references.spelled(geometry, "geometry")
-    if single := program.indexed_single.get(name):
+    if plan.geometry is not None:
+        further["geometry"] = references.spelled(plan.geometry, "geometry")
+    if plan.single is not None:
         further["single"] = "single"
         own = f"{operator.identifier}_single"
-        yield index_kernels.program_text(operator, own, single, None, {}, "single")
-    if choice := program.choices.get(name):
+        yield index_kernels.program_text(operator, own, plan.single, None, {}, "single")
+    if (choice := plan.choice) is not None:
         names = list(map(_spelled, choice.others))
         for own, each in zip(names, choice.others, strict=True):
             yield from _case(operator, own, each, further)
@@ -113,10 +120,9 @@ def _index(program: LoweredProgram, operator: Operator) -> Iterator[index_kernel
         rows = [f"{_values(values)}: {own}" for own, each in known for values in each.values]
         further["asked"] = _asked(choice.asked)
         further["others"] = f"{{{', '.join(rows)}}}"
-    loops = program.indexed[name], program.indexed_on_device[name]
-    long = program.indexed_on_long_rows.get(name)
+    loops = plan.loops, plan.on_device
     yield index_kernels.program_text(
-        operator, operator.identifier, *loops, further, on_long_rows=long
+        operator, operator.identifier, *loops, further, on_long_rows=plan.on_long_rows
     )
 
 

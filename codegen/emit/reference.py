@@ -66,8 +66,8 @@ def _sections(program: LoweredProgram, page: str) -> Iterator[Section]:
 def _statements(program: LoweredProgram, operator: Operator) -> str:
     """The text of an operator, or of those that it has been split into: they share one."""
     for name in text_names(operator):
-        if name in program.indexed:
-            return program.indexed[name].program.text
+        if name in program.statements:
+            return program.statements[name]
     drawn = program.drawn.get(operator.name)
     return drawn.formula.text if drawn else ""
 

@@ -6,7 +6,7 @@ model alone and without a word of the emitted language.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 
 from ..index.single import without_last
@@ -20,14 +20,19 @@ from ..model.operator import (
     Operator,
     Pointwise,
 )
-from ..model.plan import CasePlan, ChoicePlan, LoweredProgram, NodePlan
+from ..model.plan import CasePlan, ChoicePlan, IndexPlan, LoweredProgram, NodePlan
 from ..model.program import Program
 from ..model.stream import Draw
 from . import draw, index, index_device, nodes, pointwise, reduction
 
 
-def lower(program: Program) -> LoweredProgram:
-    """Return the program with a plan of each node, and of each pointwise formula."""
+def lower(program: Program, kept: Mapping[str, str] | None = None) -> LoweredProgram:
+    """Return the program with a plan of each node, and of each pointwise formula.
+
+    kept: modules of index programs that were emitted before, by operator: these need no plan.
+    """
+    kept = kept or {}
+    indexed = {each.name: each.kind for each in program.operators if isinstance(each.kind, Index)}
     given = {each.name: getattr(program, each.name) for each in fields(Program) if each.init}
     given["operators"] = tuple(
         reduction.without_branches(_dispatched(each, program)) for each in program.operators
@@ -39,38 +44,8 @@ def lower(program: Program) -> LoweredProgram:
             for operator in program.operators
             if isinstance(operator.kind, Pointwise)
         },
-        indexed={
-            operator.name: index.plan(operator.kind.program)
-            for operator in program.operators
-            if isinstance(operator.kind, Index)
-        },
-        indexed_on_device={
-            operator.name: index_device.device_plan(operator.kind.program)
-            for operator in program.operators
-            if isinstance(operator.kind, Index)
-        },
-        indexed_on_long_rows={
-            operator.name: on_rows
-            for operator in program.operators
-            if isinstance(operator.kind, Index)
-            if (on_rows := index_device.long_rows_plan(operator.kind.program)) is not None
-        },
-        indexed_single={
-            operator.name: index.plan(single)
-            for operator in program.operators
-            if isinstance(operator.kind, Index) and operator.kind.geometry
-            if (single := without_last(operator.kind.program)) is not None
-        },
-        choices={
-            operator.name: ChoicePlan(operator.kind.asked, tuple(_others(operator.kind)))
-            for operator in program.operators
-            if isinstance(operator.kind, Index) and operator.kind.asked
-        },
-        geometries={
-            operator.name: operator.kind.geometry
-            for operator in program.operators
-            if isinstance(operator.kind, Index) and operator.kind.geometry
-        },
+        indexed={name: kept.get(name) or _index_plan(kind) for name, kind in indexed.items()},
+        statements={name: kind.program.text for name, kind in indexed.items()},
         drawn={
             operator.name: draw.plan(operator)
             for operator in program.operators
@@ -81,6 +56,19 @@ def lower(program: Program) -> LoweredProgram:
             for operator in given["operators"]
             if (plan := node_of(program, operator)) is not None
         },
+    )
+
+
+def _index_plan(kind: Index) -> IndexPlan:
+    program = kind.program
+    single = without_last(program) if kind.geometry else None
+    return IndexPlan(
+        index.plan(program),
+        index_device.device_plan(program),
+        index_device.long_rows_plan(program),
+        None if single is None else index.plan(single),
+        ChoicePlan(kind.asked, tuple(_others(kind))) if kind.asked else None,
+        kind.geometry,
     )
 
 

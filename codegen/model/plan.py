@@ -211,20 +211,30 @@ class ChoicePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexPlan:
+    """The launches of an index program."""
+
+    loops: LoopProgram
+    on_device: LoopProgram
+    on_long_rows: LoopProgram | None
+    """The same on a device where rows are few and long."""
+    single: LoopProgram | None
+    """The same without a last index, for operands whose views are one element wide there."""
+    choice: ChoicePlan | None
+    """Of an operator with several programs, of which arguments settle the one that a call runs."""
+    geometry: FunctionReference | None
+    """What says which views of its operands the program sees."""
+
+
+@dataclass(frozen=True, slots=True)
 class LoweredProgram(Program):
     """A program with its plans, by operator: what emit/ spells."""
 
     pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
-    indexed: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
-    indexed_on_device: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
-    indexed_on_long_rows: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
-    """The same on a device where rows are few and long."""
-    indexed_single: Mapping[str, LoopProgram] = field(default_factory=dict, kw_only=True)
-    """The same without a last index, for operands whose views are one element wide there."""
-    choices: Mapping[str, ChoicePlan] = field(default_factory=dict, kw_only=True)
-    """Of operators with several programs, of which arguments settle the one that a call runs."""
-    geometries: Mapping[str, FunctionReference] = field(default_factory=dict, kw_only=True)
-    """What says which views of their operands index programs see, by operator."""
+    indexed: Mapping[str, IndexPlan | str] = field(default_factory=dict, kw_only=True)
+    """Of index programs; or the module itself, where it was emitted before."""
+    statements: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """Index programs as they are written."""
     drawn: Mapping[str, DrawPlan] = field(default_factory=dict, kw_only=True)
     nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)
     """Of operators with a derivative that gives gradients."""
