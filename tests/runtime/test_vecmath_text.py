@@ -69,6 +69,23 @@ def test_no_module_hides_a_name_of_another(kind: str) -> None:
             assert found.setdefault(name, part) == part, name
 
 
+INSTRUCTIONS = r"(?:fabs|copysign|sqrt|rint|floor|ceil|trunc|signbit|(?:u?int|float|complex)\d+)\("
+"""Functions of `math` and NumPy that are a few instructions; others are calls of C's library."""
+
+
+@pytest.mark.parametrize("kind", ["real32", "real64"])
+def test_primitives_call_no_library(kind: str) -> None:
+    """But three, since a loop that calls one stays scalar."""
+    calling = {
+        name
+        for name, definition in compose.definitions(kind).items()
+        if re.search(rf"\b(?:math|np)\.(?!{INSTRUCTIONS})\w+\(", definition.source)
+    }
+    own = {"lgamma", "constant_recurrence", "zeta"}
+    doubled = {f"double_{name}" for name in own}
+    assert calling == (own if kind == "real64" else doubled)
+
+
 def test_coefficients_are_those_of_the_fits() -> None:
     """A sample: one of each kind of fit is computed again and found in the source."""
     fits = {

@@ -15,7 +15,7 @@ from torchgen_out._runtime.kernels.vecmath import half, numpy_reference
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
-@pytest.mark.parametrize("type_name", ["float32"])
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("name", "reference"),
     [
@@ -53,6 +53,27 @@ def test_integers(type_name: str, name: str) -> None:
         for column in zip(*itertools.product(values, [v for v in values if v]), strict=True)
     )
     expected = [_on_integers(name, a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    wrapped = np.array([value % 2**64 for value in expected], np.uint64).astype(type_name)
+    assert np.array_equal(run(name, type_name, x, y), wrapped)
+
+
+@pytest.mark.parametrize("type_name", ["int8", "uint8", "int32", "int64"])
+@pytest.mark.parametrize("name", ["left_shift", "right_shift"])
+def test_shifts(type_name: str, name: str) -> None:
+    """By as many places as there are bits, and by less than none, there is only the sign left."""
+    bits = np.iinfo(type_name).bits
+    ends = np.iinfo(type_name)
+    numbers = [0, 1, 5, ends.max, ends.max // 3, ends.min, ends.min // 3]
+    places = [0, 1, bits - 2, bits - 1, bits, bits + 1, ends.max, ends.min]
+    x, y = (
+        np.array(column, type_name)
+        for column in zip(*itertools.product(numbers, places), strict=True)
+    )
+    left = name == "left_shift"
+    expected = [
+        ((a << b if left else a >> b) if 0 <= b < bits else (-1 if a < 0 and not left else 0))
+        for a, b in zip(x.tolist(), y.tolist(), strict=True)
+    ]
     wrapped = np.array([value % 2**64 for value in expected], np.uint64).astype(type_name)
     assert np.array_equal(run(name, type_name, x, y), wrapped)
 

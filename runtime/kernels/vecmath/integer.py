@@ -30,16 +30,15 @@ def pow(x, y):
 
 def left_shift(x, y):
     """Zero for a negative shift, and for one by all bits or more."""
-    bits = np.iinfo(T).bits
-    return T(x << y) if (y >= T(0)) & (y < T(bits)) else T(0)
+    last = np.iinfo(T).bits - 1
+    return T(x << T(y & T(last))) if (y >= T(0)) & (y <= T(last)) else T(0)
 
 
 def right_shift(x, y):
     """The sign alone, 0 or -1, for a negative shift, and for one by all bits or more."""
     last = np.iinfo(T).bits - 1
-    if (y >= T(0)) & (y <= T(last)):
-        return T(x >> y)
-    return T(-1) if x < T(0) else T(0)
+    shifted = T(x >> T(y & T(last)))
+    return shifted if (y >= T(0)) & (y <= T(last)) else (T(-1) if x < T(0) else T(0))
 
 
 def floor_divide(x, y):

@@ -77,10 +77,6 @@ def copysign(x, y):
     return T(math.copysign(x, y))
 
 
-def nextafter(x, y):
-    return T(np.nextafter(x, y))
-
-
 def conj(x):
     return x
 

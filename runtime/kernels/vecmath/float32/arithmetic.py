@@ -20,6 +20,17 @@ def rsqrt(x):
     return T(1) / np.sqrt(x)
 
 
+def nextafter(x, y):
+    """The bits of x, which count away from 0, one up or down; from 0 the smallest number."""
+    bits = T(x).view(np.int32)
+    away = (x < y) == (x > T(0))
+    step = np.int32(1) if away else np.int32(-1)
+    result = np.int32(bits + step).view(np.float32)
+    result = T(math.copysign(T(1.401298464324817e-45), y)) if x == T(0) else result
+    result = y if x == y else result
+    return result if (x == x) & (y == y) else x + y
+
+
 def fmod(x, y):
     """In double: five quotients of 28 bits, whose products with y are exact, take |x| below |y|.
     Exact for ratios below 2^140; 0 beyond. NaN for y = 0."""

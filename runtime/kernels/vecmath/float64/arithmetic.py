@@ -20,6 +20,16 @@ def rsqrt(x):
     return 1.0 / np.sqrt(x)
 
 
+def nextafter(x, y):
+    """The bits of x, which count away from 0, one up or down; from 0 the smallest number."""
+    bits = np.float64(x).view(np.int64)
+    away = (x < y) == (x > 0.0)
+    result = np.int64(bits + (1 if away else -1)).view(np.float64)
+    result = math.copysign(5e-324, y) if x == 0.0 else result
+    result = y if x == y else result
+    return result if (x == x) & (y == y) else x + y
+
+
 def fmod(x, y):
     """Exact for |x / y| below 2^130; 0 beyond, which is a DEVIATION. NaN for y = 0."""
     a = math.fabs(x)
