@@ -16,7 +16,13 @@ from codegen.formula.primitives import FUNCTIONS, INTEGER_OPERATIONS
 from tests.runtime import vecmath_coefficients, vecmath_special_fits
 from tests.runtime.test_vecmath import FLOAT32, NEAR
 from tests.runtime.vecmath_running import kernel_text
-from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near, numpy_reference
+from torchgen_out._runtime.kernels.vecmath import (
+    complex_source,
+    compose,
+    near,
+    numpy_reference,
+    stepwise,
+)
 
 
 def test_every_primitive_exists() -> None:
@@ -58,6 +64,21 @@ def test_a_formula_is_tested_where_its_primitives_have_two_versions() -> None:
     assert near.versions("def f(x):\n    return tanh(x)\n", defined) == ""
     branching = "def f(x):\n    if x < T(0):\n        return x\n    return sin(x)\n"
     assert near.versions(branching, defined) == ""
+
+
+def test_a_formula_that_repeats_a_step_comes_in_parts() -> None:
+    source = "def f(x, n):\n    t = -x\n    return three_term_recurrence(t, n, T(1))\n"
+    text = stepwise.versions(source, compose.definitions("real32"))
+    assert text.split("\n\n\n")[0].strip() == (
+        "def f_start(x, n):\n    t = -x\n    return double_three_term_recurrence_start("
+        "np.float64(t), np.float64(n), np.float64(T(1)))"
+    )
+    assert "def f_steps(k, below, value, x, n):" in text
+    text = stepwise.versions(source, compose.definitions("real64"))
+    assert "return three_term_recurrence_is_far(np.float64(t)," in text
+    for other in ("return T(2) * three_term_recurrence(x, n, T(1))", "return exp(x)"):
+        source = f"def f(x, n):\n    {other}\n"
+        assert stepwise.versions(source, compose.definitions("real32")) == ""
 
 
 @pytest.mark.parametrize("kind", ["real32", "real64"])

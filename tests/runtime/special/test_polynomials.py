@@ -51,6 +51,25 @@ def test_values(name: str) -> None:
     assert (np.abs(got - expected) <= 1e-12 * np.maximum(height, 1)).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_elements_do_not_depend_on_their_neighbours(name: str, dtype: torch.dtype) -> None:
+    """Nor on their layout: a block of elements takes its steps together, as many as any needs."""
+    function = getattr(torch.special, name)
+    x = torch.linspace(-1.5, 1.5, 777, dtype=dtype)
+    degrees = (torch.arange(777) * 7 % 31).to(dtype)
+    alone = [function(point, degree) for point, degree in zip(x[::9], degrees[::9], strict=True)]
+    together = function(x, degrees)
+    assert torch.equal(together[::9], torch.stack(alone))
+    assert torch.equal(function(x[::9], degrees[::9]), torch.stack(alone))
+    assert torch.equal(function(x, degrees[5]), function(x, degrees[5].expand(777).clone()))
+    degrees[300] = 1025
+    assert torch.equal(function(x, degrees)[::9], torch.stack(alone))
+    out = torch.empty(2, 777, dtype=dtype).t()
+    function(x[:, None], torch.tensor([3, 12]), out=out)
+    assert torch.equal(out[:, 1], function(x, 12))
+
+
 def test_degrees() -> None:
     """Below 0 and NaN the value is 0; fractions are cut; a huge degree ends where values do."""
     degrees = torch.tensor([-1.0, -0.5, 2.9, float("nan"), 1e300])

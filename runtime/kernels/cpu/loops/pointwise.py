@@ -17,7 +17,7 @@ from torchgen_out._runtime.kernels import build, narrow
 from torchgen_out._runtime.kernels.common.pointwise import INPUT_NAMES, PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.loops import runs, steps
 from torchgen_out._runtime.kernels.cpu.matmul import register_tile
-from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near
+from torchgen_out._runtime.kernels.vecmath import complex_source, compose, near, stepwise
 
 ANY = 2
 """An inner stride that is neither 1 nor 0."""
@@ -88,7 +88,7 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
     loop = [
         "@entry",
         f"def kernel({', '.join(outputs + inputs + scalars)}):",
-        *_scalar_conversions(spec),
+        *_before_the_loop(spec),
         *(f"    {name}_0 = {name}[0]" for name in repeated),
         *runs.indent(_flat_run(spec, dense, {name: f"{name}_0" for name in repeated})),
     ]
@@ -102,7 +102,7 @@ def inplace_text(spec: PointwiseSpec) -> str:
     loop = [
         "@entry",
         f"def kernel({', '.join(inputs + scalars)}):",
-        *_scalar_conversions(spec),
+        *_before_the_loop(spec),
         *runs.indent(_flat_run(spec, {"out": inputs[0]} | {name: name for name in inputs}, {})),
     ]
     return preamble(spec, "in place") + "\n".join(loop) + "\n"
@@ -230,7 +230,7 @@ def _strided_head(spec: PointwiseSpec, operands: list[str], scalars: list[str]) 
     lines = [
         "@entry",
         f"def kernel({parameters}):",
-        *_scalar_conversions(spec),
+        *_before_the_loop(spec),
         "    last = geometry[0] - 1",
         "    n = geometry[1 + last]",
     ]
@@ -288,16 +288,24 @@ def _run(
     single: for one that is constant, where it is found.
     """
     places = single | {name: f"{array}[i]" for name, array in dense.items()}
-    element = _element(spec, spec.name, places)
-    if not _near_versions(spec):
-        return runs.plain(size, element)
+    if not (_near_versions(spec) or _step_versions(spec)):
+        return runs.plain(size, _element(spec, spec.name, places))
     places = single | {name: f"block_{array}[i]" for name, array in dense.items()}
+    arrays = list(dict.fromkeys(dense.values()))
+    element, arguments = _element(spec, spec.name, places), _arguments(spec, places)
+    if _step_versions(spec):
+        parts = {
+            part: f"{spec.name}_{part}({first}{arguments})"
+            for part, first in stepwise.parts("first", "k").items()
+        }
+        last = _stored(spec, "T(state_value[i])", places)
+        return runs.by_steps(size, arrays, element, [last], parts, stepwise.STRIDE)
     return runs.by_blocks(
         size,
-        list(dict.fromkeys(dense.values())),
-        _element(spec, spec.name, places),
+        arrays,
+        element,
         _element(spec, f"{spec.name}_near", places),
-        f"{spec.name}_is_far({_arguments(spec, places)})",
+        f"{spec.name}_is_far({arguments})",
     )
 
 
@@ -306,7 +314,7 @@ def preamble(spec: PointwiseSpec, loop: str) -> str:
     types = (
         ", ".join(t.name for t in spec.inputs) + " -> " + ", ".join(t.name for t in spec.outputs)
     )
-    source = _source(spec) + _near_versions(spec)
+    source = _source(spec) + (_near_versions(spec) or _step_versions(spec))
     needed = source + narrow.conversions((*spec.inputs, *spec.outputs))
     library = compose.compose(needed, spec.compute.name)
     text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + source, flags=re.MULTILINE)
@@ -334,6 +342,12 @@ def _near_source(spec: PointwiseSpec) -> str:
     return found if found and steps.saves(less, whole) else ""
 
 
+@cache
+def _step_versions(spec: PointwiseSpec) -> str:
+    """The formula in steps, if it is a loop that elements can go through together."""
+    return stepwise.versions(_source(spec), compose.definitions_for(spec.compute.name))
+
+
 def _operand_names(spec: PointwiseSpec) -> tuple[list[str], list[str], list[str]]:
     """Names of outputs, inputs and scalars in the kernel's signature."""
     outputs = ["out"] if len(spec.outputs) == 1 else [f"out{i}" for i in range(len(spec.outputs))]
@@ -342,26 +356,32 @@ def _operand_names(spec: PointwiseSpec) -> tuple[list[str], list[str], list[str]
     return outputs, inputs, [f"scalar{i}" for i in range(count)]
 
 
-def _scalar_conversions(spec: PointwiseSpec) -> list[str]:
-    """Scalars take the compute type once, before the loop."""
+def _before_the_loop(spec: PointwiseSpec) -> list[str]:
+    """Scalars take the compute type once; a loop by steps has a place for its state."""
     kinds = [kind for kind in spec.arguments if kind in ("scalar", "raw")]
-    return [
+    scalars = [
         f"    scalar{i}_ = T(scalar{i})" if kind == "scalar" else f"    scalar{i}_ = scalar{i}"
         for i, kind in enumerate(kinds)
     ]
+    return scalars + (runs.indent(runs.STATE) if _step_versions(spec) else [])
 
 
 def _element(spec: PointwiseSpec, function: str, places: dict[str, str]) -> list[str]:
     """The statements that compute one element: load and convert, formula, convert and store."""
     call = f"{function}({_arguments(spec, places)})"
     if len(spec.outputs) == 1:
-        value = spec.result(call, spec.outputs[0])
-        return [f"{places['out']} = {runs.store(value, spec.outputs[0])}"]
+        return [_stored(spec, call, places)]
     names = [f"v{i}" for i in range(len(spec.outputs))]
     return [f"{', '.join(names)} = {call}"] + [
         f"{places[f'out{i}']} = {runs.store(spec.result(f'v{i}', dtype), dtype)}"
         for i, dtype in enumerate(spec.outputs)
     ]
+
+
+def _stored(spec: PointwiseSpec, value: str, places: dict[str, str]) -> str:
+    """The statement that converts and stores the one result of a formula."""
+    dtype = spec.outputs[0]
+    return f"{places['out']} = {runs.store(spec.result(value, dtype), dtype)}"
 
 
 def _arguments(spec: PointwiseSpec, places: dict[str, str]) -> str:

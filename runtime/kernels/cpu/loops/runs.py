@@ -1,5 +1,5 @@
-"""The lines of a loop over a run of elements: plain, in blocks of which each is tested first, or
-in two parts; and how an element is read and written."""
+"""The lines of a loop over a run of elements: plain, in blocks of which each is tested first, step
+by step, or in two parts; and how an element is read and written."""
 
 from __future__ import annotations
 
@@ -45,6 +45,49 @@ def by_blocks(
         *indent(plain("length", any_element), 2),
         "    else:",
         *indent(plain("length", near_element), 2),
+    ]
+
+
+STATE = [f"state_{name} = np.empty({BLOCK}, np.float64)" for name in ("below", "value")]
+"""What a kernel with a loop `by_steps` begins with: the states of a block's elements."""
+
+
+def by_steps(
+    size: str,
+    arrays: list[str],
+    any_element: list[str],
+    last_element: list[str],
+    parts: dict[str, str],
+    stride: int,
+) -> list[str]:
+    """A loop of statements that are right everywhere for the blocks that have an element of which
+    `is_far` is true; for all others one that takes steps as long as an element `goes_on`, for the
+    block's elements together, and then one of the last statements.
+
+    parts: the expressions of the formula's parts (`vecmath.stepwise`) by their names, that of the
+    steps from `first` on, of `stride` at once.
+    """
+    state = "state_below[i], state_value[i]"
+    begin = [f"{state} = {parts['start']}", f"more |= {parts['goes_on']}"]
+    go_on = [f"{state} = {parts['steps']}", f"more |= {parts['goes_on']}"]
+    return [
+        f"for begin in range(0, {size}, {BLOCK}):",
+        f"    length = lesser({BLOCK}, {size} - begin)",
+        *(f"    block_{array} = {array}[begin : begin + length]" for array in arrays),
+        "    far = False",
+        *indent(plain("length", [f"far |= {parts['is_far']}"])),
+        "    if far:",
+        *indent(plain("length", any_element), 2),
+        "        continue",
+        "    k = 1.0",
+        "    more = False",
+        *indent(plain("length", begin)),
+        "    while more:",
+        "        first = k",
+        f"        k = first + {float(stride)}",
+        "        more = False",
+        *indent(plain("length", go_on), 2),
+        *indent(plain("length", last_element)),
     ]
 
 

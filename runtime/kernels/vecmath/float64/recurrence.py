@@ -30,8 +30,7 @@ def three_term_recurrence(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
     last = 2.0 if n > 67108864.0 else n
     is_settled = not n > 67108864.0
     while (k + 1.0 <= last) & (value == value):
-        factor = (a0 + a2 * k) + (a1 + a3 * k) * x
-        above = (factor * value - (b0 + b1 * k) * below) / (d0 + d1 * k)
+        above = three_term_step(k, below, value, x, a0, a1, a2, a3, b0, b1, d0, d1)
         if (math.fabs(value) == 1.0) & (math.fabs(below) == 1.0) & (above == below):
             # and so for ever: 1, or 1 and -1 in turn
             value = value if np.floor(n) % 2.0 == k % 2.0 else above
@@ -41,6 +40,46 @@ def three_term_recurrence(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
         value = above
         k = k + 1.0
     return value if is_settled else nan
+
+
+def three_term_recurrence_start(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
+    """The values of degree 0 and 1; of a smaller n its own instead of the second."""
+    constant = 1.0 if n > -1.0 else 0.0
+    return 1.0, f0 + f1 * x if n >= 1.0 else constant
+
+
+def three_term_recurrence_steps(k, below, value, x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
+    """Four steps from the values of degree k - 1 and k on, each only below n."""
+    above = three_term_step(k, below, value, x, a0, a1, a2, a3, b0, b1, d0, d1)
+    below = value
+    value = above if k + 1.0 <= n else value
+    k = k + 1.0
+    above = three_term_step(k, below, value, x, a0, a1, a2, a3, b0, b1, d0, d1)
+    below = value
+    value = above if k + 1.0 <= n else value
+    k = k + 1.0
+    above = three_term_step(k, below, value, x, a0, a1, a2, a3, b0, b1, d0, d1)
+    below = value
+    value = above if k + 1.0 <= n else value
+    k = k + 1.0
+    above = three_term_step(k, below, value, x, a0, a1, a2, a3, b0, b1, d0, d1)
+    return value, above if k + 1.0 <= n else value
+
+
+def three_term_recurrence_goes_on(k, x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
+    """Whether there is a degree k + 1."""
+    return k + 1.0 <= n
+
+
+def three_term_recurrence_is_far(x, n, f0, f1, a0, a1, a2, a3, b0, b1, d0, d1):
+    return n > 1024.0
+
+
+def three_term_step(k, below, value, x, a0, a1, a2, a3, b0, b1, d0, d1):
+    """The value of degree k + 1. That 0 k is 0 is not for a compiler to know."""
+    factor = (a0 + a2 * k) + (a1 + a3 * k) * x
+    divisor = d0 if d1 == 0.0 else d0 + d1 * k
+    return (factor * value - (b0 + b1 * k) * below) / divisor
 
 
 def constant_recurrence(first, half, degree):
