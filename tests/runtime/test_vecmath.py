@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.runtime.vecmath_running import (
 )
 from tests.runtime.vecmath_samples import near_quarter_turns, telling
 from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.vecmath import compose
 
 EXTENDED = np.longdouble
 
@@ -83,6 +85,7 @@ NEAR: dict[str, tuple[float, Function]] = {
     "sin_near": (1.6, np.sin),
     "cos_near": (1.6, np.cos),
     "tan_near": (1.93, np.tan),
+    "erfinv_near": (2.2, FLOAT32["erfinv"][1]),
 }
 """Of arguments of which `sin_is_far` and so on are false."""
 
@@ -190,6 +193,22 @@ def test_float64(name: str) -> None:
     near = source.uniform(max(low, -1), min(high, 2), count)
     x = np.concatenate([source.uniform(low, high, count), near])
     assert errors_in_ulp(run(name, "float64", x), reference(x.astype(EXTENDED))).max() <= bound
+
+
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "name",
+    [name[:-5] for name in compose.definitions("real64") if re.search("(?<!quarters)_near$", name)],
+)
+def test_versions_of_float64_agree(name: str, type_name: str) -> None:
+    """Within some units, or where the value is small of those of 1; also those made for float32."""
+    source = np.random.default_rng(7)
+    x = np.concatenate([source.uniform(-top, top, 5000) for top in (1, 40, 1e4)])
+    x = np.concatenate([x, 10.0 ** source.uniform(-30, 5, 5000)]).astype(type_name)
+    x = x[run(f"{name}_is_far", type_name, x, out_type="bool") == 0]
+    near, anywhere = run(f"{name}_near", type_name, x), run(name, type_name, x)
+    close = 8 * np.finfo(type_name).eps
+    assert len(x) and np.allclose(near, anywhere, rtol=close, atol=close, equal_nan=True)
 
 
 EXACT = {

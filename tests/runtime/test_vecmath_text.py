@@ -153,6 +153,7 @@ def _check_fits(fits: Any) -> None:
         ("log2", "float32"),
         ("asin", "float32"),
         ("erf", "float32"),
+        ("erfinv_near", "float32"),
         ("tanh", "float64"),
         ("sin_near", "float64"),
         ("tan_near", "float64"),
@@ -177,7 +178,7 @@ def test_loops_vectorise_for_arm64_from_the_same_source() -> None:
         assert int(count) >= 8
 
 
-NEAR_DOUBLE = ("exp_near", "sin_near", "cos_near", "tan_near")
+NEAR_DOUBLE = ("exp_near", "sin_near", "cos_near", "tan_near", "erfinv_near", "ndtri_near")
 NOT_DOUBLE = {"sin", "cos", "tan", "lgamma"}
 """The sines choose for each number; lgamma is the C library's."""
 

@@ -121,6 +121,10 @@ def exp2_rest(r: mp.mpf) -> mp.mpf:
     return (mp.power(2, r) - 1) / r if abs(r) > SMALL else LN2
 
 
+def exp_twice_rest(r: mp.mpf) -> mp.mpf:
+    return mp.expm1(2 * r) / r if abs(r) > SMALL else 2 + 2 * r
+
+
 def log_rest(order: int) -> Function:
     """log(1 + f) less its first terms, over f^order."""
 
@@ -233,6 +237,7 @@ def float32_fits() -> Iterator[Fit]:
     yield Fit("exp", exp_rest, 5, -h, h, lambda r: r * r / mp.exp(r))
     yield Fit("twice exp", times(exp_rest, 2), 5, -h, h, lambda r: r * r / mp.exp(r))
     yield Fit("expm1", exp_rest, 5, -h, h, abs)
+    yield Fit("exp in tanh", exp_twice_rest, 6, -h / 2, h / 2, lambda r: abs(r) / mp.exp(2 * r))
     half = mp.mpf("0.5005")
     yield Fit("exp2", times(exp2_rest, 2), 6, -half, half, lambda r: abs(r) / mp.power(2, r))
     low, high = mp.sqrt(mp.mpf("0.5")) - 1 - mp.mpf("1e-6"), mp.sqrt(2) - 1 + mp.mpf("1e-6")
@@ -249,14 +254,14 @@ def float32_fits() -> Iterator[Fit]:
     yield odd("atan", mp.atan, "-1 / mp.mpf(3)", 9, mp.mpf(1))
     yield odd("atanh", mp.atanh, "1 / mp.mpf(3)", 7, mp.mpf("0.2501"))
     yield Fit("erf", erf_rest, 6, mp.mpf(0), mp.mpf(1), erf_weight)
-    yield Fit("exp in erf", exp_rest, 4, -h, h, lambda r: r * r / mp.exp(r))
+    yield Fit("exp2 in erf", exp2_rest, 5, -half, half, lambda r: abs(r) / mp.power(2, r))
     yield Fit(
-        "log erfc",
-        lambda x: mp.log(mp.erfc(x)),
-        7,
-        mp.mpf("0.98"),
-        mp.mpf(4),
-        lambda x: mp.erfc(x) / mp.erf(x),
+        "log2 erfc",
+        lambda x: mp.log(mp.erfc(x), 2) / x,
+        6,
+        mp.mpf("0.97"),
+        mp.mpf("3.9"),
+        lambda x: x * LN2 * mp.erfc(x) / mp.erf(x),
     )
     yield Fit("erfinv", erfinv_ratio, 11, mp.mpf(0), mp.mpf(6), inverse(erfinv_ratio))
     root = erfinv_in_root("3.2")

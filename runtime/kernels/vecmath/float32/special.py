@@ -6,14 +6,15 @@ import numpy as np
 
 from torchgen_out._runtime.kernels.vecmath.constants import inf, nan
 from torchgen_out._runtime.kernels.vecmath.float32.exponential import exp_double
-from torchgen_out._runtime.kernels.vecmath.float32.logarithmic import log
+from torchgen_out._runtime.kernels.vecmath.float32.logarithmic import log, log_near
 
 T = np.float32
 
 
 def erf(x):
-    """Below 1 an odd polynomial of degree 13; above, 1 - e^q with q = log erfc by degree 6, where
-    e^q, at most 0.16, needs a polynomial of degree 5 and one factor only. Error 1.3 ulp."""
+    """Below 1 an odd polynomial of degree 13; above, 1 - 2^q with q = log2 erfc by degree 6 without
+    a constant, where 2^q, at most 0.16, needs a polynomial of degree 5 and one factor only. Error
+    1.3 ulp."""
     a = T(math.fabs(x))
     z = a * a
     p = T(-0.0008024809067137539) + z * T(7.898660987848416e-05)
@@ -21,16 +22,14 @@ def erf(x):
     p = T(-0.3761262893676758) + z * (T(0.11283617466688156) + z * p)
     near = a + a * (T(0.12837916709551256) + z * p)
     b = T(4) if a > T(4) else a
-    q = T(-0.0029724023770540953) + b * T(0.00018881959840655327)
-    q = T(-0.10332701355218887) + b * (T(0.02194027230143547) + b * q)
-    q = T(-1.1272512674331665) + b * (T(-0.6378834843635559) + b * q)
-    q = T(-0.00030048508779145777) + b * q
-    k = q * T(1.4426950408889634) + T(12583039)
-    n = k - T(12583039)
-    r = q - n * T(0.693145751953125) - n * T(1.4286068203094172e-06)
-    p = T(0.04189056158065796) + r * T(0.008312566205859184)
-    p = T(0.4999922811985016) + r * (T(0.16667115688323975) + r * p)
-    p = T(1) + (r + r * r * p)
+    q = T(-0.004614726640284061) + b * T(0.0003058936563320458)
+    q = T(-0.1517406702041626) + b * (T(0.03294716775417328) + b * q)
+    q = b * (T(-1.628074288368225) + b * (T(-0.9172400236129761) + b * q))
+    k = q + T(12583039)
+    r = q - (k - T(12583039))
+    p = T(0.009671620093286037) + r * T(0.0013264629524201155)
+    p = T(0.24022240936756134) + r * (T(0.055507346987724304) + r * p)
+    p = T(1) + r * (T(0.6931470036506653) + r * p)
     power = np.int32(T(k).view(np.int32) << np.int32(23)).view(np.float32)
     far = T(1) - p * power
     return T(math.copysign(near if a < T(1) else far, x))
@@ -58,18 +57,31 @@ def erfinv(x):
     """x times a polynomial in w = -log(1 - x^2), of degree 10 for w < 6, beyond of degree 8 in sqrt
     w. Error 2.2 ulp."""
     w = -log((T(1) - x) * (T(1) + x))
-    p = T(-2.4238776319407406e-08) + w * T(6.255058693227511e-10)
-    p = T(-2.9116113182681147e-06) + w * (T(3.8278159308902104e-07) + w * p)
-    p = T(3.7564161175396293e-05) + w * (T(7.240736067615217e-06) + w * p)
-    p = T(-0.002341123064979911) + w * (T(-0.00011834897304652259) + w * p)
-    p = T(0.23201343417167664) + w * (T(0.01155124418437481) + w * p)
-    p = T(0.8862269520759583) + w * p
     s = T(np.sqrt(w)) - T(3.2)
     q = T(-0.00022099314082879573) + s * T(-8.755041926633567e-05)
     q = T(-0.0020565781742334366) + s * (T(0.0011214675614610314) + s * q)
     q = T(-0.00428335415199399) + s * (T(0.00293975742533803) + s * q)
     q = T(1.0046919584274292) + s * (T(0.005974255036562681) + s * q)
     q = T(3.0336365699768066) + s * q
-    result = x * (p if w < T(6) else q)
+    result = x * (erfinv_ratio(w) if w < T(6) else q)
     result = T(math.copysign(inf, x)) if math.fabs(x) == T(1) else result
     return T(nan) if math.fabs(x) > T(1) else result
+
+
+def erfinv_ratio(w):
+    """erfinv(x) / x for w = -log(1 - x^2) below 6."""
+    p = T(-2.4238776319407406e-08) + w * T(6.255058693227511e-10)
+    p = T(-2.9116113182681147e-06) + w * (T(3.8278159308902104e-07) + w * p)
+    p = T(3.7564161175396293e-05) + w * (T(7.240736067615217e-06) + w * p)
+    p = T(-0.002341123064979911) + w * (T(-0.00011834897304652259) + w * p)
+    p = T(0.23201343417167664) + w * (T(0.01155124418437481) + w * p)
+    return T(0.8862269520759583) + w * p
+
+
+def erfinv_near(x):
+    """By the polynomial in w alone. Error 2.2 ulp."""
+    return x * erfinv_ratio(-log_near((T(1) - x) * (T(1) + x)))
+
+
+def erfinv_is_far(x):
+    return not math.fabs(x) < T(0.998)

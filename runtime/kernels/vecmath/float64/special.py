@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from torchgen_out._runtime.kernels.vecmath.constants import inf, nan
+from torchgen_out._runtime.kernels.vecmath.double import log_scaled
 from torchgen_out._runtime.kernels.vecmath.float64.exponential import exp, exp_series, powers
 from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log
 
@@ -99,22 +100,7 @@ def erfinv(x):
 def erfinv_of(x, w):
     """x times a polynomial in w = -log(1 - x^2), of degree 23 for w < 6.25; then of degree 19 and,
     from w = 16, of degree 17 in sqrt w."""
-    t = w - 3.125
-    t2 = t * t
-    p = 1.1444109366896403e-18 + t2 * -1.009058443076674e-21
-    p = 6.594700151111866e-15 + t2 * (-1.3003906963128452e-16 + t2 * p)
-    p = -1.2976958266595066e-11 + t2 * (-8.117008947809608e-14 + t2 * p)
-    p = -2.9070382774818367e-08 + t2 * (1.051218398364637e-09 + t2 * p)
-    p = 0.0001867342080242563 + t2 * (-1.3654691844348063e-06 + t2 * p)
-    p = -0.006033670871427754 + t2 * p
-    odd = -3.5754517523992206e-19 + t2 * 3.3756690863387392e-21
-    odd = -4.286395870856118e-17 + t2 * (1.5759661233710234e-17 + t2 * odd)
-    odd = 2.6303546538435915e-12 + t2 * (-3.9989792869354374e-14 + t2 * odd)
-    odd = -4.112661977032423e-09 + t2 * (-5.414239027086038e-11 + t2 * odd)
-    odd = -1.3882523395790565e-05 + t2 * (4.2347881907643623e-07 + t2 * odd)
-    odd = -0.0007407025341539552 + t2 * odd
-    p = p + t * odd
-    p = 1.6536545626831027 + t * (0.24015818242558826 + t * p)
+    p = erfinv_ratio(w)
     root = np.sqrt(w)
     t = root - 3.25
     t2 = t * t
@@ -145,6 +131,35 @@ def erfinv_of(x, w):
     return x * (p if w < 6.25 else (q if w < 16.0 else s))
 
 
+def erfinv_ratio(w):
+    """erfinv(x) / x for w = -log(1 - x^2) below 6.25."""
+    t = w - 3.125
+    t2 = t * t
+    p = 1.1444109366896403e-18 + t2 * -1.009058443076674e-21
+    p = 6.594700151111866e-15 + t2 * (-1.3003906963128452e-16 + t2 * p)
+    p = -1.2976958266595066e-11 + t2 * (-8.117008947809608e-14 + t2 * p)
+    p = -2.9070382774818367e-08 + t2 * (1.051218398364637e-09 + t2 * p)
+    p = 0.0001867342080242563 + t2 * (-1.3654691844348063e-06 + t2 * p)
+    p = -0.006033670871427754 + t2 * p
+    odd = -3.5754517523992206e-19 + t2 * 3.3756690863387392e-21
+    odd = -4.286395870856118e-17 + t2 * (1.5759661233710234e-17 + t2 * odd)
+    odd = 2.6303546538435915e-12 + t2 * (-3.9989792869354374e-14 + t2 * odd)
+    odd = -4.112661977032423e-09 + t2 * (-5.414239027086038e-11 + t2 * odd)
+    odd = -1.3882523395790565e-05 + t2 * (4.2347881907643623e-07 + t2 * odd)
+    odd = -0.0007407025341539552 + t2 * odd
+    p = p + t * odd
+    return 1.6536545626831027 + t * (0.24015818242558826 + t * p)
+
+
+def erfinv_near(x):
+    """By the polynomial in w alone. Error 3.1 ulp."""
+    return x * erfinv_ratio(-log_scaled((1.0 - x) * (1.0 + x), 0.0))
+
+
+def erfinv_is_far(x):
+    return not math.fabs(x) < 0.999
+
+
 def ndtri(x):
     """sqrt(2) erfinv(2 x - 1), where 1 - (2 x - 1)^2 = 4 x (1 - x) has all its digits; from
     sqrt(w) = 6 on, where that has no polynomial, by another one."""
@@ -154,6 +169,16 @@ def ndtri(x):
     far = y * root * ndtri_tail((root - 12.75) / (root + 12.75))
     result = 1.4142135623730951 * (erfinv_of(y, w) if w < 36.0 else far)
     return math.copysign(inf, y) if w == inf else result
+
+
+def ndtri_near(x):
+    """As ndtri."""
+    y = 2.0 * x - 1.0
+    return 1.4142135623730951 * (y * erfinv_ratio(-log_scaled(4.0 * x * (1.0 - x), 0.0)))
+
+
+def ndtri_is_far(x):
+    return not math.fabs(x - 0.5) < 0.4995
 
 
 def ndtri_tail(t):
