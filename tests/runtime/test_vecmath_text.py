@@ -62,6 +62,15 @@ def test_a_formula_is_tested_where_its_primitives_have_two_versions() -> None:
     assert text.splitlines()[-1] == "    return cos_is_far(t) | sin_is_far(cos_near(t))"
     assert near.versions(source, compose.definitions("complex")) == ""
     assert near.versions("def f(x):\n    return tanh(x)\n", defined) == ""
+    assert near.versions(source, defined, "nearest") == ""
+    source = "def f(x):\n    return bessel_j0(sin(x)) * T(2)\n"
+    text = near.versions(source, defined, "nearest")
+    assert (
+        text.split("\n\n\n")[0]
+        .splitlines()[-1]
+        .startswith("    return bessel_j0_nearest(sin_near(x))")
+    )
+    assert text.splitlines()[-1] == "    return bessel_j0_is_beyond(sin_near(x))"
     branching = "def f(x):\n    if x < T(0):\n        return x\n    return sin(x)\n"
     assert near.versions(branching, defined) == ""
 

@@ -70,6 +70,7 @@ _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINITION = re.compile(r"(?:def )?([A-Za-z_]\w*)")
 _DOCSTRING = re.compile(r'(?:\A|\n    )"""[\s\S]*?"""')
 _NOT_CODE = re.compile(r'"""[\s\S]*?"""|"[^"\n]*"|\'[^\'\n]*\'|#[^\n]*')
+_TESTS = ("_is_far", "_is_beyond")
 _SKIPPED = ("from ", "import ", "T = ", "#", " ", ")", "]", "}")
 
 
@@ -165,7 +166,7 @@ def with_doubles(
         if parameters and name not in single:
             doubled = ", ".join(f"np.float64({each})" for each in parameters[1].split(", "))
             value = f"{renamed}({doubled})"
-            value = value if name.endswith("_is_far") else f"T({value})"
+            value = value if name.endswith(_TESTS) else f"T({value})"
             text = f"\n\ndef {name}({parameters[1]}):\n    return {value}\n"
             found[name] = Definition(text, (renamed,))
     return {**found, **single}

@@ -1,4 +1,4 @@
-"""The two versions of a formula whose primitives have a cheaper one for arguments near 0.
+"""The versions of a formula whose primitives have a cheaper one for arguments near 0.
 
 A primitive `f` may come with `f_near` and `f_is_far`: the first is right wherever the second is
 false. So it is for sine, cosine and tangent, where taking away multiples of pi costs more than
@@ -7,7 +7,10 @@ from vectorising; a choice by the tensor's values would not do for a formula tha
 something else. So the loop tests a block of elements (`kernels.cpu.loops.runs`) by a function
 that is derived from the formula, and takes the version that serves them all.
 
-Both versions keep to the errors that they name, and may differ in the last place: the result for a
+Where a part of these is easier still there is a third version, `f_nearest`, right where neither
+`f_is_far` nor `f_is_beyond`: below 8 a Bessel function needs no sine at all.
+
+All versions keep to the errors that they name, and may differ in the last place: the result for a
 number may depend, so far, on whether there is a large one beside it.
 """
 
@@ -18,28 +21,32 @@ from collections.abc import Collection
 
 from torchgen_out._runtime.kernels.vecmath import compose
 
+TESTS = {"near": "is_far", "nearest": "is_beyond"}
+"""For each version the test of arguments that it is not for."""
 
-def versions(source: str, defined: Collection[str]) -> str:
+
+def versions(source: str, defined: Collection[str], version: str = "near") -> str:
     """Return the sources of `f_near` and `f_is_far` for the formula `f` of some source.
 
-    defined: the names of all primitives of the compute type.
-    Empty if the formula names no primitive that has two versions, or is not straight-line code.
+    defined: the names of all primitives of the compute type. version: or "nearest", for
+    `f_nearest` and `f_is_beyond`.
+    Empty if the formula names no primitive that has the version, or is not straight-line code.
     """
-    if not any(f"{name}_near" in defined for name in compose.names_in(source)):
+    if not any(f"{name}_{version}" in defined for name in compose.names_in(source)):
         return ""  # most formulas, which need not be parsed
     (function,) = ast.parse(source).body
     assert isinstance(function, ast.FunctionDef)
     *steps, last = function.body
     if not isinstance(last, ast.Return) or not all(map(_is_step, steps)):
         return ""
-    change = _ToNear(defined)
+    change = _ToVersion(defined, version)
     function = change.visit(function)
     if not change.tests:
         return ""
     name = function.name
-    function.name = f"{name}_near"
+    function.name = f"{name}_{version}"
     near = ast.unparse(function)
-    function.name = f"{name}_is_far"
+    function.name = f"{name}_{TESTS[version]}"
     function.body[-1] = ast.parse(f"return {' | '.join(change.tests)}").body[0]
     return f"\n\n{near}\n\n\n{ast.unparse(function)}\n"
 
@@ -49,19 +56,23 @@ def _is_step(statement: ast.stmt) -> bool:
     return isinstance(statement, (ast.Assign, ast.Expr))
 
 
-class _ToNear(ast.NodeTransformer):
-    """Puts the near versions in place. tests: an expression per call, true if it must not be so."""
+class _ToVersion(ast.NodeTransformer):
+    """Puts a version in place, where there is only the one before that one. tests: an expression
+    per call of a function that has it, true if it must not be so."""
 
-    def __init__(self, defined: Collection[str]) -> None:
+    def __init__(self, defined: Collection[str], version: str) -> None:
         self.tests: list[str] = []
         self._defined = defined
+        self._version = version
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Replace the function, after those in its arguments."""
         self.generic_visit(node)
         match node.func:
-            case ast.Name(id=name) if f"{name}_near" in self._defined:
+            case ast.Name(id=name) if f"{name}_{self._version}" in self._defined:
                 arguments = ", ".join(map(ast.unparse, node.args))
-                self.tests.append(f"{name}_is_far({arguments})")
+                self.tests.append(f"{name}_{TESTS[self._version]}({arguments})")
+                node.func.id = f"{name}_{self._version}"
+            case ast.Name(id=name) if f"{name}_near" in self._defined:
                 node.func.id = f"{name}_near"
         return node

@@ -300,13 +300,12 @@ def _run(
         }
         last = _stored(spec, "T(state_value[i])", places)
         return runs.by_steps(size, arrays, element, [last], parts, stepwise.STRIDE)
-    return runs.by_blocks(
-        size,
-        arrays,
-        element,
-        _element(spec, f"{spec.name}_near", places),
-        f"{spec.name}_is_far({arguments})",
-    )
+    versions = [
+        (f"{spec.name}_{test}({arguments})", _element(spec, f"{spec.name}_{version}", places))
+        for version, test in near.TESTS.items()
+        if f"def {spec.name}_{version}(" in _near_versions(spec)
+    ]
+    return runs.by_blocks(size, arrays, element, versions)
 
 
 def preamble(spec: PointwiseSpec, loop: str) -> str:
@@ -329,16 +328,23 @@ def _source(spec: PointwiseSpec) -> str:
 
 @cache
 def _near_versions(spec: PointwiseSpec) -> str:
-    """The formula for arguments near 0 and the test for others, if it gains by that."""
+    """The formula for arguments near 0 and the test for others, as far as it gains by that."""
     found = _near_source(spec)
     fuses = spec.compute.name == "float32"  # those are right with fused multiply-adds only
-    return "" if found and fuses and not build.fuses_multiply_add() else found
+    if not found or (fuses and not build.fuses_multiply_add()):
+        return ""
+    return found + _version(spec, "nearest", found)
 
 
 def _near_source(spec: PointwiseSpec) -> str:
-    source, compute = _source(spec), spec.compute.name
-    found = near.versions(source, compose.definitions_for(compute))
-    whole, less = (compose.compose(text, compute) + text for text in (source, found))
+    return _version(spec, "near", _source(spec))
+
+
+def _version(spec: PointwiseSpec, version: str, other: str) -> str:
+    """The version of the formula and its test, if it saves enough of another source's steps."""
+    compute = spec.compute.name
+    found = near.versions(_source(spec), compose.definitions_for(compute), version)
+    whole, less = (compose.compose(text, compute) + text for text in (other, found))
     return found if found and steps.saves(less, whole) else ""
 
 

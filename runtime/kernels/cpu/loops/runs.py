@@ -28,24 +28,28 @@ def plain(size: str, element: list[str]) -> list[str]:
 
 
 def by_blocks(
-    size: str, arrays: list[str], any_element: list[str], near_element: list[str], is_far: str
+    size: str, arrays: list[str], any_element: list[str], versions: list[tuple[str, list[str]]]
 ) -> list[str]:
     """A loop of statements that are right everywhere for the blocks that have an element of which
-    `is_far` is true, and for all others one of statements that cost less.
+    a test is true, and for all others of statements that cost less.
 
-    arrays: those of whose parts, `block_` and the array's name, the statements speak.
+    arrays: those of whose parts, `block_` and the array's name, the statements speak. versions: a
+    test and the statements where it is false, each less costly than the one before; those of the
+    second serve where the first test is false as well.
     """
-    return [
+    flags = [f"excluded{i}" for i in range(len(versions))]
+    tests = [f"{flag} |= {test}" for flag, (test, _) in zip(flags, versions, strict=True)]
+    choices = [any_element, *(element for _, element in versions)]
+    lines = [
         f"for begin in range(0, {size}, {BLOCK}):",
         f"    length = lesser({BLOCK}, {size} - begin)",
         *(f"    block_{array} = {array}[begin : begin + length]" for array in arrays),
-        "    far = False",
-        *indent(plain("length", [f"far |= {is_far}"])),
-        "    if far:",
-        *indent(plain("length", any_element), 2),
-        "    else:",
-        *indent(plain("length", near_element), 2),
+        *(f"    {flag} = False" for flag in flags),
+        *indent(plain("length", tests)),
     ]
+    for word, flag, element in zip(("if", "elif"), flags, choices, strict=False):
+        lines += [f"    {word} {flag}:", *indent(plain("length", element), 2)]
+    return [*lines, "    else:", *indent(plain("length", choices[-1]), 2)]
 
 
 STATE = [f"state_{name} = np.empty({BLOCK}, np.float64)" for name in ("below", "value")]

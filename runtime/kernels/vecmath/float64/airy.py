@@ -32,6 +32,15 @@ def airy_ai_is_far(x):
     return x < -50000.0
 
 
+def airy_ai_nearest(x):
+    """Between -4 and 2."""
+    return airy_over_zero(x)
+
+
+def airy_ai_is_beyond(x):
+    return not math.fabs(x + 1.0) < 3.0
+
+
 def airy_zeta(x):
     """2/3 |x|^(3/2)."""
     a = math.fabs(x)
@@ -47,10 +56,13 @@ def airy_of(x, s, c):
     t = 56.888888888888886 * w * w - 1.0
     waves = (airy_even(t) * s - airy_odd(t) * w * c) / root
     falling = airy_falling(3.7712361663282534 * w - 1.0) * exp(-zeta) / root
-    middle = ((x + 2.338107410459767) + 3.912260409818305e-17) * airy_middle(
-        (x + 1.0) * 0.3333333333333333
-    )
-    return waves if x < -4.0 else (falling if x > 2.0 else middle)
+    return waves if x < -4.0 else (falling if x > 2.0 else airy_over_zero(x))
+
+
+def airy_over_zero(x):
+    """Ai(x) around its first zero, which is in two parts."""
+    factor = (x + 2.338107410459767) + 3.912260409818305e-17
+    return factor * airy_middle((x + 1.0) * 0.3333333333333333)
 
 
 def airy_middle(t):

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from torchgen_out._runtime.kernels.vecmath.constants import inf
+from torchgen_out._runtime.kernels.vecmath.double import log_scaled
 from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log
 from torchgen_out._runtime.kernels.vecmath.float64.trigonometric import (
     cos,
@@ -37,6 +38,15 @@ def bessel_j0_is_far(x):
     return math.fabs(x) > 8388608.0
 
 
+def bessel_j0_nearest(x):
+    """Of |x| < 8."""
+    return j0_below_8(x)
+
+
+def bessel_j0_is_beyond(x):
+    return not math.fabs(x) < 8.0
+
+
 def bessel_j1(x):
     """J1."""
     a = math.fabs(x)
@@ -53,6 +63,15 @@ def bessel_j1_is_far(x):
     return math.fabs(x) > 8388608.0
 
 
+def bessel_j1_nearest(x):
+    """Of |x| < 8."""
+    return j1_below_8(x)
+
+
+def bessel_j1_is_beyond(x):
+    return not math.fabs(x) < 8.0
+
+
 def bessel_y0(x):
     """Y0: minus infinity at 0, nan below."""
     return y0_of(x, sin(x), cos(x))
@@ -65,6 +84,15 @@ def bessel_y0_near(x):
 
 def bessel_y0_is_far(x):
     return math.fabs(x) > 8388608.0
+
+
+def bessel_y0_nearest(x):
+    """Of positive normal x < 8."""
+    return y0_below_8(x, log_scaled(x, 0.0))
+
+
+def bessel_y0_is_beyond(x):
+    return (x < 2.2250738585072014e-308) | (not x < 8.0)
 
 
 def bessel_y1(x):
@@ -81,6 +109,15 @@ def bessel_y1_is_far(x):
     return math.fabs(x) > 8388608.0
 
 
+def bessel_y1_nearest(x):
+    """Of positive normal x < 8."""
+    return y1_below_8(x, log_scaled(x, 0.0))
+
+
+def bessel_y1_is_beyond(x):
+    return (x < 2.2250738585072014e-308) | (not x < 8.0)
+
+
 def j0_of(x, s, c):
     """J0 of x >= 0, given its sine and cosine."""
     p, q, size = waves_of_order_0(x)
@@ -94,35 +131,46 @@ def j1_of(x, s, c):
 
 
 def y0_of(x, s, c):
-    """Y0, given its argument's sine and cosine. Near 0 it is log x J0 and a power series."""
+    """Y0, given its argument's sine and cosine."""
     p, q, size = waves_of_order_0(x)
-    near = 0.6366197723675814 * log(x) * j0_below_8(x) + y0_series(0.03125 * x * x - 1.0)
-    return near if x < 8.0 else size * (p * (s - c) + q * (s + c))
+    return y0_below_8(x, log(x)) if x < 8.0 else size * (p * (s - c) + q * (s + c))
 
 
 def y1_of(x, s, c):
-    """As y0_of; one over x besides."""
+    """Y1, given its argument's sine and cosine."""
     p, q, size = waves_of_order_1(x)
-    near = x * y1_series(0.03125 * x * x - 1.0)
-    near = near + 0.6366197723675814 * (log(x) * j1_below_8(x) - 1.0 / x)
-    near = -inf if x == 0.0 else near
+    near = -inf if x == 0.0 else y1_below_8(x, log(x))
     return near if x < 8.0 else size * (q * (s - c) - p * (s + c))
 
 
+def y0_below_8(x, logarithm):
+    """log x J0 and a power series."""
+    near = 0.6366197723675814 * logarithm * j0_below_8(x)
+    return near + y0_series(0.03125 * x * x - 1.0)
+
+
+def y1_below_8(x, logarithm):
+    """As y0_below_8; one over x besides."""
+    near = x * y1_series(0.03125 * x * x - 1.0)
+    return near + 0.6366197723675814 * (logarithm * j1_below_8(x) - 1.0 / x)
+
+
 def waves_of_order_0(x):
-    """P, Q and 1 / sqrt(pi x)."""
+    """P, Q and 1 / sqrt(pi x), by one quotient."""
     x = 8.0 if x < 8.0 else x
-    w = 8.0 / x
-    t = 2.0 * w * w - 1.0
-    return even_of_order_0(t), odd_of_order_0(t) / x, 0.5641895835477563 / np.sqrt(x)
+    root = 1.0 / np.sqrt(x)
+    w = root * root
+    t = 128.0 * w * w - 1.0
+    return even_of_order_0(t), odd_of_order_0(t) * w, 0.5641895835477563 * root
 
 
 def waves_of_order_1(x):
-    """P, Q and 1 / sqrt(pi x)."""
+    """P, Q and 1 / sqrt(pi x), by one quotient."""
     x = 8.0 if x < 8.0 else x
-    w = 8.0 / x
-    t = 2.0 * w * w - 1.0
-    return even_of_order_1(t), odd_of_order_1(t) / x, 0.5641895835477563 / np.sqrt(x)
+    root = 1.0 / np.sqrt(x)
+    w = root * root
+    t = 128.0 * w * w - 1.0
+    return even_of_order_1(t), odd_of_order_1(t) * w, 0.5641895835477563 * root
 
 
 def j0_below_8(x):

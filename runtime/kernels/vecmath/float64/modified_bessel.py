@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from torchgen_out._runtime.kernels.vecmath.constants import inf
-from torchgen_out._runtime.kernels.vecmath.float64.exponential import exp
+from torchgen_out._runtime.kernels.vecmath.float64.exponential import exp, exp_near
 from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log
 
 T = np.float64
@@ -49,16 +49,54 @@ def i1e(x):
     return math.copysign(near if a < 8.0 else far, x)
 
 
+def i0_near(x):
+    """Of |x| < 8."""
+    return i0_below_8(0.015625 * x * x)
+
+
+def i0_is_far(x):
+    return not math.fabs(x) < 8.0
+
+
+def i0e_near(x):
+    """Of |x| < 8."""
+    return i0_below_8(0.015625 * x * x) * exp_near(-math.fabs(x))
+
+
+def i0e_is_far(x):
+    return not math.fabs(x) < 8.0
+
+
+def i1_near(x):
+    """Of |x| < 8."""
+    return i1_below_8(0.015625 * x * x) * x
+
+
+def i1_is_far(x):
+    return not math.fabs(x) < 8.0
+
+
+def i1e_near(x):
+    """Of |x| < 8."""
+    return i1_below_8(0.015625 * x * x) * exp_near(-math.fabs(x)) * x
+
+
+def i1e_is_far(x):
+    return not math.fabs(x) < 8.0
+
+
 def i0e_beyond_8(a):
     """e^-a I0(a)."""
     a = 8.0 if a < 8.0 else a
-    return i0_of_inverse(16.0 / a - 1.0) / np.sqrt(a)
+    root = 1.0 / np.sqrt(a)
+    return i0_of_inverse(16.0 * root * root - 1.0) * root
 
 
 def i1e_beyond_8(a):
     """e^-a I1(a)."""
     a = 8.0 if a < 8.0 else a
-    return i1_of_inverse(16.0 / a - 1.0) / np.sqrt(a)
+    root = 1.0 / np.sqrt(a)
+    return i1_of_inverse(16.0 * root * root - 1.0) * root
 
 
 def i0_below_8(t):
@@ -165,12 +203,14 @@ def k1_to_2(x):
 
 def k0e_beyond_2(x):
     """e^x K0(x)."""
-    return k0_of_inverse(4.0 / x - 1.0) / np.sqrt(x)
+    root = 1.0 / np.sqrt(x)
+    return k0_of_inverse(4.0 * root * root - 1.0) * root
 
 
 def k1e_beyond_2(x):
     """e^x K1(x)."""
-    return k1_of_inverse(4.0 / x - 1.0) / np.sqrt(x)
+    root = 1.0 / np.sqrt(x)
+    return k1_of_inverse(4.0 * root * root - 1.0) * root
 
 
 def i0_to_2(t):
