@@ -57,7 +57,10 @@ def log_near(x):
 
 
 def log_is_far(x):
-    return (x < T(1.1754943508222875e-38)) | (not x < T(inf))
+    """Whether x is not positive and normal: of such numbers the bits are between two, of which one
+    comparison is enough."""
+    bits = np.uint32(T(x).view(np.uint32) - np.uint32(0x800000))
+    return bits >= np.uint32(0x7F000000)
 
 
 def log2(x):

@@ -10,8 +10,7 @@ import math
 import numpy as np
 
 from torchgen_out._runtime.kernels.vecmath.constants import inf
-from torchgen_out._runtime.kernels.vecmath.double import log_scaled
-from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log
+from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log, log_is_far, log_near
 from torchgen_out._runtime.kernels.vecmath.float64.trigonometric import (
     cos,
     cos_near,
@@ -88,11 +87,11 @@ def bessel_y0_is_far(x):
 
 def bessel_y0_nearest(x):
     """Of positive normal x < 8."""
-    return y0_below_8(x, log_scaled(x, 0.0))
+    return y0_below_8(x, log_near(x))
 
 
 def bessel_y0_is_beyond(x):
-    return (x < 2.2250738585072014e-308) | (not x < 8.0)
+    return log_is_far(x) | (x >= 8.0)
 
 
 def bessel_y1(x):
@@ -111,11 +110,11 @@ def bessel_y1_is_far(x):
 
 def bessel_y1_nearest(x):
     """Of positive normal x < 8."""
-    return y1_below_8(x, log_scaled(x, 0.0))
+    return y1_below_8(x, log_near(x))
 
 
 def bessel_y1_is_beyond(x):
-    return (x < 2.2250738585072014e-308) | (not x < 8.0)
+    return log_is_far(x) | (x >= 8.0)
 
 
 def j0_of(x, s, c):

@@ -14,9 +14,25 @@ T = np.float64
 def log(x):
     """As log_scaled, for every number. Error 0.9 ulp."""
     tiny = x < 2.2250738585072014e-308
-    result = log_scaled(x * 18014398509481984.0 if tiny else x, 54.0 if tiny else 0.0)
+    return special_log(x, log_scaled(x * 18014398509481984.0 if tiny else x, 54.0 if tiny else 0.0))
+
+
+def special_log(x, result):
+    """The logarithm of x, given that of positive finite ones."""
     result = -inf if x == 0.0 else (nan if x < 0.0 else result)
     return result if x < inf else x
+
+
+def log_near(x):
+    """Of positive normal numbers. Error 0.9 ulp."""
+    return log_scaled(x, 0.0)
+
+
+def log_is_far(x):
+    """Whether x is not positive and normal: of such numbers the bits are between two, of which one
+    comparison is enough."""
+    bits = np.uint64(np.float64(x).view(np.uint64) - np.uint64(0x10000000000000))
+    return bits >= np.uint64(0x7FE0000000000000)
 
 
 def log1p(x):
@@ -38,13 +54,17 @@ def log1p(x):
 
 
 def log_parts(x):
-    """e, and log(1 + f) as high + low with 26 bits in high, for x = 2^e (1 + f). Serves log2 and
-    log10."""
+    """As log_parts_near, for numbers subnormal or not."""
     tiny = x < 2.2250738585072014e-308
-    y = x * 18014398509481984.0 if tiny else x
-    shifted = np.float64(y).view(np.int64) - 0x3FE6A09E667F3BCD
+    e, high, low = log_parts_near(x * 18014398509481984.0 if tiny else x)
+    return e - 54.0 if tiny else e, high, low
+
+
+def log_parts_near(x):
+    """e, and log(1 + f) as high + low with 26 bits in high, for normal x = 2^e (1 + f). Serves log2
+    and log10."""
+    shifted = np.float64(x).view(np.int64) - 0x3FE6A09E667F3BCD
     e = np.int64((shifted >> 52) + 0x4338000000000000).view(np.float64) - 6755399441055744.0
-    e = e - 54.0 if tiny else e
     f = np.int64((shifted & 0xFFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD).view(np.float64) - 1.0
     square, rest = log_series(f)
     high = np.int64(np.float64(f - square).view(np.int64) & -134217728).view(np.float64)
@@ -54,25 +74,51 @@ def log_parts(x):
 def log2(x):
     """As log; the product with 1 / ln 2 in two parts. Error 0.8 ulp."""
     e, high, low = log_parts(x)
+    return special_log(x, log2_sum(e, high, low))
+
+
+def log2_sum(e, high, low):
+    """log2 of the parts."""
     product = high * 1.4426950216293335
     rest = (low + high) * 1.9259629911266175e-08 + low * 1.4426950216293335
     total = e + product
-    result = total + (((e - total) + product) + rest)
-    result = -inf if x == 0.0 else (nan if x < 0.0 else result)
-    return result if x < inf else x
+    return total + (((e - total) + product) + rest)
+
+
+def log2_near(x):
+    """Of positive normal numbers. Error 0.8 ulp."""
+    e, high, low = log_parts_near(x)
+    return log2_sum(e, high, low)
+
+
+def log2_is_far(x):
+    return log_is_far(x)
 
 
 def log10(x):
     """As log; the products with 1 / ln 10 and log10(2) in two parts. Error 0.7 ulp."""
     e, high, low = log_parts(x)
+    return special_log(x, log10_sum(e, high, low))
+
+
+def log10_sum(e, high, low):
+    """log10 of the parts."""
     product = high * 0.4342944771051407
     whole = e * 0.30102999566361177
     rest = (low + high) * 4.798111141615973e-09 + low * 0.4342944771051407
     rest = rest + e * 3.694239077158931e-13
     total = whole + product
-    result = total + (((whole - total) + product) + rest)
-    result = -inf if x == 0.0 else (nan if x < 0.0 else result)
-    return result if x < inf else x
+    return total + (((whole - total) + product) + rest)
+
+
+def log10_near(x):
+    """Of positive normal numbers. Error 0.7 ulp."""
+    e, high, low = log_parts_near(x)
+    return log10_sum(e, high, low)
+
+
+def log10_is_far(x):
+    return log_is_far(x)
 
 
 def cbrt(x):

@@ -5,9 +5,13 @@ import math
 import numpy as np
 
 from torchgen_out._runtime.kernels.vecmath.constants import inf, nan
-from torchgen_out._runtime.kernels.vecmath.double import log_scaled
-from torchgen_out._runtime.kernels.vecmath.float64.exponential import exp, exp_series, powers
-from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log
+from torchgen_out._runtime.kernels.vecmath.float64.exponential import (
+    exp,
+    exp_near,
+    exp_series,
+    powers,
+)
+from torchgen_out._runtime.kernels.vecmath.float64.logarithmic import log, log_near
 
 T = np.float64
 
@@ -42,7 +46,7 @@ def erf(x):
     odd = -0.07897858101587645 + q2 * (0.00699746175418402 + q2 * odd)
     odd = -0.42718584741395804 + q2 * odd
     p = p + q * odd
-    far = 1.0 - p * exp(-b * b)
+    far = 1.0 - p * exp_near(-b * b)
     return math.copysign(near if a < 1.0 else far, x)
 
 
@@ -153,7 +157,7 @@ def erfinv_ratio(w):
 
 def erfinv_near(x):
     """By the polynomial in w alone. Error 3.1 ulp."""
-    return x * erfinv_ratio(-log_scaled((1.0 - x) * (1.0 + x), 0.0))
+    return x * erfinv_ratio(-log_near((1.0 - x) * (1.0 + x)))
 
 
 def erfinv_is_far(x):
@@ -174,7 +178,7 @@ def ndtri(x):
 def ndtri_near(x):
     """As ndtri."""
     y = 2.0 * x - 1.0
-    return 1.4142135623730951 * (y * erfinv_ratio(-log_scaled(4.0 * x * (1.0 - x), 0.0)))
+    return 1.4142135623730951 * (y * erfinv_ratio(-log_near(4.0 * x * (1.0 - x))))
 
 
 def ndtri_is_far(x):
