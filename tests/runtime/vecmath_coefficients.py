@@ -277,7 +277,7 @@ def double_fits() -> Iterator[Fit]:
     yield Fit("exp_double", exp_rest, 7, -h, h, lambda r: r * r / mp.exp(r))
     yield odd("tan", mp.tan, "1 / mp.mpf(3)", 8, (mp.pi / 4 * mp.mpf("1.0001")) ** 2)
     scaled = scaled_erfc(4)
-    yield Fit("erfc", scaled, 14, mp.mpf(-1), fraction("10.06", 4), inverse(scaled))
+    yield Fit("erfc", scaled, 12, mp.mpf(-1), fraction("10.06", 4), inverse(scaled))
     half = mp.mpf("0.5")
     yield Fit("lgamma", lgamma_ratio, 18, -half, half, inverse(lgamma_ratio))
     yield Fit("lgamma near", lgamma_ratio, 11, -half, half, inverse(lgamma_ratio))
