@@ -73,6 +73,10 @@ FLOAT32: dict[str, tuple[float, Function]] = {
     "lgamma": (0.51, lgamma),
     "digamma": (1.0, scipy.special.digamma),
     "trigamma": (0.51, trigamma),
+    "i0": (0.51, lambda x: np.where(np.isinf(x), np.nan, scipy.special.i0(x))),
+    "i0e": (0.51, scipy.special.i0e),
+    "i1": (0.51, lambda x: np.where(np.isinf(x), np.nan, scipy.special.i1(x))),
+    "i1e": (0.51, lambda x: np.copysign(scipy.special.i1e(x), x)),
 }
 
 NEAR: dict[str, tuple[float, Function]] = {

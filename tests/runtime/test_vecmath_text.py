@@ -132,11 +132,12 @@ def test_all_coefficients_are_those_of_the_fits() -> None:
     everywhere32, everywhere64 = (
         " ".join(["double", *(f"{folder}/{family}" for family in families)])
         for folder, families in (
-            ("float32", compose.FAMILIES),
+            ("float32", (*compose.FAMILIES, *compose.SHORTER)),
             ("float64", (*compose.FAMILIES, *compose.ONLY_DOUBLE)),
         )
     )
     fits = [*vecmath_coefficients.float32_fits(), *vecmath_coefficients.double_fits()]
+    fits += vecmath_special_fits.short_fits()
     _check_fits([(everywhere32, fit) for fit in fits])
     fits = [*vecmath_coefficients.float64_fits(), *vecmath_special_fits.special_fits()]
     _check_fits([(everywhere64, fit) for fit in fits])

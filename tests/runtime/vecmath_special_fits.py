@@ -72,6 +72,22 @@ def modified_fits(order: int) -> Iterator[Fit]:
     yield relative(f"k{order} far", of_inverse(second_far, 2, mp.sqrt(mp.pi / 2)), 24)
 
 
+def short_fits() -> Iterator[Fit]:
+    """Those of I of float32."""
+    limit = 1 / mp.sqrt(2 * mp.pi)
+    for order, count in ((0, 12), (1, 11)):
+
+        def first(x: mp.mpf, order: int = order) -> mp.mpf:
+            return mp.besseli(order, x) / x**order
+
+        def far(x: mp.mpf, order: int = order) -> mp.mpf:
+            return mp.sqrt(x) * mp.exp(-x) * mp.besseli(order, x)
+
+        whole = of_square(first, 8, ONE / 2**order)
+        yield relative(f"i{order} short", lambda u, f=whole: f(2 * u - 1), count, 0)
+        yield relative(f"i{order} far, short", of_inverse(far, 8, limit), 8)
+
+
 def wave_fits(order: int) -> Iterator[Fit]:
     """Those of J and Y."""
     zeros = [mp.besseljzero(order, k) for k in (1, 2)]

@@ -30,6 +30,9 @@ FAMILIES = (
 )
 """The modules of a float type, one family of functions each."""
 
+SHORTER = ("modified_bessel",)
+"""Families that compute in float64 for float32, too, with fewer terms for some functions."""
+
 ONLY_DOUBLE = (
     "modified_bessel",
     "bessel",
@@ -38,10 +41,10 @@ ONLY_DOUBLE = (
     "zeta",
     "recurrence",
 )
-"""Families that compute in float64 for float32, too."""
+"""Families whose text is that of float64, for float32 what `SHORTER` leaves."""
 
 _PARTS = {
-    "real32": ("real", *(f"float32/{family}" for family in FAMILIES)),
+    "real32": ("real", *(f"float32/{family}" for family in (*FAMILIES, *SHORTER))),
     "real64": ("real", *(f"float64/{family}" for family in (*FAMILIES, *ONLY_DOUBLE))),
     "complex": ("complex",),
     "boolean": ("boolean",),
@@ -128,6 +131,11 @@ def definitions(kind: str) -> dict[str, Definition]:
     """Return everything that the modules of a kind define, by name."""
     found = {**_shared(), **_defined_in(_PARTS[kind])}
     return with_doubles(found, definitions("real64")) if kind == "real32" else found
+
+
+def shorter() -> dict[str, Definition]:
+    """What `SHORTER` defines for float32, of which another compiler may take float64's."""
+    return _defined_in(f"float32/{family}" for family in SHORTER)
 
 
 @cache

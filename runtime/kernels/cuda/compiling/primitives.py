@@ -196,7 +196,8 @@ def _definitions(type_name: str) -> dict[str, Definition]:
     }.get(type_name, lambda: _INTEGER)()
     found = {**compose.definitions_for(type_name), **compose.definitions_in(own + _BITS)}
     if type_name == "float32":
-        found = compose.with_doubles(found, _definitions("float64"))
+        single = {name: each for name, each in found.items() if name not in compose.shorter()}
+        found = compose.with_doubles(single, _definitions("float64"))
     return {name: _without_ufuncs(each) for name, each in found.items()}
 
 
