@@ -32,7 +32,7 @@ def keep_channels_last(meta: Callable[..., Any], places: Sequence[int], several:
 def _decides(operand: Any) -> bool:
     """Whether a tensor, or every one of a list, lies channels-last."""
     if isinstance(operand, Tensor):
-        return operand._flat is None and shape.is_channels_last(operand._sizes, operand._strides)
+        return shape.is_channels_last(operand._sizes, operand._strides)
     return isinstance(operand, (list, tuple)) and bool(operand) and all(map(_decides, operand))
 
 

@@ -12,6 +12,7 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import memory_format as formats
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.device import DeviceLike, device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.memory_format import memory_format
@@ -84,7 +85,14 @@ def to(
 
 
 def _is_in_format(self: Tensor, wanted: memory_format | None) -> bool:
-    return wanted in (None, formats.preserve_format) or self.is_contiguous(wanted)
+    """Whether dims follow each other as asked for; as in PyTorch, there may be gaps.
+
+    The strides tell, so that a contiguous map of one pixel is not channels-last.
+    """
+    if wanted is None or wanted is formats.preserve_format:
+        return True
+    is_last = shapes.is_channels_last(self._sizes, self._strides)
+    return wanted is (formats.OF_RANK[self.ndim] if is_last else formats.contiguous_format)
 
 
 def to_dtype(self: Tensor, dtype: dtype, memory_format: memory_format | None = None) -> Tensor:

@@ -148,3 +148,59 @@ def test_modules_and_their_results_take_a_format() -> None:
     layer = torch.nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
     assert layer.weight.is_contiguous(memory_format=torch.channels_last)
     assert layer(torch.randn(2, 3, 5, 5)).is_contiguous(memory_format=torch.channels_last)
+
+
+POOLED: dict[str, Callable[[Any, Any], Any]] = {
+    "pooled": lambda t, x: x,
+    "in a batch of one": lambda t, x: x[:1],
+    "with a number": lambda t, x: x + 1,
+    "copied": lambda t, x: x.clone(),
+    "in float64": lambda t, x: x.double(),
+    "convolved": lambda t, x: t.nn.functional.conv2d(x, t.ones(4, 8, 1, 1)),
+    "resized": lambda t, x: t.nn.functional.interpolate(x, size=(4, 4)),
+    "resized, linear": lambda t, x: t.nn.functional.interpolate(x, size=(4, 4), mode="bilinear"),
+    "resized to one": lambda t, x: t.nn.functional.interpolate(x, size=(1, 1)),
+    "brought into the format": lambda t, x: t.ones(2, 8, 1, 1).to(memory_format=t.channels_last),
+    "asked for in the format": lambda t, x: t.ones(2, 8, 1, 1).contiguous(
+        memory_format=t.channels_last
+    ),
+    "one channel": lambda t, x: t.ones(2, 1, 3, 3).to(memory_format=t.channels_last),
+    "weight": lambda t, x: t.nn.Conv2d(3, 4, 1).to(memory_format=t.channels_last).weight,
+}
+
+
+@pytest.mark.parametrize("name", POOLED)
+def test_maps_of_one_pixel_are_channels_last_by_their_strides(name: str) -> None:
+    found = []
+    for library in (torch, reference):
+        x = library.ones(2, 8, 6, 6).to(memory_format=library.channels_last)
+        pooled = library.nn.functional.adaptive_avg_pool2d(x, 1)
+        found.append(tuple(POOLED[name](library, pooled).stride()))
+    assert found[0] == found[1]
+
+
+ORDERED: dict[str, Callable[[Any, Any], Any]] = {
+    "sort": lambda t, x: x.sort(0)[0],
+    "sort, places": lambda t, x: x.sort(-1, descending=True)[1],
+    "argsort": lambda t, x: x.argsort(1),
+    "msort": lambda t, x: x.msort(),
+    "complex": lambda t, x: t.complex(x, x * 2),
+    "complex of both orders": lambda t, x: t.complex(x, x.contiguous()),
+    "polar": lambda t, x: t.polar(x.abs(), x),
+    "frexp": lambda t, x: t.frexp(x)[0],
+    "frexp, exponents": lambda t, x: t.frexp(x)[1],
+    "flip": lambda t, x: x.flip(0),
+    "to": lambda t, x: x.to(memory_format=t.contiguous_format),
+}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_results_keep_the_order_of_dims(name: str) -> None:
+    numbers = np.random.default_rng(3)
+    for sizes, dims in (((3, 4), (1, 0)), ((2, 3, 4), (1, 2, 0)), ((2, 3, 3, 4), (0, 3, 1, 2))):
+        values = numbers.normal(size=sizes)
+        ours, theirs = (
+            ORDERED[name](each, each.tensor(values).permute(dims)) for each in (torch, reference)
+        )
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-12)
+        assert ours.stride() == theirs.stride()

@@ -194,7 +194,6 @@ flip = Dispatch(
     kernel_names="torchgen_out.kernels.index.flip:program",
     meta=copy_shapes.flip,
     half_as_stored=True,
-    memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording_flip,
     vmap="along",

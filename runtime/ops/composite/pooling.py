@@ -187,7 +187,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     """None in `output_size` keeps the input's size; one window is a mean."""
     sizes = filled(output_size, input, 2)
     if tuple(sizes) == (1, 1) and input.ndim >= 3:
-        return input.mean((-2, -1), True)
+        return in_format_of(input, input.mean((-2, -1), True))
     return ops._adaptive_avg_pool2d(input, sizes)
 
 

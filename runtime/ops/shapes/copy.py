@@ -67,13 +67,16 @@ def zero_(self: Tensor) -> None:
     """Nothing can be wrong."""
 
 
-def complex_(real: Tensor, imag: Tensor) -> tuple[Sequence[int], dtype]:
-    """The broadcast sizes; the dtype with parts of the inputs' dtype."""
+def complex_(real: Tensor, imag: Tensor) -> tuple[Sequence[int], dtype] | Spec:
+    """The broadcast sizes, a full real part's dims in order; a dtype with parts of the inputs'."""
     if not dtypes.is_part(real.dtype) or not dtypes.is_part(imag.dtype):
         raise errors.complex_of(real.dtype, imag.dtype)
     if real.dtype is not imag.dtype:
         raise errors.complex_parts_differ(real.dtype, imag.dtype)
-    return shape.broadcast_shapes(real._sizes, imag._sizes), real.dtype.to_complex()
+    sizes, joined = shape.broadcast_shapes(real._sizes, imag._sizes), real.dtype.to_complex()
+    if sizes != real._sizes:
+        return sizes, joined
+    return sizes, joined, shape.dense_strides(sizes, real._strides)
 
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
@@ -153,10 +156,13 @@ def stack(tensors: Sequence[Any], dim: int = 0) -> Answer:
     return (*shape[:dim], len(tensors), *shape[dim:]), common_dtype(tensors)
 
 
-def flip(self: Any, dims: Sequence[int]) -> Answer:
-    """The shape stays. Raises: IndexError or RuntimeError for dims out of range or repeated."""
+def flip(self: Any, dims: Sequence[int]) -> Spec:
+    """The shape and the order of dims stay.
+
+    Raises: IndexError or RuntimeError for dims out of range or repeated.
+    """
     shapes.normalize_dims(dims, self.ndim)
-    return self.shape, self.dtype
+    return self.shape, self.dtype, shapes.dense_strides(self._sizes, self._strides)
 
 
 def roll(self: Any, shifts: Ints, dims: Ints = ()) -> Answer | Spec:

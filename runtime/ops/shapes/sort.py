@@ -12,18 +12,24 @@ from torchgen_out._runtime.ops.shapes.reduction import value_and_index
 Answer = tuple[tuple[int, ...], dtypes.dtype]
 
 Pair = tuple[Answer, Answer]
+Laid = tuple[tuple[int, ...], dtypes.dtype, tuple[int, ...]]
 
 
-def ordered(self: Any, k: int | None, dim: int = -1, descending: bool = False) -> Pair:
-    """Values and int64 indices of self's shape, or k of them. Raises: as topk."""
+def ordered(
+    self: Any, k: int | None, dim: int = -1, descending: bool = False
+) -> Pair | tuple[Laid, Laid]:
+    """Values and int64 indices, k of them, or all in the order of self's dims. Raises: as topk."""
     if k is not None:
         return topk(self, k, dim)
     shapes.normalize_dim(dim, self.ndim)
-    return (self.shape, self.dtype), (self.shape, dtypes.int64)
+    strides = shapes.dense_strides(self._sizes, self._strides)
+    return (self.shape, self.dtype, strides), (self.shape, dtypes.int64, strides)
 
 
-def sort(self: Any, stable: bool | None, dim: int = -1, descending: bool = False) -> Pair:
-    """Values and int64 indices of self's shape. Raises: IndexError for dim."""
+def sort(
+    self: Any, stable: bool | None, dim: int = -1, descending: bool = False
+) -> Pair | tuple[Laid, Laid]:
+    """Values and int64 indices of self's shape, its dims in order. Raises: IndexError for dim."""
     return ordered(self, None, dim)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
 
 Answer = tuple[tuple[int, ...], None]
 
 
-def frexp(self: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:
-    """Mantissas and exponents, which are int32."""
-    return (self.shape, self.dtype), (self.shape, dtypes.int32)
+def frexp(self: Any) -> tuple[Any, Any]:
+    """Mantissas and exponents, which are int32; the dims lie in the order of self's."""
+    strides = shapes.dense_strides(self._sizes, self._strides)
+    return (self.shape, self.dtype, strides), (self.shape, dtypes.int32, strides)

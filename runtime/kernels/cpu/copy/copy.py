@@ -150,16 +150,16 @@ def join_parts(out, real, imag, at, at_imag, count):
         out[i] = complex(real[at + i], imag[at_imag + i])
 
 
-@planned(any_strides=True)
+@planned(any_order=True, any_strides=True)
 def complex_(result: TensorSpec, real: TensorSpec, imag: TensorSpec) -> LaunchPlan:
     """Join real and imaginary parts."""
-    if real.sizes == imag.sizes == result.sizes and real.is_contiguous and imag.is_contiguous:
+    if real[1:] == imag[1:] == result[1:]:
         arrays = result.dtype, real.dtype, imag.dtype
         entry = join_parts.entry_point((*arrays, int, int, INT64))
         return LaunchPlan(entry, np.array([result.numel]))
 
     def run(out: Array, a: Array, b: Array, at_a: int, at_b: int, params: Any) -> None:
-        joined = out.reshape(result.sizes)
+        joined = view_of(out, 0, result)
         joined.real, joined.imag = view_of(a, at_a, real), view_of(b, at_b, imag)
 
     return LaunchPlan(run, None)

@@ -32,14 +32,19 @@ LANES = 32  # elements compared with the threshold at once
 HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
 
 
-@or_arrays(sort_plans.plan_ordered, results=2)
+@or_arrays(sort_plans.plan_ordered, results=2, any_order=True)
 def ordered(
     values: Array, indices: Array, self: Array, k: int | None, dim: int, descending: bool
 ) -> None:
     """Write the first k values in order, or all, and their places; ties in order."""
     if k is not None:
         _first_of_rows(values, indices, self, k, dim, descending)
-    elif is_last(self, dim):
+        return
+    if not values.flags.c_contiguous:  # all in the order in which the results lie
+        order = sorted(range(values.ndim), key=lambda each: -values.strides[each])
+        values, indices, self = (each.transpose(order) for each in (values, indices, self))
+        dim = order.index(dim % values.ndim)
+    if is_last(self, dim):
         _sort_last(values, indices, self, descending)
     else:
         rows = rows_along(self, dim)

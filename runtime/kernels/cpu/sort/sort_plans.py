@@ -38,6 +38,8 @@ def plan_ordered(
 ) -> LaunchPlan | None:
     """Plan sorting, which is always stable, or the first k of short rows."""
     if k is None:
+        if not values.is_contiguous:
+            return None
         return _plan_first(self, sizes_around(self.sizes, dim)[1], dim, descending)
     return _plan_first(self, k, dim, descending, LONGEST) if k else None
 

@@ -82,11 +82,13 @@ def _flattened(sizes: Size, start_dim: int, end_dim: int) -> Size | None:
 
 def in_format_of(input: Tensor, result: Tensor) -> Tensor:
     """The result, channels-last if the input is and both have as many dims."""
-    if input._flat is not None or len(result._sizes) != len(input._sizes):
+    if len(result._sizes) != len(input._sizes):
         return result
     if not shapes.is_channels_last(input._sizes, input._strides):
         return result
-    laid_out: Tensor = contiguous(result, formats.OF_RANK[len(input._sizes)])
+    if shapes.is_channels_last(result._sizes, result._strides):
+        return result
+    laid_out: Tensor = result.clone(memory_format=formats.OF_RANK[len(input._sizes)])
     return laid_out
 
 
