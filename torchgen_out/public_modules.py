@@ -501,7 +501,15 @@ _WRITTEN_IN = {
         "torchgen_out._runtime.library.optim.functional.adafactor",
     ],
     "torchgen_out.utils.data._utils.collate": [
+        "torchgen_out._runtime.library.data.collate.collate",
+        "torchgen_out._runtime.library.data.collate.collate_float_fn",
+        "torchgen_out._runtime.library.data.collate.collate_int_fn",
+        "torchgen_out._runtime.library.data.collate.collate_numpy_array_fn",
+        "torchgen_out._runtime.library.data.collate.collate_numpy_scalar_fn",
+        "torchgen_out._runtime.library.data.collate.collate_str_fn",
+        "torchgen_out._runtime.library.data.collate.collate_tensor_fn",
         "torchgen_out._runtime.library.data.collate.default_collate",
+        "torchgen_out._runtime.library.data.collate.default_collate_fn_map",
         "torchgen_out._runtime.library.data.collate.default_convert",
     ],
 }

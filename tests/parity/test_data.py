@@ -157,3 +157,57 @@ def test_shares_of_replicas(count: int, drop_last: bool) -> None:
             for library in LIBRARIES
         ]
         assert list(ours) == list(theirs) and len(ours) == len(theirs)
+
+
+class Marked(list):  # type: ignore[type-arg]
+    """A list that carries more than its items."""
+
+    mark = "none"
+
+
+def test_types_of_programs_are_put_together_as_they_say() -> None:
+    found = []
+    for library in LIBRARIES:
+        parts: Any = library.utils.data._utils.collate
+        functions = {
+            **parts.default_collate_fn_map,
+            Pair: lambda batch, *, collate_fn_map: len(batch),
+        }
+        sample = Marked([Pair(1, 2), 1.5])
+        sample.mark = "kept"
+        batch = parts.collate([{"a": sample}] * 3, collate_fn_map=functions)
+        assert batch["a"].mark == "kept"
+        found.append(described(batch))
+        with pytest.raises(TypeError, match="must contain tensors, numpy arrays, numbers"):
+            parts.collate([1, 2])
+        with pytest.raises(RuntimeError, match="Batches of sparse tensors are not currently"):
+            parts.default_collate([library.eye(2).to_sparse()] * 2)
+    assert found[0] == found[1]
+
+
+def test_stacked_datasets_are_asked_for_batches() -> None:
+    found = []
+    for library in LIBRARIES:
+        data: Any = library.utils.data
+
+        class Many(data.Dataset):  # type: ignore[misc]
+            def __init__(self, short: int = 0) -> None:
+                self.short = short
+
+            def __len__(self) -> int:
+                return 5
+
+            def __getitem__(self, index: int) -> int:
+                raise AssertionError("it can be asked for many")
+
+            def __getitems__(self, indices: list[int]) -> list[int]:
+                return [10 * i for i in indices][self.short :]
+
+        stacks = data.StackDataset(Many(), range(5)), data.StackDataset(a=Many(), b=range(5))
+        found.append([stack.__getitems__([3, 1]) for stack in stacks])
+        found[-1] += [described(list(data.DataLoader(stack, 2))) for stack in stacks]
+        with pytest.raises(ValueError, match="Expected 2, got 1"):
+            data.StackDataset(Many(1)).__getitems__([3, 1])
+        with pytest.raises(ValueError, match="num_samples should be a positive integer value"):
+            data.DataLoader([], shuffle=True)
+    assert found[0] == found[1]

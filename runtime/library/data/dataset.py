@@ -109,6 +109,22 @@ class ChainDataset(IterableDataset[Any]):
         return sum(map(length_of, self.datasets))
 
 
+def items_of(dataset: Any, indices: list[int]) -> list[Any]:
+    """The items at many indices, asked for at once if the dataset has `__getitems__`.
+
+    **Raises** ValueError if it answers with another number of items.
+    """
+    many: Callable[..., Any] | None = getattr(dataset, "__getitems__", None)
+    if many is None:
+        return [dataset[i] for i in indices]
+    items: list[Any] = many(indices)
+    if len(items) != len(indices):
+        raise ValueError(
+            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}"
+        )
+    return items
+
+
 class StackDataset(Dataset[Any]):
     """Datasets side by side: item i is a tuple, or with keywords a dict, of their items i."""
 
@@ -131,6 +147,14 @@ class StackDataset(Dataset[Any]):
             return {key: dataset[index] for key, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        if isinstance(self.datasets, dict):
+            columns = [items_of(dataset, indices) for dataset in self.datasets.values()]
+            return [
+                dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)
+            ]
+        return list(zip(*[items_of(each, indices) for each in self.datasets], strict=True))
+
     def __len__(self) -> int:
         return self._length
 
@@ -147,9 +171,7 @@ class Subset(Dataset[T]):
         return self.dataset[self.indices[index]]
 
     def __getitems__(self, indices: list[int]) -> list[T]:
-        chosen = [self.indices[i] for i in indices]
-        many: Callable[..., Any] | None = getattr(self.dataset, "__getitems__", None)
-        return many(chosen) if many is not None else [self.dataset[i] for i in chosen]
+        return items_of(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
         return len(self.indices)

@@ -59,9 +59,9 @@ class RandomSampler(Sampler[int]):
             )
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._num_samples = num_samples
-        if not isinstance(self.num_samples, int) or self.num_samples < 0:
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
             raise ValueError(
-                "num_samples should be a non-negative integer value, "
+                "num_samples should be a positive integer value, "
                 f"but got num_samples={self.num_samples}"
             )
 

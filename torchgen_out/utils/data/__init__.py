@@ -6,6 +6,7 @@
 from torchgen_out._runtime.library.data import *  # noqa: F403
 from torchgen_out._runtime.library.data import __all__  # noqa: F401
 from torchgen_out.utils.data import (  # noqa: F401
+    _utils,
     dataloader,
     dataset,
     distributed,

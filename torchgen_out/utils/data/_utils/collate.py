@@ -4,11 +4,20 @@
 """Samples as a batch."""
 
 from torchgen_out._runtime.library.data.collate import (
+    collate,
+    collate_float_fn,
+    collate_int_fn,
+    collate_numpy_array_fn,
+    collate_numpy_scalar_fn,
+    collate_str_fn,
+    collate_tensor_fn,
     default_collate,
+    default_collate_fn_map,
     default_convert,
 )
 
 __all__ = [
-    "default_collate",
-    "default_convert",
-]
+    "collate", "collate_float_fn", "collate_int_fn", "collate_numpy_array_fn",
+    "collate_numpy_scalar_fn", "collate_str_fn", "collate_tensor_fn", "default_collate",
+    "default_collate_fn_map", "default_convert",
+]  # fmt: skip
