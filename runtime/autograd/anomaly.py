@@ -22,6 +22,11 @@ def is_anomaly_enabled() -> bool:
     return is_on
 
 
+def is_anomaly_check_nan_enabled() -> bool:
+    """Return whether anomaly mode refuses NaN gradients, or will where it is on."""
+    return checks_nan
+
+
 def set_enabled(mode: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode for all threads."""
     global is_on, checks_nan

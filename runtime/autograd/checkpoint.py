@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from torchgen_out._runtime.autograd import api, engine, grad_mode, saved
@@ -18,6 +18,7 @@ from torchgen_out._runtime.autograd.function import Function
 from torchgen_out._runtime.core import generator, public
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
+from torchgen_out._runtime.dispatch import autocast
 
 __all__ = [
     "CheckpointError",
@@ -25,7 +26,13 @@ __all__ = [
     "checkpoint",
     "checkpoint_sequential",
     "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
 ]
+
+_CHECKS = ["default", "none"]
+_early_stop: list[bool | None] = [None]
+"""What holds, in its last entry, whatever `checkpoint` is told; None: what it is told."""
 
 
 class CheckpointError(RuntimeError):
@@ -35,6 +42,25 @@ class CheckpointError(RuntimeError):
 def noop_context_fn() -> tuple[Any, Any]:
     """Return two contexts that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Have parts that are checkpointed inside stop, when they run again, once all has been found.
+
+    Or run to their end. It stands above what `checkpoint` is told, and is not needed in backward.
+    """
+    _early_stop.append(enable)
+    try:
+        yield
+    finally:
+        _early_stop.pop()
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Stand above what `checkpoint` is told as `debug`, which changes nothing here."""
+    yield
 
 
 def checkpoint(
@@ -68,13 +94,18 @@ def checkpoint(
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    if determinism_check not in _CHECKS:
+        raise ValueError(
+            f"determinism_check should be one of {_CHECKS}, but got {determinism_check}"
+        )
+    stops = early_stop if _early_stop[-1] is None else _early_stop[-1]
     first, second = context_fn()
     frame = _Frame(
         lambda: function(*args, **kwargs),
         second,
         generator.default_generator.get_state() if preserve_rng_state else None,
         determinism_check,
-        early_stop,
+        stops,
     )
     with saved.saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
@@ -162,6 +193,7 @@ class _Frame:
         self.compares = determinism_check != "none"
         self.early_stop = early_stop
         self.grad_enabled = grad_mode.is_enabled()
+        self.autocast = autocast.current()
         self.places: list[weakref.ref[_Place]] = []
 
     def pack(self, tensor: Tensor) -> _Place:
@@ -206,6 +238,7 @@ class _Frame:
             contextlib.suppress(_Stop),
             _again(self.random_state),
             self.context,
+            autocast.as_it_was(self.autocast),
             grad_mode.set_grad_enabled(self.grad_enabled),
             saved.saved_tensors_hooks(fill, _no_unpacking),
         ):
@@ -252,6 +285,7 @@ class CheckpointFunction(Function):
             warn("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.function = function
         ctx.random_state = generator.default_generator.get_state() if preserve_rng_state else None
+        ctx.autocast = autocast.current()
         ctx.args = [None if isinstance(arg, Tensor) else arg for arg in args]
         ctx.places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -270,7 +304,11 @@ class CheckpointFunction(Function):
         args = list(ctx.args)
         for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[i] = tensor.detach().requires_grad_(tensor.requires_grad)
-        with _again(ctx.random_state), grad_mode.enable_grad():
+        with (
+            _again(ctx.random_state),
+            autocast.as_it_was(ctx.autocast),
+            grad_mode.enable_grad(),
+        ):
             results = ctx.function(*args)
         results = (results,) if isinstance(results, Tensor) else tuple(results)
         pairs = [

@@ -5,6 +5,7 @@ from torchgen_out._runtime.autograd import function, grad_mode, variable
 from torchgen_out._runtime.autograd import graph_access as graph
 from torchgen_out._runtime.autograd.anomaly import (
     detect_anomaly,
+    is_anomaly_check_nan_enabled,
     is_anomaly_enabled,
     set_detect_anomaly,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",

@@ -7,8 +7,9 @@ resolved with a look at the thread's state. Casts are recorded like any other.
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchgen_out._runtime.core import device as devices
@@ -37,6 +38,23 @@ class _State(threading.local):
 
 
 state = _State()
+
+
+def current() -> tuple[tuple[Any, ...], bool]:
+    """What `as_it_was` takes: the dtypes of the device types, and whether casts are kept."""
+    return state.lower, state.casts is not None
+
+
+@contextlib.contextmanager
+def as_it_was(before: tuple[tuple[Any, ...], bool]) -> Iterator[None]:
+    """Inside, autocast is as `current` told before, on whatever thread; casts are kept anew."""
+    outside = state.lower, state.casts
+    lower, keeps_casts = before
+    state.lower, state.casts = lower, {} if keeps_casts else None
+    try:
+        yield
+    finally:
+        state.lower, state.casts = outside
 
 
 def register(rule: str, *names: str) -> None:

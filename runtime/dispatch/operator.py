@@ -55,12 +55,21 @@ class CallTable(dict[Any, Call]):
             if layout := layouts.layout_of(entries):
                 call = layouts.make_call(self, entries, layout)
             else:
-                call = self.operator.resolve(entries, self.variant)
+                call = self._resolve(entries)
             for wrapper in _wrappers if self.variant == FUNCTION else ():
                 call = wrapper(self.operator, entries, call)
             call = overrides.finish(self, call)
         self[signature] = call
         return call
+
+    def _resolve(self, entries: tuple[Any, ...]) -> Call:
+        """The call for a signature. What casts operands before may take one that has none."""
+        try:
+            return self.operator.resolve(entries, self.variant)
+        except (RuntimeError, TypeError):
+            if self.variant != FUNCTION or not _wrappers:
+                raise
+        return lambda *args: self.operator.resolve(entries, self.variant)(*args)
 
     @property
     def called(self) -> str:

@@ -11,6 +11,8 @@ import pytest
 theirs = pytest.importorskip("torch")
 
 import torchgen_out as ours  # noqa: E402
+from torchgen_out._runtime.dispatch import autocast, ops  # noqa: E402
+from torchgen_out._runtime.dispatch.operator import operators  # noqa: E402
 
 GENERATOR = np.random.default_rng(3)
 IMAGE = GENERATOR.standard_normal((2, 3, 5, 5)).astype(np.float32)
@@ -41,12 +43,31 @@ CALLS: dict[str, Any] = {
     "float64": lambda lib, x, _: x.double().mm(x.double()),
     "einsum": lambda lib, x, _: lib.einsum("ij,kj->ik", x, x),
     "relu": lambda lib, x, _: x.relu(),
+    "LSTM": lambda lib, x, _: _of_ones(lib.nn.LSTM(4, 3, 2, bidirectional=True))(x[None])[0],
+    "RNN": lambda lib, x, _: _of_ones(lib.nn.RNN(4, 3))(x[None])[0],
+    "checkpoint": lambda lib, x, _: _again_in_backward(lib, x, False),
+    "checkpoint, reentrant": lambda lib, x, _: _again_in_backward(lib, x, True),
 }
+
+
+def _of_ones(layer: Any) -> Any:
+    for parameter in layer.parameters():
+        parameter.data.fill_(0.25)
+    return layer
+
+
+def _again_in_backward(lib: Any, x: Any, use_reentrant: bool) -> Any:
+    """Products that are computed again when autocast has ended."""
+    return lib.utils.checkpoint.checkpoint(
+        lambda x: (x @ x).exp() @ x, x, use_reentrant=use_reentrant
+    )
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 @pytest.mark.parametrize("name", CALLS)
 def test_dtypes(name: str, dtype: str) -> None:
+    if name == "LSTM" and dtype == "float16":
+        pytest.skip("PyTorch's CPU has no such LSTM")
     results = []
     for lib in (ours, theirs):
         x, image = (lib.from_numpy(each.copy()).requires_grad_() for each in (SQUARE, IMAGE))
@@ -58,6 +79,26 @@ def test_dtypes(name: str, dtype: str) -> None:
     assert results[0][:2] == results[1][:2]
     scale = np.abs(results[1][2]).max()
     np.testing.assert_allclose(results[0][2], results[1][2], atol=0.03 * scale)
+
+
+def test_operands_of_several_dtypes_are_cast_before_anyone_refuses_them() -> None:
+    x = ours.ones(2, 2)
+    several = 0
+    with ours.autocast("cpu"):
+        for name in autocast._rules:
+            operator = operators[name]
+            if operator.arity < 2 or any(
+                not kind.startswith("tensor") or kind == "tensors"
+                for kind in operator.operands.values()
+            ):
+                continue
+            operands = [x.bfloat16(), *[x] * (operator.arity - 1)]
+            assert callable(operator.calls[operator.signature(tuple(operands))])
+            several += 1
+    assert several > 15
+    gates = ours.ones(3, 2, 4).bfloat16()
+    with pytest.raises(RuntimeError, match="same dtype"):
+        ops._rnn_layer(gates, ours.ones(4, 4), ours.ones(2, 4), False)
 
 
 def test_nesting_threads_and_decorator() -> None:

@@ -3,6 +3,7 @@
 The same tests run on PyTorch in tests/parity/test_autograd.py.
 """
 
+import contextlib
 import importlib
 
 import pytest
@@ -187,3 +188,27 @@ def test_checkpoint_sequential(torch):
         y.sum().backward()
         expected = 2 * ((2 * x).exp() + 1) * 2 * (2 * x).exp()
         assert x.grad.tolist() == pytest.approx(expected.tolist())
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_checkpoints_stop_when_all_is_found(torch, stops):
+    module, calls = checkpointing(torch), []
+
+    def part(x):
+        calls.append("begun")
+        y = x.sin().cos()
+        calls.append("found")
+        y = y + 1
+        calls.append("ended")
+        return y
+
+    for context in (module.set_checkpoint_early_stop(stops), contextlib.nullcontext()):
+        calls.clear()
+        x = leaf(torch, [0.5])
+        with context:
+            told = {} if context.__class__ is not contextlib.nullcontext else {"early_stop": stops}
+            y = module.checkpoint(part, x, use_reentrant=False, **told)
+        y.sum().backward()
+        assert ("ended" in calls[3:]) is not stops
+    with pytest.raises(ValueError, match="determinism_check should be one of"):
+        module.checkpoint(part, x, use_reentrant=False, determinism_check="other")

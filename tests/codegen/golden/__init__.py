@@ -26,6 +26,7 @@ with _collector.paused(all_stays=True):
     from torchgen_out._runtime.autograd.namespace import (
         enable_grad as enable_grad,
         inference_mode as inference_mode,
+        is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
         is_anomaly_enabled as is_anomaly_enabled,
         is_grad_enabled as is_grad_enabled,
         is_inference_mode_enabled as is_inference_mode_enabled,
