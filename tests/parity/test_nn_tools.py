@@ -16,8 +16,6 @@ import torchgen_out.optim.swa_utils
 theirs = pytest.importorskip("torch")
 theirs_prune = pytest.importorskip("torch.nn.utils.prune")
 
-pytestmark = pytest.mark.filterwarnings("ignore:Lazy modules are a new feature")
-
 
 def array(*shape: int) -> Any:
     return np.cos(np.arange(np.prod(shape)) * 0.7 + len(shape)).astype(np.float32).reshape(shape)
@@ -246,3 +244,40 @@ def test_hooks_of_all_modules() -> None:
     assert seen == [("before", "Linear"), ("after", "Linear"), ("backward", "Linear")]
     layer(ours.ones(1, 3)).sum().backward()
     assert len(seen) == 3
+
+
+def test_parameters_that_wait_for_a_shape_are_not_counted() -> None:
+    for library in (ours, theirs):
+        with pytest.raises(ValueError, match="use an uninitialized parameter"):
+            library.nn.LazyLinear(3).weight.numel()
+
+
+@pytest.mark.filterwarnings("ignore:for bias")
+def test_numbers_that_are_copied_nowhere_are_told() -> None:
+    for library in (ours, theirs):
+        state = library.nn.Linear(2, 3).state_dict()
+        module = library.nn.Linear(2, 3, device="meta")
+        with pytest.warns(UserWarning, match="for weight: copying from a non-meta parameter"):
+            module.load_state_dict(state)
+        module.load_state_dict(state, assign=True)
+        assert not module.weight.is_meta
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("case", ["evaluated", "trained", "recorded", "masked", "scattered"])
+def test_padding_of_an_encoder(case: str) -> None:
+    """Rows that end early are zeros where PyTorch computes rows of several lengths."""
+    ends = [[0, 0, 0, 1], [0, 1, 1, 1]] if case != "scattered" else [[0, 1, 0, 1], [0, 1, 1, 1]]
+    found: list[Any] = []
+    for library in (theirs, ours):
+        layer = library.nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+        module = library.nn.TransformerEncoder(layer, 2, library.nn.LayerNorm(8))
+        if found:
+            give(found[0], module)
+        module.train(case == "trained")
+        options = {"mask": library.zeros(4, 4).bool()} if case == "masked" else {}
+        with library.set_grad_enabled(case == "recorded"):
+            x, padding = library.from_numpy(array(2, 4, 8)), library.tensor(ends).bool()
+            found += [module, module(x, src_key_padding_mask=padding, **options)]
+        assert module.use_nested_tensor and module.enable_nested_tensor
+    same(found[3], found[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torchgen_out as torch
-from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.library.nn.parameter import Buffer, Parameter
 
 
@@ -38,6 +37,17 @@ class UninitializedTensorMixin:
     def shape(self) -> Any:
         """There is none yet. **Raises** RuntimeError."""
         raise _no_shape()
+
+    def numel(self) -> int:
+        """Not known yet. **Raises** ValueError."""
+        raise ValueError(
+            "Attempted to use an uninitialized parameter in Tensor.numel. This error happens when "
+            "you are using a `LazyModule` or explicitly manipulating `UninitializedParameter` "
+            "objects. When using LazyModules Call `forward` with a dummy batch to initialize the "
+            "parameters before calling torch functions"
+        )
+
+    nelement = numel
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become a tensor of this shape, without initial values."""
@@ -138,10 +148,6 @@ class LazyModuleMixin:
         self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
         self._initialize_hook = self.register_forward_pre_hook(
             self._infer_parameters, with_kwargs=True
-        )
-        warn(
-            "Lazy modules are a new feature under heavy development so changes to the API or "
-            "functionality can happen at any moment.",
         )
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:

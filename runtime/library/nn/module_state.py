@@ -8,6 +8,7 @@ from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime.autograd.hooks import RemovableHandle
+from torchgen_out._runtime.core.user_warnings import warn
 
 _EXTRA_STATE = "_extra_state"
 
@@ -176,6 +177,13 @@ class StateDict:
             return (
                 f"size mismatch for {key}: copying a param with shape {given.shape} from "
                 f"checkpoint, the shape in current model is {own.shape}."
+            )
+        if own.is_meta and not given.is_meta and not assign:
+            warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta "
+                "parameter in the current model, which is a no-op. (Did you mean to pass "
+                "`assign=True` to assign items in the state dictionary to their corresponding key "
+                "in the module instead of copying them in place?)"
             )
         with torch.no_grad():
             if not assign:

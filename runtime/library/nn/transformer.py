@@ -180,7 +180,10 @@ class TransformerEncoder(Module):
             num_layers,
             norm,
         )
-        if enable_nested_tensor and (reason := _not_nested(encoder_layer)):
+        reason = _not_nested(encoder_layer) if enable_nested_tensor else ""
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        self.use_nested_tensor = enable_nested_tensor and not reason
+        if reason:
             warn(
                 "enable_nested_tensor is True, but self.use_nested_tensor is False because "
                 f"encoder_layer{reason}"
@@ -193,9 +196,30 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Any = None,
         is_causal: bool | None = None,
     ) -> Any:
+        padding = self._cleared_padding(src, mask, src_key_padding_mask)
         for layer in self.layers:
             src = layer(src, src_mask=mask, src_key_padding_mask=src_key_padding_mask)
+        if padding is not None:
+            src = src.masked_fill(padding.unsqueeze(-1), 0)
         return src if self.norm is None else self.norm(src)
+
+    def _cleared_padding(self, src: Any, mask: Any, src_key_padding_mask: Any) -> Any:
+        """The padding at the ends of rows, if its results are zeros.
+
+        They are where PyTorch computes rows of several lengths, nested tensors: in evaluation,
+        when nobody asks for gradients, and padding is all that is masked.
+        """
+        layer = self.layers[0]
+        if src_key_padding_mask is None or mask is not None or not self.use_nested_tensor:
+            return None
+        if layer.training or src.dim() != 3 or torch.is_autocast_enabled():
+            return None
+        if torch.is_grad_enabled() and any(
+            each.requires_grad for each in (src, *layer.parameters())
+        ):
+            return None
+        padding = src_key_padding_mask != 0
+        return None if (padding[:, :-1] & ~padding[:, 1:]).any() else padding
 
 
 class TransformerDecoder(Module):
