@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..model.operator import Composite, Operator, View
 from ..model.schema import Argument
 
+_NUMBERS = (("float",), ("Scalar",))
 _INTEGERS = (("int",), ("SymInt",))
 _OPTIONS: dict[tuple[str, ...], tuple[str, str]] = {
     ("ScalarType",): ("Dtype", "as_dtype"),
@@ -35,7 +36,7 @@ class Check:
     unusual: str
     """When the argument must be looked at, as a condition."""
     function: str
-    """Of `runtime.bindings.integers` or `runtime.bindings.options`."""
+    """Of `runtime.bindings.integers`, `numbers` or `options`."""
     operator: str
     argument: str
     position: int
@@ -59,6 +60,8 @@ def _checks(operator: Operator, names: dict[str, str]) -> Iterator[Check]:
         is_read_below = argument.type.names in _READ_BY_FACTORIES and operator.has_tag("factory")
         if argument.type.names in _OPTIONS and not is_read_below:
             yield _option_check(operator, argument, names[argument.name], position)
+        if _is_number_passed_on(operator, argument):
+            yield _number_check(operator, argument, names[argument.name], position)
         if argument.type.element.names not in _INTEGERS or len(argument.type.modifiers) > 2:
             continue
         if argument.type.is_list and lists_are_passed_on:
@@ -75,6 +78,19 @@ def _option_check(operator: Operator, argument: Argument, name: str, position: i
     if argument.type.is_optional:
         unusual = f"{name} is not None and {unusual}"
     return _check(operator, argument, name, position, unusual, function)
+
+
+def _is_number_passed_on(operator: Operator, argument: Argument) -> bool:
+    """Whether a composite's body is given a number at which no plan will look."""
+    is_body = isinstance(operator.kind, Composite) and not operator.has_tag("factory")
+    return is_body and argument.type.names in _NUMBERS and not argument.type.is_list
+
+
+def _number_check(operator: Operator, argument: Argument, name: str, position: int) -> Check:
+    tests = [f"{name} is not None"] if argument.type.is_optional else []
+    tests += [f"{name}.__class__ is not {kind}" for kind in ("float", "int")]
+    function = "as_float" if argument.type.names == ("float",) else "as_scalar"
+    return _check(operator, argument, name, position, " and ".join(tests), function)
 
 
 def _check(

@@ -35,6 +35,8 @@ class Binding:
     body: str
     varargs: str
     """The parameter gathered from *args; empty without."""
+    labelled: str
+    """The parameter of the equation that lists of labels may stand for; empty without."""
     several: str
     """How many *args are its items: several, or not one where it may be empty."""
     forms: calling.Forms
@@ -217,6 +219,7 @@ def _binding(program: Program, operator: Operator, names: dict[str, str]) -> Bin
         call=call,
         body=_body(operator, names),
         varargs=varargs,
+        labelled=next(iter(names.values())) if operator.has_tag("labelled") else "",
         several=_several(operator, varargs),
         forms=calling.forms(operator, names, varargs, operator.has_out),
         checks=argument_checks.checks(operator, names),
@@ -254,6 +257,7 @@ def _inplace_binding(program: Program, operator: Operator, names: dict[str, str]
         call=", ".join(names.values()),
         body=_body(operator, names),
         varargs=varargs,
+        labelled="",
         several=_several(operator, varargs),
         forms=calling.forms(operator, names, varargs, False, is_inplace=True),
         checks=argument_checks.checks(operator, names),

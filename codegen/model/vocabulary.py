@@ -96,6 +96,7 @@ TAGS: dict[str, str] = {
     "property": "an attribute of Tensor, read without a call",
     "assignable": "a property that can be assigned: the value is copied into what it views",
     "varargs": "the first list may be given as several arguments",
+    "labelled": "operands may come each with a list of its dims' labels, in place of an equation",
     "reinterpret": "the result has another dtype over the same memory",
     "number_first": "the first of several operands may be a number beside a tensor: `mul(2, x)`",
     "number_each": "all operands may be numbers: `mul(2, 3)`",

@@ -77,6 +77,23 @@ def jvp(
     )
 
 
+def _check_strategy(strategy: str, create_graph: bool, strict: bool, vectorize: bool) -> None:
+    if strategy != "forward-mode":
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    refused = "`create_graph=True`" if create_graph else "`strict=True`" if strict else ""
+    if refused:
+        raise (NotImplementedError if create_graph else RuntimeError)(
+            f"torch.autograd.functional.jacobian: {refused} and "
+            '`strategy="forward-mode"` are not supported together (yet). Please choose '
+            '`strategy="reverse-mode"`.'
+        )
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only "
+            "implemented for `vectorize=True`."
+        )
+
+
 def jacobian(
     func: Callable[..., Any],
     inputs: Any,
@@ -88,10 +105,11 @@ def jacobian(
     """Return the Jacobian of `func` at `inputs`: per output and input a tensor of both shapes.
 
     Shape: (*output.shape, *input.shape). A tuple where there are several inputs or outputs.
-    vectorize is accepted, and changes nothing. strategy: 'reverse-mode'.
+    vectorize and strategy ('reverse-mode' or 'forward-mode') are accepted where PyTorch takes
+    them, and change nothing.
     """
     if strategy != "reverse-mode":
-        raise NotImplementedError(f"jacobian(): strategy='{strategy}' is not supported")
+        _check_strategy(strategy, create_graph, strict, vectorize)
     with grad_mode.enable_grad():
         xs, single = _prepare(inputs, "jacobian", create_graph)
         outputs, single_output = _called(func, xs, "jacobian", strict)

@@ -85,9 +85,9 @@ def is_given(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether an argument is a number: a Python or NumPy one, or a zero-dimensional tensor."""
+    """Whether an argument is a number: Python's, NumPy's, or a tensor of one without gradient."""
     if isinstance(value, Tensor):
-        return not value._sizes
+        return not value._sizes and not value._key & keys.GRAD
     return isinstance(value, (int, float, complex)) or hasattr(value.__class__, "__float__")
 
 
@@ -157,6 +157,45 @@ def guarded_input(name: str, operand: str, below: Call) -> Call:
 
 
 guard_input(guarded_input)
+
+
+def equation_of(first: Any, rest: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The equation and the operands of `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
+
+    A label is a number below 52 or an ellipsis; a last list that follows a list is the result's.
+    Raises: ValueError for other numbers, or without labels; TypeError for what is no such list,
+    or begins with neither an equation nor an operand.
+    """
+    if isinstance(first, str):
+        return first, rest
+    if not isinstance(first, Tensor):
+        raise errors.wrong_argument_type("einsum", "equation", 0, "str", first)
+    if not rest:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
+    operands, lists = (first, *rest[1::2]), rest[::2]
+    output = ""
+    if len(rest) % 2 == 0:
+        operands, output = operands[:-1], f"->{_labels(rest[-1])}"
+    return ",".join(map(_labels, lists[: len(operands)])) + output, operands
+
+
+def _labels(sublist: Any) -> str:
+    if not isinstance(sublist, (list, tuple)):
+        raise TypeError(
+            f"einsum(): expected a list of subscripts, but got {type(sublist).__name__}"
+        )
+    return "".join(["..." if each is Ellipsis else _letter(each) for each in sublist])
+
+
+def _letter(number: int) -> str:
+    if not 0 <= number < 52:
+        raise ValueError(
+            f"einsum(): subscript {number} in subscript list is not within the valid range [0, 52)"
+        )
+    return chr(ord("A") + number if number < 26 else ord("a") + number - 26)
 
 
 def check_tensors(name: str, *arguments: tuple[str, int, str, Any]) -> None:

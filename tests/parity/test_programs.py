@@ -6,6 +6,7 @@ import importlib
 import operator
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -165,6 +166,31 @@ def test_types_that_are_named_only_say_so() -> None:
         torchgen_out.ones(2, dtype=torchgen_out.qint8)
 
 
+SUBLISTS: list[Any] = [
+    lambda t, x: t.einsum(x, [0, 1], x, [2, 1], [0, 2]),
+    lambda t, x: t.einsum(x, [0, 1], x, [2, 1]),
+    lambda t, x: t.einsum(x, (..., 27), x, (..., 27), (27,)),
+    lambda t, x: t.einsum(x @ x.T, [3, 3]),
+    lambda t, x: t.einsum(x, [0, 52]),
+    lambda t, x: t.einsum(x, [0]),
+    lambda t, x: t.einsum(x),
+    lambda t, x: t.einsum(x, 3),
+    lambda t, x: t.einsum(3, x),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SUBLISTS)))
+def test_einsum_of_labels(number: int) -> None:
+    results: list[Any] = []
+    for library in (torchgen_out, torch):
+        try:
+            found = SUBLISTS[number](library, library.arange(6.0).reshape(2, 3))
+            results.append(found.tolist())
+        except (ValueError, TypeError, RuntimeError) as error:
+            results.append(type(error))
+    assert results[0] == results[1]
+
+
 PRIVATE = [
     lambda t: t._check(True), lambda t: t._check(False, lambda: "text"), lambda t: t._check(0),
     lambda t: t._check(t.tensor(True)), lambda t: t._check_index(False, lambda: "text"),
@@ -194,6 +220,7 @@ PRIVATE = [
     lambda t: t._utils._get_device_index("cpu", allow_cpu=True),
     lambda t: t._utils._get_device_index("cpu"), lambda t: t._utils._get_device_index(None),
     lambda t: t.functional.einsum is t.einsum and len(t.functional.__all__),
+    lambda t: type(t.histogramdd(t.ones(4, 2), [2, 3])[1]),
     lambda t: t.nn.common_types._size_2_t, lambda t: issubclass(t.jit.TracerWarning, Warning),
     lambda t: importlib.import_module(
         f"{t.__name__}.utils.data._utils.collate"

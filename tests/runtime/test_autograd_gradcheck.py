@@ -101,6 +101,14 @@ def test_jacobian(torch):
     kept = functional.jacobian(lambda x: x * x, x, create_graph=True)
     kept.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+    forward = {"strategy": "forward-mode", "vectorize": True}
+    assert functional.jacobian(lambda x: x * x, x, **forward).tolist() == found.tolist()
+    with pytest.raises(NotImplementedError, match="only implemented for `vectorize=True`"):
+        functional.jacobian(lambda x: x * x, x, strategy="forward-mode")
+    with pytest.raises(NotImplementedError, match="`create_graph=True`"):
+        functional.jacobian(lambda x: x * x, x, create_graph=True, **forward)
+    with pytest.raises(AssertionError, match="Expected strategy"):
+        functional.jacobian(lambda x: x * x, x, strategy="sideways")
 
 
 def test_hessian(torch):

@@ -34,6 +34,20 @@ CALLS: dict[str, Callable[[Any], Tensor]] = {
     "full": lambda n: torch.full((2,), n),
     "full_like": lambda n: torch.full_like(X, n),
     "new_full": lambda n: X.new_full((2,), n),
+    "dropout": lambda n: F.dropout(X, p=n * 0.3, training=False),
+    "alpha_dropout": lambda n: F.alpha_dropout(X, p=n * 0.3, training=False),
+    "scaled_dot_product_attention": lambda n: F.scaled_dot_product_attention(X, X, X, scale=n),
+    "logit": lambda n: torch.logit(X / 10, n / 10),
+    "logit by name": lambda n: X.logit(eps=n / 10),
+    "isclose": lambda n: torch.isclose(X, X + 5, rtol=n),
+    "isclose, atol": lambda n: X.isclose(X + 3, atol=n),
+    "rms_norm": lambda n: F.rms_norm(X, (2,), eps=n),
+    "triplet_margin_loss": lambda n: F.triplet_margin_loss(X, X + 1, X, margin=n),
+    "margin_ranking_loss": lambda n: F.margin_ranking_loss(X, X + 1, X, margin=n),
+    "hinge_embedding_loss": lambda n: F.hinge_embedding_loss(X, -X, margin=n),
+    "poisson_nll_loss": lambda n: F.poisson_nll_loss(X, X, log_input=False, eps=n),
+    "nan_to_num": lambda n: torch.nan_to_num(X.log2() - torch.inf, neginf=n),
+    "dist": lambda n: torch.dist(X, X.T, n),
     "arange": lambda n: torch.arange(0, n, 0.5),
 }
 
@@ -50,7 +64,7 @@ def test_they_are_read_at_every_call(name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_they_may_not_require_grad(name: str) -> None:
     """A parameter that would never learn, since numbers have no gradients."""
-    with pytest.raises(TypeError, match="must be Number, not Tensor"):
+    with pytest.raises(TypeError, match=r"must be (Number|float), not Tensor|invalid combination"):
         CALLS[name](torch.tensor(2.5, requires_grad=True))
 
 

@@ -13,6 +13,7 @@ from torchgen_out._runtime.bindings.arguments import (
     as_list,
     check_tensors,
     dtype_for_out,
+    equation_of,
     store_in_shape,
     store_inplace,
     store_out,
@@ -25,6 +26,7 @@ from torchgen_out._runtime.bindings.calling import (
     respelled,
 )
 from torchgen_out._runtime.bindings.integers import as_int
+from torchgen_out._runtime.bindings.numbers import as_float, as_scalar
 from torchgen_out._runtime.bindings.options import (
     Dtype,
     Layout,
@@ -1409,6 +1411,8 @@ def normal__Tensor_float(
 
     Returns normal numbers with a mean per element.
     """
+    if std.__class__ is not float and std.__class__ is not int:
+        std = as_float(std, "normal", "std", 2)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "normal", "generator", 0)
     if mean.__class__ not in TENSORS:
@@ -1427,6 +1431,8 @@ def normal__float_Tensor(
 
     Returns normal numbers with a standard deviation per element.
     """
+    if mean.__class__ is not float and mean.__class__ is not int:
+        mean = as_float(mean, "normal", "mean", 1)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "normal", "generator", 0)
     if std.__class__ not in TENSORS:
@@ -1553,6 +1559,10 @@ def div__Scalar(input: Number, other: Number) -> Tensor:
 
     Divide two numbers; the quotient is a tensor of no dims.
     """
+    if input.__class__ is not float and input.__class__ is not int:
+        input = as_scalar(input, "div", "self", 1)
+    if other.__class__ is not float and other.__class__ is not int:
+        other = as_scalar(other, "div", "other", 2)
     if not PLAIN and state.modes:
         _answer = overridden(div__Scalar, locals())
         if _answer is not NotImplemented:
@@ -1574,6 +1584,10 @@ def div__Scalar_mode(
     """
     if _words:
         return respelled(div__Scalar_mode, locals())
+    if input.__class__ is not float and input.__class__ is not int:
+        if input is MISSING:
+            raise missing_arguments("div", input=input, other=other)
+        input = as_scalar(input, "div", "self", 1)
     if other.__class__ not in PLAIN:
         _answer = overridden(div__Scalar_mode, locals())
         if _answer is not NotImplemented:
@@ -1590,6 +1604,10 @@ def floor_divide__Scalar(input: Number, other: Number) -> Tensor:
 
     Divide two numbers and round down; the quotient is a tensor of no dims.
     """
+    if input.__class__ is not float and input.__class__ is not int:
+        input = as_scalar(input, "floor_divide", "self", 1)
+    if other.__class__ is not float and other.__class__ is not int:
+        other = as_scalar(other, "floor_divide", "other", 2)
     if not PLAIN and state.modes:
         _answer = overridden(floor_divide__Scalar, locals())
         if _answer is not NotImplemented:
@@ -1647,6 +1665,10 @@ def allclose(
 
     Return whether every element of `self` is close to that of `other`, as `isclose` defines it.
     """
+    if rtol.__class__ is not float and rtol.__class__ is not int:
+        rtol = as_float(rtol, "allclose", "rtol", 3)
+    if atol.__class__ is not float and atol.__class__ is not int:
+        atol = as_float(atol, "allclose", "atol", 4)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         if (_answer := overridden(allclose, locals())) is not NotImplemented:
             return _answer
@@ -1677,6 +1699,10 @@ def isclose(
     Infinities are close to themselves alone. nan is close to nothing, or to nan with `equal_nan`.
     Both tensors must share one dtype.
     """
+    if rtol.__class__ is not float and rtol.__class__ is not int:
+        rtol = as_float(rtol, "isclose", "rtol", 3)
+    if atol.__class__ is not float and atol.__class__ is not int:
+        atol = as_float(atol, "isclose", "atol", 4)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         if (_answer := overridden(isclose, locals())) is not NotImplemented:
             return _answer
@@ -1805,6 +1831,12 @@ def nan_to_num(
     """
     if _words:
         return respelled(nan_to_num, locals())
+    if nan is not None and nan.__class__ is not float and nan.__class__ is not int:
+        nan = as_float(nan, "nan_to_num", "nan", 2)
+    if posinf is not None and posinf.__class__ is not float and posinf.__class__ is not int:
+        posinf = as_float(posinf, "nan_to_num", "posinf", 3)
+    if neginf is not None and neginf.__class__ is not float and neginf.__class__ is not int:
+        neginf = as_float(neginf, "nan_to_num", "neginf", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(nan_to_num, locals())) is not NotImplemented:
             return _answer
@@ -1831,6 +1863,12 @@ def nan_to_num_(
 
     In-place variant of `nan_to_num`.
     """
+    if nan is not None and nan.__class__ is not float and nan.__class__ is not int:
+        nan = as_float(nan, "nan_to_num", "nan", 2)
+    if posinf is not None and posinf.__class__ is not float and posinf.__class__ is not int:
+        posinf = as_float(posinf, "nan_to_num", "posinf", 3)
+    if neginf is not None and neginf.__class__ is not float and neginf.__class__ is not int:
+        neginf = as_float(neginf, "nan_to_num", "neginf", 4)
     return store_inplace(
         "nan_to_num_", input, pointwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
     )
@@ -1851,6 +1889,8 @@ def logit(
     """
     if _words:
         return respelled(logit, locals())
+    if eps is not None and eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "logit", "eps", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(logit, locals())) is not NotImplemented:
             return _answer
@@ -1870,6 +1910,8 @@ def logit_(input: Tensor, eps: float | None = None) -> Tensor:
 
     In-place variant of `logit`.
     """
+    if eps is not None and eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "logit", "eps", 2)
     return store_inplace(
         "logit_", input, ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
     )
@@ -3457,6 +3499,8 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
 
     Set the main diagonal; with `wrap` it begins again below a square, in tall matrices.
     """
+    if fill_value.__class__ is not float and fill_value.__class__ is not int:
+        fill_value = as_scalar(fill_value, "fill_diagonal_", "fill_value", 2)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(fill_diagonal_, locals())) is not NotImplemented:
             return _answer
@@ -4166,8 +4210,10 @@ def quantile__scalar(
     """
     if _words:
         return respelled(quantile__scalar, locals())
-    if q is MISSING:
-        raise missing_arguments("quantile", input=input, q=q)
+    if q.__class__ is not float and q.__class__ is not int:
+        if q is MISSING:
+            raise missing_arguments("quantile", input=input, q=q)
+        q = as_float(q, "quantile", "q", 2)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
     if input.__class__ not in TENSORS:
@@ -4234,8 +4280,10 @@ def nanquantile__scalar(
     """
     if _words:
         return respelled(nanquantile__scalar, locals())
-    if q is MISSING:
-        raise missing_arguments("nanquantile", input=input, q=q)
+    if q.__class__ is not float and q.__class__ is not int:
+        if q is MISSING:
+            raise missing_arguments("nanquantile", input=input, q=q)
+        q = as_float(q, "nanquantile", "q", 2)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
     if input.__class__ not in TENSORS:
@@ -4415,6 +4463,8 @@ def segment_reduce(
     """
     if axis.__class__ is not int:
         axis = as_int(axis, "segment_reduce", "axis", 0)
+    if initial is not None and initial.__class__ is not float and initial.__class__ is not int:
+        initial = as_scalar(initial, "segment_reduce", "initial", 0)
     if (
         data.__class__ not in TENSORS
         or lengths.__class__ not in OPTIONAL_TENSORS
@@ -4618,8 +4668,10 @@ def bernoulli__p(
     """
     if _words:
         return respelled(bernoulli__p, locals())
-    if p is MISSING:
-        raise missing_arguments("bernoulli", input=input, p=p)
+    if p.__class__ is not float and p.__class__ is not int:
+        if p is MISSING:
+            raise missing_arguments("bernoulli", input=input, p=p)
+        p = as_float(p, "bernoulli", "p", 2)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "bernoulli", "generator", 0)
     if input.__class__ not in TENSORS:
@@ -4649,6 +4701,8 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
     Zeroes elements with probability `p`, scales the others by `1 / (1 - p)`; also returns the mask.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "native_dropout", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(native_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4661,6 +4715,8 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training zeroes each element with probability `p` and scales the others by `1 / (1 - p)`.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "dropout", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(dropout, locals())) is not NotImplemented:
             return _answer
@@ -4673,6 +4729,8 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `dropout` in place.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "dropout_", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(dropout_, locals())) is not NotImplemented:
             return _answer
@@ -4692,6 +4750,10 @@ def rrelu(
 
     Scales negative elements by a slope, in training drawn between `lower` and `upper`.
     """
+    if lower.__class__ is not float and lower.__class__ is not int:
+        lower = as_float(lower, "rrelu", "lower", 2)
+    if upper.__class__ is not float and upper.__class__ is not int:
+        upper = as_float(upper, "rrelu", "upper", 3)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "rrelu", "generator", 5)
     if input.__class__ not in TENSORS:
@@ -4713,6 +4775,10 @@ def rrelu_(
 
     `rrelu` in place.
     """
+    if lower.__class__ is not float and lower.__class__ is not int:
+        lower = as_float(lower, "rrelu_", "lower", 2)
+    if upper.__class__ is not float and upper.__class__ is not int:
+        upper = as_float(upper, "rrelu_", "upper", 3)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "rrelu_", "generator", 5)
     if input.__class__ not in TENSORS:
@@ -4727,6 +4793,8 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training zeroes whole channels with probability `p` and scales the others by `1 / (1 - p)`.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "feature_dropout", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4739,6 +4807,8 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `feature_dropout` in place.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "feature_dropout_", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_dropout_, locals())) is not NotImplemented:
             return _answer
@@ -4751,6 +4821,8 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     In training sets elements to the limit of SELU, and scales so that mean and variance stay.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "alpha_dropout", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(alpha_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4763,6 +4835,8 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `alpha_dropout` in place.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "alpha_dropout_", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(alpha_dropout_, locals())) is not NotImplemented:
             return _answer
@@ -4775,6 +4849,8 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     Is `alpha_dropout` of whole channels.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "feature_alpha_dropout", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_alpha_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4787,6 +4863,8 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
     `feature_alpha_dropout` in place.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "feature_alpha_dropout_", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_alpha_dropout_, locals())) is not NotImplemented:
             return _answer
@@ -5026,8 +5104,11 @@ def einsum(
     Each operand's dimensions are named by letters; letters absent from the output are summed over,
     `...` stands for any dimensions and broadcasts. Without `->` the output holds the letters that
     occur once, in alphabetical order. Operands are contracted from left to right unless `path`
-    lists pairs of positions.
+    lists pairs of positions. Numbers may name the dimensions: `einsum(x, [0, 1], y, [1, 2], [0,
+        2])`.
     """
+    if equation.__class__ is not str:
+        equation, args = equation_of(equation, args)
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "einsum", "tensors")
     if holds_others(tensors):
@@ -5762,6 +5843,8 @@ def linalg_lstsq(
     """
     if _words:
         return respelled(linalg_lstsq, locals())
+    if rcond is not None and rcond.__class__ is not float and rcond.__class__ is not int:
+        rcond = as_float(rcond, "linalg_lstsq", "rcond", 3)
     if input.__class__ not in TENSORS or b.__class__ not in TENSORS:
         if (_answer := overridden(linalg_lstsq, locals())) is not NotImplemented:
             return _answer
@@ -5831,6 +5914,10 @@ def linalg_pinv__atol_rtol_float(
     """
     if _words:
         return respelled(linalg_pinv__atol_rtol_float, locals())
+    if atol is not None and atol.__class__ is not float and atol.__class__ is not int:
+        atol = as_float(atol, "linalg_pinv", "atol", 0)
+    if rtol is not None and rtol.__class__ is not float and rtol.__class__ is not int:
+        rtol = as_float(rtol, "linalg_pinv", "rtol", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_pinv__atol_rtol_float, locals())) is not NotImplemented:
             return _answer
@@ -5856,8 +5943,10 @@ def linalg_pinv__default(
     """
     if _words:
         return respelled(linalg_pinv__default, locals())
-    if rcond is MISSING:
-        raise missing_arguments("linalg_pinv", input=input, rcond=rcond)
+    if rcond.__class__ is not float and rcond.__class__ is not int:
+        if rcond is MISSING:
+            raise missing_arguments("linalg_pinv", input=input, rcond=rcond)
+        rcond = as_float(rcond, "linalg_pinv", "rcond", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_pinv__default, locals())) is not NotImplemented:
             return _answer
@@ -5899,6 +5988,8 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
     Returns the pseudo-inverse. New code uses `linalg.pinv`.
     """
+    if rcond.__class__ is not float and rcond.__class__ is not int:
+        rcond = as_float(rcond, "pinverse", "rcond", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(pinverse, locals())) is not NotImplemented:
             return _answer
@@ -5962,6 +6053,10 @@ def linalg_matrix_rank__atol_rtol_float(
     """
     if _words:
         return respelled(linalg_matrix_rank__atol_rtol_float, locals())
+    if atol is not None and atol.__class__ is not float and atol.__class__ is not int:
+        atol = as_float(atol, "linalg_matrix_rank", "atol", 0)
+    if rtol is not None and rtol.__class__ is not float and rtol.__class__ is not int:
+        rtol = as_float(rtol, "linalg_matrix_rank", "rtol", 0)
     if input.__class__ not in TENSORS:
         if (
             _answer := overridden(linalg_matrix_rank__atol_rtol_float, locals())
@@ -5991,8 +6086,10 @@ def linalg_matrix_rank__default(
     """
     if _words:
         return respelled(linalg_matrix_rank__default, locals())
-    if tol is MISSING:
-        raise missing_arguments("linalg_matrix_rank", input=input, tol=tol)
+    if tol.__class__ is not float and tol.__class__ is not int:
+        if tol is MISSING:
+            raise missing_arguments("linalg_matrix_rank", input=input, tol=tol)
+        tol = as_float(tol, "linalg_matrix_rank", "tol", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_matrix_rank__default, locals())) is not NotImplemented:
             return _answer
@@ -6094,6 +6191,8 @@ def linalg_cond__default(
     """
     if _words:
         return respelled(linalg_cond__default, locals())
+    if p is not None and p.__class__ is not float and p.__class__ is not int:
+        p = as_scalar(p, "linalg_cond", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_cond__default, locals())) is not NotImplemented:
             return _answer
@@ -6442,6 +6541,8 @@ def trapezoid__dx(
     """
     if _words:
         return respelled(trapezoid__dx, locals())
+    if dx.__class__ is not float and dx.__class__ is not int:
+        dx = as_scalar(dx, "trapezoid", "dx", 0)
     if dim.__class__ is not int:
         dim = as_int(dim, "trapezoid", "dim", 0)
     if y.__class__ not in TENSORS:
@@ -6474,6 +6575,8 @@ def cumulative_trapezoid__dx(
     """
     if _words:
         return respelled(cumulative_trapezoid__dx, locals())
+    if dx.__class__ is not float and dx.__class__ is not int:
+        dx = as_scalar(dx, "cumulative_trapezoid", "dx", 0)
     if dim.__class__ is not int:
         dim = as_int(dim, "cumulative_trapezoid", "dim", 0)
     if y.__class__ not in TENSORS:
@@ -6502,6 +6605,8 @@ def gradient__default(
     """
     if _words:
         return respelled(gradient__default, locals())
+    if spacing is not None and spacing.__class__ is not float and spacing.__class__ is not int:
+        spacing = as_scalar(spacing, "gradient", "spacing", 0)
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
     if input.__class__ not in TENSORS:
@@ -7638,6 +7743,8 @@ def _vector_norm_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = No
 
     Return the norm of all elements: what `_foreach_norm` runs over a list.
     """
+    if ord.__class__ is not float and ord.__class__ is not int:
+        ord = as_scalar(ord, "_vector_norm_of_all", "ord", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "_vector_norm_of_all", "dtype", 3)
     if input.__class__ not in TENSORS:
@@ -7652,6 +7759,8 @@ def _power_sum_of_all(input: Tensor, ord: Number = 2, dtype: dtype | None = None
 
     Return the sum of the powers of magnitudes: what `_foreach_powsum` runs over a list.
     """
+    if ord.__class__ is not float and ord.__class__ is not int:
+        ord = as_scalar(ord, "_power_sum_of_all", "ord", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "_power_sum_of_all", "dtype", 3)
     if input.__class__ not in TENSORS:
@@ -7681,8 +7790,10 @@ def linalg_matrix_norm__default(
     """
     if _words:
         return respelled(linalg_matrix_norm__default, locals())
-    if ord is MISSING:
-        raise missing_arguments("linalg_matrix_norm", input=input, ord=ord)
+    if ord.__class__ is not float and ord.__class__ is not int:
+        if ord is MISSING:
+            raise missing_arguments("linalg_matrix_norm", input=input, ord=ord)
+        ord = as_scalar(ord, "linalg_matrix_norm", "ord", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_matrix_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -7752,6 +7863,8 @@ def linalg_norm__default(
     """
     if _words:
         return respelled(linalg_norm__default, locals())
+    if ord is not None and ord.__class__ is not float and ord.__class__ is not int:
+        ord = as_scalar(ord, "linalg_norm", "ord", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -7889,8 +8002,10 @@ def norm__default(
     """
     if _words:
         return respelled(norm__default, locals())
-    if p is MISSING:
-        raise missing_arguments("norm", input=input, p=p)
+    if p is not None and p.__class__ is not float and p.__class__ is not int:
+        if p is MISSING:
+            raise missing_arguments("norm", input=input, p=p)
+        p = as_scalar(p, "norm", "p", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -7916,6 +8031,8 @@ def dist(
     """
     if _words:
         return respelled(dist, locals())
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_scalar(p, "dist", "p", 3)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         if (_answer := overridden(dist, locals())) is not NotImplemented:
             return _answer
@@ -7940,12 +8057,18 @@ def renorm(
     """
     if _words:
         return respelled(renorm, locals())
-    if p is MISSING or maxnorm is MISSING:
-        raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
+    if p.__class__ is not float and p.__class__ is not int:
+        if p is MISSING:
+            raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
+        p = as_scalar(p, "renorm", "p", 2)
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
+    if maxnorm.__class__ is not float and maxnorm.__class__ is not int:
+        if maxnorm is MISSING:
+            raise missing_arguments("renorm", input=input, p=p, dim=dim, maxnorm=maxnorm)
+        maxnorm = as_scalar(maxnorm, "renorm", "maxnorm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(renorm, locals())) is not NotImplemented:
             return _answer
@@ -7970,12 +8093,20 @@ def renorm_(
     """
     if _words:
         return respelled(renorm_, locals())
-    if input is MISSING or p is MISSING or maxnorm is MISSING:
+    if input is MISSING:
         raise missing_arguments("renorm_", input=input, p=p, dim=dim, maxnorm=maxnorm)
+    if p.__class__ is not float and p.__class__ is not int:
+        if p is MISSING:
+            raise missing_arguments("renorm_", input=input, p=p, dim=dim, maxnorm=maxnorm)
+        p = as_scalar(p, "renorm", "p", 2)
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments("renorm_", input=input, p=p, dim=dim, maxnorm=maxnorm)
         dim = as_int(dim, "renorm", "dim", 3)
+    if maxnorm.__class__ is not float and maxnorm.__class__ is not int:
+        if maxnorm is MISSING:
+            raise missing_arguments("renorm_", input=input, p=p, dim=dim, maxnorm=maxnorm)
+        maxnorm = as_scalar(maxnorm, "renorm", "maxnorm", 4)
     return store_inplace("renorm_", input, norms_bodies.renorm(input, p, dim, maxnorm), "exact")
 
 
@@ -8058,6 +8189,8 @@ def cross_entropy(
     """
     if ignore_index.__class__ is not int:
         ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index", 5)
+    if label_smoothing.__class__ is not float and label_smoothing.__class__ is not int:
+        label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing", 8)
     if (
         input.__class__ not in TENSORS
         or target.__class__ not in TENSORS
@@ -8147,6 +8280,8 @@ def smooth_l1_loss(
 
     `0.5 * d**2 / beta` where the distance `d` is below `beta`, and `d - 0.5 * beta` above.
     """
+    if beta.__class__ is not float and beta.__class__ is not int:
+        beta = as_float(beta, "smooth_l1_loss", "beta", 6)
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         if (_answer := overridden(smooth_l1_loss, locals())) is not NotImplemented:
             return _answer
@@ -8168,6 +8303,8 @@ def huber_loss(
 
     `0.5 * d**2` where the distance `d` is at most `delta`, and `delta * (d - 0.5 * delta)` above.
     """
+    if delta.__class__ is not float and delta.__class__ is not int:
+        delta = as_float(delta, "huber_loss", "delta", 4)
     if (
         input.__class__ not in TENSORS
         or target.__class__ not in TENSORS
@@ -8201,6 +8338,8 @@ def poisson_nll_loss(
 
     With `log_input=False` the rate is `input` itself. `full` adds Stirling's term.
     """
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "poisson_nll_loss", "eps", 6)
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         if (_answer := overridden(poisson_nll_loss, locals())) is not NotImplemented:
             return _answer
@@ -8217,11 +8356,11 @@ def gaussian_nll_loss(
     target: Tensor,
     var: Tensor | Number,
     full: bool = False,
-    eps: float = 1e-06,
+    eps: Tensor | Number = 1e-06,
     reduction: str = "mean",
 ) -> Tensor:
-    """gaussian_nll_loss(Tensor input, Tensor target, Tensor|Scalar var, bool full=False, float
-    eps=1e-6, str reduction='mean') -> Tensor
+    """gaussian_nll_loss(Tensor input, Tensor target, Tensor|Scalar var, bool full=False,
+    Tensor|Scalar eps=1e-6, str reduction='mean') -> Tensor
 
     The negative log likelihood under normal distributions of mean `input` and variance `var`.
     """
@@ -8229,6 +8368,7 @@ def gaussian_nll_loss(
         input.__class__ not in TENSORS
         or target.__class__ not in TENSORS
         or var.__class__ not in PLAIN
+        or eps.__class__ not in PLAIN
     ):
         if (_answer := overridden(gaussian_nll_loss, locals())) is not NotImplemented:
             return _answer
@@ -8345,6 +8485,8 @@ def hinge_embedding_loss(
 
     `input` where the target is 1, `max(0, margin - input)` where it is -1.
     """
+    if margin.__class__ is not float and margin.__class__ is not int:
+        margin = as_float(margin, "hinge_embedding_loss", "margin", 3)
     if input.__class__ not in TENSORS or target.__class__ not in TENSORS:
         if (_answer := overridden(hinge_embedding_loss, locals())) is not NotImplemented:
             return _answer
@@ -8370,6 +8512,8 @@ def cosine_embedding_loss(
 
     `1 - cos` of two vectors whose target is 1, `max(0, cos - margin)` where it is -1.
     """
+    if margin.__class__ is not float and margin.__class__ is not int:
+        margin = as_float(margin, "cosine_embedding_loss", "margin", 4)
     if (
         input1.__class__ not in TENSORS
         or input2.__class__ not in TENSORS
@@ -8402,6 +8546,8 @@ def margin_ranking_loss(
 
     `max(0, -target * (input1 - input2) + margin)`: the first should rank higher where target is 1.
     """
+    if margin.__class__ is not float and margin.__class__ is not int:
+        margin = as_float(margin, "margin_ranking_loss", "margin", 4)
     if (
         input1.__class__ not in TENSORS
         or input2.__class__ not in TENSORS
@@ -8461,6 +8607,12 @@ def triplet_margin_loss(
 
     With `swap`, the negative's distance is the smaller of those to the anchor and the positive.
     """
+    if margin.__class__ is not float and margin.__class__ is not int:
+        margin = as_float(margin, "triplet_margin_loss", "margin", 4)
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "triplet_margin_loss", "p", 5)
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "triplet_margin_loss", "eps", 6)
     if (
         anchor.__class__ not in TENSORS
         or positive.__class__ not in TENSORS
@@ -8496,6 +8648,8 @@ def multi_margin_loss(
     """
     if p.__class__ is not int:
         p = as_int(p, "multi_margin_loss", "p", 3)
+    if margin.__class__ is not float and margin.__class__ is not int:
+        margin = as_float(margin, "multi_margin_loss", "margin", 4)
     if (
         input.__class__ not in TENSORS
         or target.__class__ not in TENSORS
@@ -9313,6 +9467,10 @@ def batch_norm(
     In training these are the batch's, and `running_mean` and `running_var` follow them by the share
     `momentum`; otherwise the running ones are used. `weight` and `bias` scale and shift a channel.
     """
+    if momentum.__class__ is not float and momentum.__class__ is not int:
+        momentum = as_float(momentum, "batch_norm", "momentum", 7)
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "batch_norm", "eps", 8)
     if (
         input.__class__ not in TENSORS
         or running_mean.__class__ not in OPTIONAL_TENSORS
@@ -9349,6 +9507,8 @@ def layer_norm(
 
     Each row is brought to mean 0 and variance 1, then scaled by `weight` and shifted by `bias`.
     """
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "layer_norm", "eps", 5)
     if (
         input.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
@@ -9379,6 +9539,8 @@ def group_norm(
     """
     if num_groups.__class__ is not int:
         num_groups = as_int(num_groups, "group_norm", "num_groups", 2)
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "group_norm", "eps", 5)
     if (
         input.__class__ not in TENSORS
         or weight.__class__ not in OPTIONAL_TENSORS
@@ -9411,6 +9573,10 @@ def instance_norm(
 
     Normalises each channel of each sample by its own mean and variance.
     """
+    if momentum.__class__ is not float and momentum.__class__ is not int:
+        momentum = as_float(momentum, "instance_norm", "momentum", 7)
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "instance_norm", "eps", 8)
     if (
         input.__class__ not in TENSORS
         or running_mean.__class__ not in OPTIONAL_TENSORS
@@ -9444,6 +9610,8 @@ def rms_norm(
 
     Divides by the root of the mean square over the last dimensions, then multiplies by `weight`.
     """
+    if eps is not None and eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "rms_norm", "eps", 4)
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         if (_answer := overridden(rms_norm, locals())) is not NotImplemented:
             return _answer
@@ -9452,16 +9620,25 @@ def rms_norm(
 
 
 def local_response_norm(
-    input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0
+    input: Tensor,
+    size: int,
+    alpha: Tensor | Number = 0.0001,
+    beta: Tensor | Number = 0.75,
+    k: Tensor | Number = 1.0,
 ) -> Tensor:
-    """local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0)
-    -> Tensor
+    """local_response_norm(Tensor input, int size, Tensor|Scalar alpha=0.0001, Tensor|Scalar
+    beta=0.75, Tensor|Scalar k=1.0) -> Tensor
 
     Divides by a power of the mean square over `size` neighbouring channels.
     """
     if size.__class__ is not int:
         size = as_int(size, "local_response_norm", "size", 2)
-    if input.__class__ not in TENSORS:
+    if (
+        input.__class__ not in TENSORS
+        or alpha.__class__ not in PLAIN
+        or beta.__class__ not in PLAIN
+        or k.__class__ not in PLAIN
+    ):
         if (_answer := overridden(local_response_norm, locals())) is not NotImplemented:
             return _answer
         check_tensors("local_response_norm", ("input", 0, "tensor", input))
@@ -9477,6 +9654,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "cosine_similarity", "dim", 3)
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "cosine_similarity", "eps", 4)
     if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
         if (_answer := overridden(cosine_similarity, locals())) is not NotImplemented:
             return _answer
@@ -9492,6 +9671,10 @@ def pairwise_distance(
 
     Returns the `p`-norm of `x1 - x2 + eps` over the last dimension.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "pairwise_distance", "p", 3)
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "pairwise_distance", "eps", 4)
     if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
         if (_answer := overridden(pairwise_distance, locals())) is not NotImplemented:
             return _answer
@@ -9511,6 +9694,8 @@ def cdist(
     but less accurate for rows that are close; `compute_mode` "use_mm_for_euclid_dist" has it so
     always, "donot_use_mm_for_euclid_dist" never.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "cdist", "p", 3)
     if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
         if (_answer := overridden(cdist, locals())) is not NotImplemented:
             return _answer
@@ -9523,6 +9708,8 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
     Returns the `p`-norm distances between all pairs of rows, those above the diagonal in order.
     """
+    if p.__class__ is not float and p.__class__ is not int:
+        p = as_float(p, "pdist", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(pdist, locals())) is not NotImplemented:
             return _answer
@@ -9539,6 +9726,8 @@ def pad(
 
     `mode` is `'constant'` (with `value`), `'reflect'`, `'replicate'` or `'circular'`.
     """
+    if value is not None and value.__class__ is not float and value.__class__ is not int:
+        value = as_scalar(value, "pad", "value", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(globals()["pad"], locals())) is not NotImplemented:
             return _answer
@@ -9714,6 +9903,8 @@ def _attention_steps(
 
     `_attention` step by step: differentiable to any order, and by the mask.
     """
+    if scale.__class__ is not float and scale.__class__ is not int:
+        scale = as_float(scale, "_attention_steps", "scale", 5)
     if (
         query.__class__ not in TENSORS
         or key.__class__ not in TENSORS
@@ -10620,6 +10811,8 @@ def masked_norm(
     """
     if _words:
         return respelled(masked_norm, locals())
+    if ord is not None and ord.__class__ is not float and ord.__class__ is not int:
+        ord = as_float(ord, "masked_norm", "ord", 2)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_norm", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
@@ -10646,12 +10839,16 @@ def masked_normalize(
     """
     if _words:
         return respelled(masked_normalize, locals())
-    if ord is MISSING:
-        raise missing_arguments("masked_normalize", input=input, ord=ord, dim=dim)
+    if ord.__class__ is not float and ord.__class__ is not int:
+        if ord is MISSING:
+            raise missing_arguments("masked_normalize", input=input, ord=ord, dim=dim)
+        ord = as_float(ord, "masked_normalize", "ord", 2)
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments("masked_normalize", input=input, ord=ord, dim=dim)
         dim = as_int(dim, "masked_normalize", "dim", 3)
+    if eps.__class__ is not float and eps.__class__ is not int:
+        eps = as_float(eps, "masked_normalize", "eps", 0)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_normalize", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
@@ -10706,6 +10903,12 @@ def masked_std(
     """
     if _words:
         return respelled(masked_std, locals())
+    if (
+        correction is not None
+        and correction.__class__ is not float
+        and correction.__class__ is not int
+    ):
+        correction = as_float(correction, "masked_std", "correction", 0)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_std", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
@@ -10733,6 +10936,12 @@ def masked_var(
     """
     if _words:
         return respelled(masked_var, locals())
+    if (
+        correction is not None
+        and correction.__class__ is not float
+        and correction.__class__ is not int
+    ):
+        correction = as_float(correction, "masked_var", "correction", 0)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "masked_var", "dtype", 0)
     if input.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:

@@ -155,7 +155,7 @@ EPSILONS = {"float32": 2.0**-23, "float64": 2.0**-52}
 
 
 def local_response_norm(
-    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+    input: Any, size: int, alpha: Any = 1e-4, beta: Any = 0.75, k: Any = 1.0
 ) -> Any:
     """Divide by a power of the mean square over `size` neighbouring channels."""
     if input.ndim < 3:

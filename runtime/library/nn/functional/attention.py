@@ -6,6 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import torchgen_out as torch
+from torchgen_out._runtime.bindings.numbers import as_float
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.library.nn.functional.dropout import dropout
@@ -90,7 +91,10 @@ def scaled_dot_product_attention(
     allowed, any other is added; `is_causal` allows the past only. scale: 1 / sqrt(E) by default.
     """
     _check_attention(query, key, value, attn_mask, is_causal)
-    scale = _usual_scale(query.size(-1)) if scale is None else scale
+    if scale is None:
+        scale = _usual_scale(query.size(-1))
+    elif scale.__class__ is not float:
+        scale = as_float(scale, "scaled_dot_product_attention", "scale", 0)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
     mask = None if attn_mask is None else _as_addend(attn_mask, query.dtype)

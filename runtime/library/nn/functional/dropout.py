@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings.numbers import as_float
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
 
 
 def _check_probability(p: float) -> None:
+    if p.__class__ is not float:
+        as_float(p, "dropout", "p", 2)
     if not 0.0 <= p <= 1.0:
         raise errors.dropout_argument(p)
 

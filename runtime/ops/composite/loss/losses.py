@@ -166,7 +166,7 @@ def gaussian_nll_loss(
     target: Any,
     var: Any,
     full: bool = False,
-    eps: float = 1e-6,
+    eps: Any = 1e-6,
     reduction: str = "mean",
 ) -> Any:
     """0.5 * (log(var) + (input - target) ** 2 / var), var at least `eps`."""

@@ -60,7 +60,7 @@ def histogramdd(
     weights = None if weight is None else weight.reshape(-1)
     bins = tuple([each.numel() - 1 for each in edges])
     hist = ops._bin_sums(points, edges[0] if count == 1 else ops.cat(edges), bins, weights)
-    return (_density(hist, edges) if density else hist), edges
+    return (_density(hist, edges) if density else hist), tuple(edges)
 
 
 def _check(self: Any, weight: Any) -> None:
