@@ -93,3 +93,24 @@ def test_parts_of_complex_tensors_are_assigned() -> None:
         assert y.tolist() == [1.0, 1.0]
         with pytest.raises(RuntimeError):
             y.imag = library.ones(2)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(
+    ("sizes", "kernel", "padding"),
+    [((2, 4, 1), (2,), 1), ((2, 4, 1, 3), (2, 3), (1, 0)), ((2, 4, 1, 1, 1), (2, 2, 2), 1)],
+)
+def test_transposed_convolutions_to_nothing(
+    sizes: tuple[int, ...], kernel: tuple[int, ...], padding: Any, groups: int
+) -> None:
+    """A result without places is empty, and all gradients are zero."""
+    found = []
+    for library in (torchgen_out, torch):
+        leaves = [library.ones(*sizes), library.ones(4, 2, *kernel), library.ones(2 * groups)]
+        call = getattr(library, f"conv_transpose{len(kernel)}d")
+        result = call(*[leaf.requires_grad_() for leaf in leaves], padding=padding, groups=groups)
+        result.sum().backward()
+        found.append([tuple(result.shape), *[leaf.grad.tolist() for leaf in leaves]])
+        with pytest.raises(RuntimeError):
+            call(leaves[0].detach(), library.ones(4, 2, *[0] * len(kernel)))
+    assert found[0] == found[1]

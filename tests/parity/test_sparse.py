@@ -50,7 +50,10 @@ ALIKE = calls_of(
     s.new_zeros(2)  t.hspmm(s,d.t())  t.smm(s,d.t())  t.sspaddmm(s@s.t(),s,s.t().to_dense())
     t.spmm(s,d.t())  t.bmm(t.stack([s,u]),t.stack([d.t(),d.t()]))  t.sparse.mm(s,d.t())
     t.sparse.sum(s)  t.sparse.sum(s,0)  t.sparse.sum(h,(0,2))  t.sparse.softmax(s,1)
-    t.sparse.log_softmax(s,0)  t.sparse.softmax(h,2)  t.sparse.addmm(t.ones(2,2),s,d.t())
+    t.sparse.log_softmax(s,0)  t.sparse.softmax(h,2)  t.sparse.softmax(s.to(t.complex64),1)
+    t.sparse.softmax(t.sparse_coo_tensor((0,3),dtype=t.complex64),1)
+    t.sparse.log_softmax(t.sparse_coo_tensor((2,0),dtype=t.complex128),0)
+    t.sparse.addmm(t.ones(2,2),s,d.t())
     u.indices()  u.values()  s.indices()  s.values()  s._nnz()  u._nnz()  h.sparse_dim()
     h.dense_dim()  s.is_sparse  s.is_sparse_csr  s.layout.__repr__()  len(s)  s.numel()
     s.stride()  s.is_contiguous()  s.cos()  s==s  s+d  s+1  s/s  s/d  s**0

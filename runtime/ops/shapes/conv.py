@@ -115,11 +115,15 @@ def _check_channels(input: Any, weight: Any, bias: Any, transposed: bool, groups
         )
 
 
+def _check_kernel(kernel: Sizes) -> None:
+    if 0 in kernel:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)}")
+
+
 def _places(sizes: Sizes, kernel: Sizes, numbers: dict[str, Sizes]) -> Sizes:
     """How many places the kernel has along each spatial dim."""
     stride, padding, dilation = numbers["stride"], numbers["padding"], numbers["dilation"]
-    if 0 in kernel:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {list(kernel)}")
+    _check_kernel(kernel)
     padded = [size + 2 * p for size, p in zip(sizes, padding, strict=True)]
     reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
     if any(r > p for r, p in zip(reach, padded, strict=True)):
@@ -139,6 +143,7 @@ def _transposed_places(
     sizes: Sizes, kernel: Sizes, numbers: dict[str, Sizes], extra: Sizes
 ) -> Sizes:
     stride, padding, dilation = numbers["stride"], numbers["padding"], numbers["dilation"]
+    _check_kernel(kernel)
     for more, s, d in zip(extra, stride, dilation, strict=True):
         if more < 0:
             raise RuntimeError("negative output_padding is not supported")
@@ -155,7 +160,7 @@ def _transposed_places(
             )
         ]
     )
-    if min(places, default=1) < 1:
+    if min(places, default=0) < 0:
         raise RuntimeError(
             f"Given input size per channel: ({by(sizes)}). Calculated output size per channel: "
             f"({by(places)}). Output size is too small"

@@ -70,6 +70,11 @@ def _normalised(name: str, self: Tensor, dim: int, dtype: Any, *, is_log: bool) 
     self = structure.coalesced(self)
     pattern, given = structure.coo_pattern(self), structure.values(self)
     given = given if dtype is None else given.to(dtype)
+    if 0 in self._sizes:
+        return structure.with_values(self, given.clone())
+    if given.dtype.is_complex:
+        called = name.removeprefix("sparse.")
+        raise errors.dtype_not_supported(called, given.dtype, "real floating-point dtypes")
     count = entries.sparse_dims(pattern)
     if dim >= count:
         normalise = ops.log_softmax if is_log else ops.softmax
