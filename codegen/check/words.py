@@ -71,10 +71,13 @@ def tags_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
 
 @operator_rule("E307")
 def backends_are_known(operator: Operator, context: Context) -> Iterator[Problem]:
-    """`dispatch` maps backends to kernels."""
+    """`dispatch` and `faster` map backends to kernels."""
     if isinstance(operator.kind, Dispatch):
         words = [backend for backend, _ in operator.kind.backends]
         yield from _unknown(operator, "dispatch", "backend", words, vocabulary.BACKENDS)
+    if isinstance(operator.kind, Index):
+        words = [backend for backend, _ in operator.kind.faster]
+        yield from _unknown(operator, "faster", "backend", words, vocabulary.TEXT_BACKENDS)
 
 
 @operator_rule("E331")

@@ -53,7 +53,8 @@ def steps(program: Program, operator: Operator, chosen: Project) -> list[str]:
             loop = "loop over blocks of the generator's stream"
             rows += _loops("the formula", loop, f"{loop}, one of a thread")
         case Index():
-            rows += _loops("statements", "loop over items, a dense dim innermost", "loop of items")
+            loops = _loops("statements", "loop over items, a dense dim innermost", "loop of items")
+            rows += [(where, named.get(where, loop)) for where, loop in loops]
         case Reduction():
             cpu, cuda = "loop over inner or outer dims", "fold of rows or columns by a block"
             rows += _loops("identity, reduce, combine, project", cpu, cuda)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 _RANGE = re.compile(r"\brange\(0, ((?:[^,()]|\([^()]*\))+)\):$")
+_COUNTED = re.compile(r"(\s*for )(\w+)(?= in range)")
 _CHOICE = re.compile(r"\b(?:or|if)\b")
 
 
@@ -16,7 +18,7 @@ def tidied(lines: Sequence[str]) -> list[str]:
     while number < len(found) - 1:
         if not _merge(found, number):
             number += 1
-    return _without_item(found)
+    return _without_unread(found)
 
 
 def bare(value: str) -> str:
@@ -65,9 +67,20 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _without_item(lines: list[str]) -> list[str]:
-    """The lines with `_` for an item whose number nobody asks for."""
-    text = "\n".join(lines)
-    if len(re.findall(r"\bitem\b", text)) > 1:
-        return lines
-    return text.replace("for item in range", "for _ in range").split("\n")
+def _body(lines: Sequence[str], number: int) -> Iterator[str]:
+    """The lines inside a loop."""
+    depth = _depth(lines[number])
+    return takewhile(lambda line: _depth(line) > depth, lines[number + 1 :])
+
+
+def _without_unread(lines: list[str]) -> list[str]:
+    """The lines with `_` for what is counted and never asked for, and without such tiles."""
+    for number, line in enumerate(lines):
+        counted = _COUNTED.match(line)
+        if counted and not any(
+            re.search(rf"\b{counted[2]}\b", each) for each in _body(lines, number)
+        ):
+            lines[number] = f"{counted[1]}_{line[counted.end() :]}"
+    if sum("tiles" in line for line in lines) == 1:
+        lines = [line for line in lines if "tiles" not in line]
+    return lines

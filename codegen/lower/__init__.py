@@ -92,9 +92,9 @@ def _dispatched(operator: Operator, program: Program) -> Operator:
     module = f"{package}.kernels.index.{operator.identifier}"
     kernel = FunctionReference(module, PROGRAM, is_absolute=True)
     kind = operator.kind
-    backends = ("CPU", kernel), ("CUDA", kernel)
+    backends = {"CPU": kernel, "CUDA": kernel} | dict(kind.faster)
     made = Dispatch(
-        backends,
+        tuple(backends.items()),
         kind.meta,
         shapes_of=None if kind.meta else kernel,
         half_as_stored=all(each.moves and not each.is_given_numbers for each in kind.programs),

@@ -129,6 +129,8 @@ class Index:
     """What is left of it where some of the optional arguments are missing; empty without any."""
     memory_format: tuple[str, ...] = ()
     """Arguments after which results of their rank lie channels-last, if one of these does."""
+    faster: tuple[tuple[str, FunctionReference], ...] = ()
+    """(backend, kernel) where one written by hand runs in place of the statements."""
     asked: tuple[tuple[str, Answers], ...] = ()
     """Arguments that settle which program a call runs, and the values that are told apart."""
     cases: tuple[tuple[tuple[Answers, ...], IndexProgram], ...] = ()
@@ -505,9 +507,12 @@ class Operator:
                 return (NamedFunction("views", function, ("view",)),)
             case Pointwise(check=check) if check:
                 return (NamedFunction("shapes", check, ("check",)),)
-            case Index(meta=meta, geometry=geometry):
+            case Index(meta=meta, geometry=geometry, faster=faster):
                 named = ("meta", "shapes", meta), ("geometry", "geometry", geometry)
-                return tuple(NamedFunction(what, ref, (key,)) for key, what, ref in named if ref)
+                return (
+                    *(NamedFunction(what, ref, (key,)) for key, what, ref in named if ref),
+                    *(NamedFunction(each, kernel, ("faster", each)) for each, kernel in faster),
+                )
             case Draw(meta=FunctionReference() as meta) | Case(meta=FunctionReference() as meta):
                 return (NamedFunction("shapes", meta, ("meta",)),)
             case Dispatch(backends=backends, meta=meta):

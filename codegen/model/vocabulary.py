@@ -137,6 +137,8 @@ AUTOCAST_RULES = ("lower", "float32", "float32_on_cuda", "widest")
 
 BACKENDS = ("CPU", "CUDA", "Meta", "CompositeExplicitAutograd")
 """The last one stands for all that have no kernel of their own: a function over tensors."""
+TEXT_BACKENDS = ("CPU", "CUDA")
+"""Those for which kernels are made of texts."""
 
 LAYOUTS: dict[str, str] = {
     "Sparse": "entries by their indices (COO)",

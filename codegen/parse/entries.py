@@ -28,6 +28,7 @@ _KIND_OF = {
     "half_precision": ("dispatch",),
     "check": ("pointwise",),
     "geometry": ("index",),
+    "faster": ("index",),
 }
 
 

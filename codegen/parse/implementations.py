@@ -44,17 +44,24 @@ class Implementations:
                 meta, geometry = (
                     self._absolute(each) if each else None for each in (kind.meta, kind.geometry)
                 )
-                return replace(operator, kind=replace(kind, meta=meta, geometry=geometry))
+                faster = self._all_absolute(kind.faster)
+                made = replace(kind, meta=meta, geometry=geometry, faster=faster)
+                return replace(operator, kind=made)
             case Draw() as kind:
                 meta = self._absolute(kind.meta) if kind.meta else None
                 return replace(operator, kind=replace(kind, meta=meta))
             case Dispatch() as kind:
-                backends = tuple((name, self._absolute(kernel)) for name, kernel in kind.backends)
+                backends = self._all_absolute(kind.backends)
                 meta = self._absolute(kind.meta) if kind.meta else None
                 return replace(operator, kind=replace(kind, backends=backends, meta=meta))
             case Case(meta=meta) as kind if meta:
                 return replace(operator, kind=replace(kind, meta=self._absolute(meta)))
         return operator
+
+    def _all_absolute(
+        self, kernels: tuple[tuple[str, FunctionReference], ...]
+    ) -> tuple[tuple[str, FunctionReference], ...]:
+        return tuple((backend, self._absolute(kernel)) for backend, kernel in kernels)
 
     def _absolute(self, function: FunctionReference) -> FunctionReference:
         if function.is_absolute:

@@ -47,7 +47,7 @@ def parse_cases(
 
     Raises: CodegenError with every mistake.
     """
-    answers, together = cases(parse_syntax(text, where), owner.askable)
+    answers, together = cases(parse_syntax(text, where), owner.named, owner.askable)
     return answers, [
         (tuple(tuple(c.values()) for c in each), parse_index(text, where, owner, (), each[0]))
         for each in together
@@ -98,20 +98,13 @@ class _Reader(Values):
         )
 
     def results(self) -> tuple[str, ...]:
-        defined = [each.target.text for each in self.tree.equations]
-        count = self.owner.result_count
-        names = self.owner.results
-        numbered = tuple(f"result{number}" for number in range(count))
-        if not names and set(numbered) <= set(defined):
-            return numbered
-        if not names or count == 1:
-            named = [name for name in (*names, "out") if name in defined]
-            names = tuple(defined[-count:] if count > 1 else (named or defined[-1:])[:1])
+        names = self.owner.named.of(self.tree)
+        defined = {each.target.text for each in self.tree.equations}
         for name in names:
             if name not in defined:
                 span = self.tree.equations[-1].target.span
                 self.error("E752", span, f"no statement defines the result '{name}'")
-        return tuple(names)
+        return names
 
     def resolve_extents(self) -> None:
         """Find how far each index goes: as it is written, else as what it stands in."""

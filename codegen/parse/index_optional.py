@@ -40,11 +40,35 @@ NO_CASE: Case = {}
 
 
 def specialised(
-    tree: Syntax, optional: Collection[str], missing: Collection[str], case: Case = NO_CASE
+    tree: Syntax,
+    results: Results,
+    optional: Collection[str],
+    missing: Collection[str],
+    case: Case = NO_CASE,
 ) -> Syntax:
     """The text without the branches that are not taken where these arguments are missing, and
     what a case tells is so, and without statements that then nothing reads."""
-    return _Specialiser(optional, missing, case).whole(tree)
+    return _Specialiser(optional, missing, case).whole(tree, results.of(tree))
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What tells which statements of a text are results: the schema's names, and how many."""
+
+    names: tuple[str, ...]
+    count: int
+
+    def of(self, tree: Syntax) -> tuple[str, ...]:
+        """The results' names: the schema's, perhaps without a statement; else `out`, `result0` and
+        so on, or the last statements."""
+        defined = [each.target.text for each in tree.equations]
+        numbered = tuple(f"result{number}" for number in range(self.count))
+        if not self.names and set(numbered) <= set(defined):
+            return numbered
+        if not self.names or self.count == 1:
+            named = [name for name in (*self.names, "out") if name in defined]
+            return tuple(defined[-self.count :] if self.count > 1 else (named or defined[-1:])[:1])
+        return self.names
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +101,16 @@ def asked(tree: Syntax, askable: Askable) -> dict[str, Answers]:
     return found
 
 
-def cases(tree: Syntax, askable: Askable) -> tuple[dict[str, Answers], list[list[Case]]]:
+def cases(
+    tree: Syntax, results: Results, askable: Askable
+) -> tuple[dict[str, Answers], list[list[Case]]]:
     """What a text asks, and its cases, those together in which the same is left of it; in the
     first of all each answer is another one than those told apart."""
     answers = asked(tree, askable)
     left: dict[Syntax, list[Case]] = {}
     for chosen in product(*((OTHERWISE, *each) for each in answers.values())):
         case = dict(zip(answers, chosen, strict=True))
-        left.setdefault(specialised(tree, (), (), case), []).append(case)
+        left.setdefault(specialised(tree, results, (), (), case), []).append(case)
     return answers, list(left.values())
 
 
@@ -128,11 +154,11 @@ class _Specialiser:
         self.missing = missing
         self.case = case
 
-    def whole(self, tree: Syntax) -> Syntax:
+    def whole(self, tree: Syntax, results: Collection[str]) -> Syntax:
         equations = tuple(replace(each, value=self(each.value)) for each in tree.equations)
         definitions = tuple(replace(each, body=self(each.body)) for each in tree.definitions)
         left = Syntax(equations, definitions)
-        lost = _read(tree) - _read(left)
+        lost = _read(tree, results) - _read(left, results)
         return replace(left, equations=tuple(e for e in equations if e.target.text not in lost))
 
     def decided(self, node: Node) -> bool | None:
@@ -192,11 +218,11 @@ class _Specialiser:
         return replace(binder, extent=binder.extent and self(binder.extent))
 
 
-def _read(tree: Syntax) -> set[str]:
-    """The names that statements read, those that only unread ones read left out."""
+def _read(tree: Syntax, results: Collection[str]) -> set[str]:
+    """The results, and what is read for them and by functions."""
     values = {each.target.text: each.value for each in tree.equations}
-    found: set[str] = set()
-    left = [tree.equations[-1].value, *(each.body for each in tree.definitions)]
+    found = values.keys() & {*results, tree.equations[-1].target.text}
+    left = [*(values[name] for name in found), *(each.body for each in tree.definitions)]
     while left:
         names = {_name_of(each) for each in walk_tree(left.pop())} & values.keys() - found
         found |= names

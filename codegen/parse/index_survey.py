@@ -15,7 +15,7 @@ from ..model import place as places
 from ..model.formula import Argument, Expression
 from ..model.place import Place
 from . import index_tree as syntax
-from .index_optional import MISSING, NO_CASE, Askable, Case, specialised
+from .index_optional import MISSING, NO_CASE, Askable, Case, Results, specialised
 from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript, walk_tree
 
 Value: TypeAlias = Place | Expression
@@ -54,6 +54,11 @@ class Owner:
         """What a text may ask of these."""
         optional = self.optional if self.has_meta else ()
         return Askable(self.words, self.flags, self.numbers, optional)
+
+    @property
+    def named(self) -> Results:
+        """What tells which statements are results."""
+        return Results(self.results, self.result_count)
 
     @property
     def optional(self) -> tuple[str, ...]:
@@ -111,7 +116,8 @@ class Survey:
     ) -> None:
         self.absent = {*missing, *(name for name, each in case.items() if each is MISSING)}
         self.is_part = bool(missing or case)
-        self.tree = specialised(tree, () if owner.has_meta else owner.optional, missing, case)
+        optional = () if owner.has_meta else owner.optional
+        self.tree = specialised(tree, owner.named, optional, missing, case)
         self.text = text
         self.where = where
         self.owner = owner
@@ -186,6 +192,8 @@ class Survey:
         for node in walk_tree(value):
             if isinstance(node, Subscript):
                 self.survey_access(node)
+            if isinstance(node, syntax.Operation) and node.symbol in ("==", "!="):
+                self.survey_test(node)
             if isinstance(node, FoldOf) and node.condition is not None:
                 for test in walk_tree(node.condition):
                     self.survey_test(test)

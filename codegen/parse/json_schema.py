@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from ..model.vocabulary import BACKENDS, LAYOUTS, PROMOTIONS
+from ..model.vocabulary import BACKENDS, LAYOUTS, PROMOTIONS, TEXT_BACKENDS
 from . import key_table
 from .keys import DERIVATIVE_KEYS, KINDS, OPERATOR_KEYS, REDUCTION_KEYS, Key, Shape
 
@@ -93,6 +93,8 @@ def _shape(key: Key) -> Json:
             return {"type": "array", "items": {"type": "boolean"}}
         case Shape.BACKENDS:
             return {"anyOf": [dict(_TEXT), _functions(BACKENDS)]}
+        case Shape.KERNELS:
+            return _functions(TEXT_BACKENDS)
         case Shape.LAYOUTS:
             return {"anyOf": [dict(_TEXT), _functions(tuple(LAYOUTS))]}
         case Shape.SENTENCES:

@@ -21,6 +21,7 @@ class Shape(enum.Enum):
     FORMULA = "a formula"
     REDUCTION = "a mapping of formulas"
     BACKENDS = "a function, or a mapping of backends to functions"
+    KERNELS = "a mapping of backends to functions"
     LAYOUTS = "a function, or a mapping of layouts to functions"
     SAMPLES = "a mapping of domains or a list of calls"
     SENTENCES = "a mapping of arguments to sentences"
@@ -84,6 +85,8 @@ OPERATOR_KEYS = (
         is_kind=True),
     Key("geometry", Shape.TEXT,
         "A function of kernels/common/: views that statements see, whole numbers for them."),
+    Key("faster", Shape.KERNELS,
+        "Kernels written by hand in place of the statements, by the backend they are faster on."),
     Key("meta", Shape.WORD,
         "The shape function, or dynamic; family.function by default, where one name is given; of a "
         "case that of the other operator."),

@@ -25,7 +25,7 @@ from ..model.operator import (
 )
 from ..model.schema import Argument, Schema
 from ..model.stream import Draw
-from ..model.vocabulary import LAYOUTS
+from ..model.vocabulary import LAYOUTS, TEXT_BACKENDS
 from .cases import read_case
 from .expressions import Scope, read_expression
 from .index import parse_cases, parse_index
@@ -171,9 +171,27 @@ def _index(
         words_of(entry.get("aliasing"), "'aliasing'", report) or (),
         tuple(zip(sets, (program, *variants), strict=True)) if variants else (),
         words_of(entry.get("memory_format"), "'memory_format'", report) or (),
+        faster=_faster(entry, bool(variants) or draws, report),
         asked=tuple(answers.items()),
         cases=tuple(programs) if answers else (),
     )
+
+
+def _faster(
+    entry: Mapping, is_split: bool, report: Report
+) -> tuple[tuple[str, FunctionReference], ...]:
+    """Read `{CPU: module.function}`. is_split: whether the text makes several operators."""
+    node = entry.get("faster")
+    kernels = tuple(_kernels(node, "faster", report) or ()) if node else ()
+    if {backend for backend, _ in kernels} >= set(TEXT_BACKENDS):
+        message = "the statements are left no backend"
+        hint = "write 'dispatch' instead of 'index'"
+        report.add("E345", entry.keys["faster"].where, message, hint=hint, width=len("faster"))
+    if kernels and is_split:
+        message = "the statements are those of several operators, with and without an argument"
+        hint = "meta: module.function, a shape function, keeps them one"
+        report.add("E345", entry.keys["faster"].where, message, hint=hint, width=len("faster"))
+    return kernels
 
 
 def _draw(
@@ -263,7 +281,7 @@ def _composite(node: AnyNode, schema: Schema, report: Report) -> Composite | Non
 
 
 def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
-    kernels, meta = _kernels(node, report), entry.get("meta")
+    kernels, meta = _kernels(node, "dispatch", report), entry.get("meta")
     if kernels is None:
         return None
     is_dynamic = isinstance(meta, Scalar) and meta.text.strip() == "dynamic"
@@ -280,9 +298,9 @@ def _dispatch(node: AnyNode, entry: Mapping, report: Report) -> Dispatch | None:
     )
 
 
-def _kernels(node: AnyNode, report: Report) -> list[tuple[str, FunctionReference]] | None:
-    """The kernel of each backend; one name alone is that of the CPU's and of CUDA's."""
-    if isinstance(node, Scalar):
+def _kernels(node: AnyNode, key: str, report: Report) -> list[tuple[str, FunctionReference]] | None:
+    """The kernel of each backend; of `dispatch` one name alone is that of the CPU's and CUDA's."""
+    if isinstance(node, Scalar) and key == "dispatch":
         kernel = function_reference(node, "dispatch", report)
         if kernel is None:
             return None
@@ -292,8 +310,10 @@ def _kernels(node: AnyNode, report: Report) -> list[tuple[str, FunctionReference
             report.add("E310", node.where, message, hint=hint, width=len(str(kernel)))
         return [("CPU", kernel), ("CUDA", kernel)]
     if not isinstance(node, Mapping):
-        hint = "write family.module.function, or {CPU: module.function}"
-        message = f"'dispatch' must be a name or a mapping, got {described(node)}"
+        names = "family.module.function, or " if key == "dispatch" else ""
+        hint = f"write {names}{{CPU: module.function}}"
+        wanted = "a name or a mapping" if key == "dispatch" else "a mapping"
+        message = f"'{key}' must be {wanted}, got {described(node)}"
         report.add("E106", node.where, message, hint=hint)
         return None
     kernels = [

@@ -129,6 +129,65 @@ KINDS = [
         "E111",
         "'index' entries",
     ),
+    wrong(
+        "faster everywhere",
+        "- func: mm(",
+        "- func: turned(Tensor x) -> Tensor\n"
+        "  variants: function\n"
+        "  index: out[i] = x[i]\n"
+        "  ‸faster:\n    CPU, CUDA: copy.turned\n"
+        '  samples: [{x: "ints([1, 2])"}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E345",
+        "no backend",
+    ),
+    wrong(
+        "faster of a text that makes two operators",
+        "- func: mm(",
+        "- func: turned(Tensor x, Tensor? y=None) -> Tensor\n"
+        "  variants: function\n"
+        "  index: 'out[i] = x[i] * (y[i] if y is not None else 1)'\n"
+        "  ‸faster: {CPU: copy.turned}\n"
+        '  samples: [{x: "ints([1, 2])"}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E345",
+        "several operators",
+    ),
+    wrong(
+        "faster of no backend",
+        "- func: mm(",
+        "- func: turned(Tensor x) -> Tensor\n"
+        "  variants: function\n"
+        "  index: out[i] = x[i]\n"
+        "  faster: {‸Meta: copy.turned}\n"
+        '  samples: [{x: "ints([1, 2])"}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E307",
+        "Meta",
+    ),
+    wrong(
+        "faster without a backend",
+        "- func: mm(",
+        "- func: turned(Tensor x) -> Tensor\n"
+        "  variants: function\n"
+        "  index: out[i] = x[i]\n"
+        "  faster: ‸copy.turned\n"
+        '  samples: [{x: "ints([1, 2])"}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E106",
+        "must be a mapping",
+    ),
+    wrong(
+        "faster than a composite",
+        "  composite: (self",
+        "  ‸faster: {CPU: loss.mse}\n  composite: (self",
+        "E111",
+        "'index' entries",
+    ),
     wrong("reduction without combine", "    combine: acc + other\n", "", "E108", "combine"),
     wrong("reduction that reads nothing", "reduce: acc + self", "reduce: ‸acc + 1", "E321", "self"),
     wrong(

@@ -121,9 +121,8 @@ def test_targets(shape):
     scores = torch.ones(*shape).cuda()
     labels = torch.full((2, *shape[2:]), 3).cuda()
     loss = F.cross_entropy(scores, labels)
-    with told("(cross_entropy_rows|nll_loss_forward)", "target 3 is out of bounds: there are 3"):
+    with told("(cross_entropy_rows|nll_loss_forward)", "index 3 is out of bounds for a dimension"):
         loss.item()
-    assert loss.isnan().item()
     ignored = F.cross_entropy(scores, labels, ignore_index=3, reduction="sum")
     assert ignored.item() == 0
 

@@ -117,6 +117,11 @@ def _conditions(x: Array, label: Array) -> Array:
     return np.cumsum(np.where(x > 0, x, 0)) + (same * x**2).sum(-1)
 
 
+def _by_label(x: Array, label: Array, power: int) -> tuple[Array, Array]:
+    here = np.where(label[:, None] == np.arange(4), x[:, None], 0)
+    return x.sum(), here + (x**power).sum()
+
+
 def _steps(x: Array) -> Array:
     series, part = 1.0, 1.0
     for n in range(8):
@@ -159,6 +164,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "broadcast": _broadcast,
     "scattered": _scattered,
     "conditions": _conditions,
+    "by_label": _by_label,
     "steps": _steps,
     "moments": _moments,
     "with_or_without": _with_or_without,
@@ -198,6 +204,8 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
                   lambda: (_randn(0), torch.tensor([], dtype=torch.int64), 2)],
     "conditions": [lambda: (_strided(5), torch.tensor([2, 0, 2, 1, 0])),
                    lambda: (_randn(0), torch.tensor([], dtype=torch.int64))],
+    "by_label": [lambda: (_strided(5), torch.tensor([2, 0, 2, 3, 0]), 1),
+                 lambda: (_strided(5), torch.tensor([2, 0, 2, 4, 0]), 2)],
     "steps": [lambda: (_strided(2, 3),), lambda: (_randn(0, 3),)],
     "moments": [lambda: (_strided(2, 5), 3), lambda: (_randn(2), 1)],
     "with_or_without": [lambda: (_strided(2, 3), None, None, None),
@@ -205,7 +213,7 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
                         lambda: (_randn(3), _randn(3), _randn(3), None)],
     "centred": [lambda: (_strided(2, 3),), lambda: (_randn(4),)],
 }  # fmt: skip
-NOT_DIFFERENTIABLE = ("truths",)
+NOT_DIFFERENTIABLE = ("truths", "by_label")
 TOLERANCES = {torch.float64: 1e-12, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 8e-2}
 
 
