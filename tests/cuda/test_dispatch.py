@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from codegen.model.operator import Dispatch, Operator
+from codegen.model.operator import Dispatch, Index, Operator
 from codegen.model.stream import Draw
 from tests import calls, harness
 from tests.cuda.compiling import check, needs_extra
@@ -59,9 +59,10 @@ OF_LIBRARIES = ("conv.convolution", "fft.", "linalg.", "matmul.")
 
 
 def _is_ours(operator: Operator) -> bool:
-    """Whether an operator has a hand-written kernel on CUDA, or draws by a formula."""
+    """Whether an operator has a hand-written kernel on CUDA, draws by a formula, or has statements
+    that only CUDA runs."""
     kind = operator.kind
-    if isinstance(kind, Draw):
+    if isinstance(kind, Draw) or (isinstance(kind, Index) and kind.faster):
         return True
     if not isinstance(kind, Dispatch):
         return False

@@ -37,9 +37,11 @@ def families() -> dict[str, list[Operator]]:
                 found.setdefault(kernel.module.partition(".")[0], []).append(operator)
         elif isinstance(operator.kind, Draw):
             found.setdefault("random", []).append(operator)
-        elif isinstance(operator.kind, Index) and operator.kind.geometry is not None:
-            family = operator.kind.geometry.module.partition(".")[0]
-            found.setdefault(family, []).append(operator)
+        elif isinstance(operator.kind, Index):
+            faster = [kernel for _, kernel in operator.kind.faster]
+            for function in [*faster, operator.kind.geometry][:1]:
+                if function is not None:
+                    found.setdefault(function.module.partition(".")[0], []).append(operator)
     return found
 
 

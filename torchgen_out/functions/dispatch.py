@@ -5465,23 +5465,36 @@ __resample = operators._resample.calls
 
 
 def _resample(
-    input: Tensor, tables: Sequence[Tensor | None], adjoint: Sequence[Tensor | None]
+    input: Tensor,
+    rows: Tensor | None,
+    row_weights: Tensor | None,
+    columns: Tensor | None,
+    column_weights: Tensor | None,
+    adjoint: Sequence[Tensor | None],
 ) -> Tensor:
-    """_resample(Tensor self, Tensor?[] tables, Tensor?[] adjoint) -> Tensor
+    """_resample(Tensor self, Tensor? rows, Tensor? row_weights, Tensor? columns, Tensor?
+    column_weights, Tensor?[] adjoint) -> Tensor
 
     Makes every row and column of the last two dims a weighted sum of rows and columns.
 
-    `tables` are the places of rows, over (taps, results) and ascending, and their weights, then
-        those
-    of columns; None for a dim that stays. A weight of 0 takes no part. `adjoint` are the tables of
-        the
-    transposed map, which is that of the gradient.
+    Tables are the places of rows, over (taps, results) and ascending, and their weights, then those
+        of
+    columns; None for a dim that stays. A weight of 0 takes no part. `adjoint` are the four tables
+        of
+    the transposed map, which is that of the gradient.
     """
     try:
-        call = __resample[input._key, list_of(tables), list_of(adjoint)]
+        call = __resample[
+            input._key,
+            None if rows is None else rows._key,
+            None if row_weights is None else row_weights._key,
+            None if columns is None else columns._key,
+            None if column_weights is None else column_weights._key,
+            list_of(adjoint),
+        ]
     except AttributeError:
-        return __resample.miss(input, tables, adjoint)
-    return call(input, tables, adjoint)
+        return __resample.miss(input, rows, row_weights, columns, column_weights, adjoint)
+    return call(input, rows, row_weights, columns, column_weights, adjoint)
 
 
 _var_correction = operators.var_correction.calls

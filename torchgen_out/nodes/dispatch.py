@@ -6301,33 +6301,59 @@ def recording__adaptive_avg_pool_backward(below, needs_grad_output):
 
 class ResampleBackward0(Node):
     """_resample
-    self: _resample(grad, adjoint, tables)
-    tables: non_differentiable
+    self: _resample(grad, adjoint[0], adjoint[1], adjoint[2], adjoint[3], [rows, row_weights,
+        columns, column_weights])
+    rows: non_differentiable
+    row_weights: non_differentiable
+    columns: non_differentiable
+    column_weights: non_differentiable
     adjoint: non_differentiable
     """
 
-    __slots__ = ("saved_adjoint", "saved_tables")
+    __slots__ = (
+        "saved_adjoint",
+        "saved_column_weights",
+        "saved_columns",
+        "saved_row_weights",
+        "saved_rows",
+    )
 
     def apply(node, grad):
-        tables = unpack_all(node.saved_tables, node)
+        rows = unpack(node.saved_rows, node)
+        row_weights = unpack(node.saved_row_weights, node)
+        columns = unpack(node.saved_columns, node)
+        column_weights = unpack(node.saved_column_weights, node)
         adjoint = unpack_all(node.saved_adjoint, node)
-        grad_self = ops._resample(grad, adjoint, tables)
+        grad_self = ops._resample(
+            grad,
+            adjoint[0],
+            adjoint[1],
+            adjoint[2],
+            adjoint[3],
+            [rows, row_weights, columns, column_weights],
+        )
         return (grad_self,)
 
     def release(node):
-        node.saved_tables = None
+        node.saved_rows = None
+        node.saved_row_weights = None
+        node.saved_columns = None
+        node.saved_column_weights = None
         node.saved_adjoint = None
 
 
 def recording__resample(below, needs_self):
     """Records ResampleBackward0 around `below`."""
 
-    def call(self, tables, adjoint):
-        result = below(self, tables, adjoint)
+    def call(self, rows, row_weights, columns, column_weights, adjoint):
+        result = below(self, rows, row_weights, columns, column_weights, adjoint)
         if not grad_mode.state.enabled:
             return result
         node = ResampleBackward0()
-        node.saved_tables = save_all(tables)
+        node.saved_rows = save(rows)
+        node.saved_row_weights = save(row_weights)
+        node.saved_columns = save(columns)
+        node.saved_column_weights = save(column_weights)
         node.saved_adjoint = save_all(adjoint)
         attach_unary(result, self, node)
         return result

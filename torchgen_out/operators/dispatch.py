@@ -2378,7 +2378,7 @@ _cross = Dispatch(
     arguments={"self": "operand", "other": "operand", "dim": "raw"},
     promotion="same",
     dtypes=dtype_sets.NUMERIC,
-    kernel_names="linalg.cross.cross",
+    kernel_names={"CPU": "linalg.cross.cross", "CUDA": "torchgen_out.kernels.index._cross:program"},
     meta=linalg_shapes.cross,
     differentiable=("self", "other"),
     record=nodes.recording__cross,
@@ -3090,16 +3090,28 @@ _adaptive_avg_pool_backward = Dispatch(
 )
 
 _resample = Dispatch(
-    "_resample(Tensor self, Tensor?[] tables, Tensor?[] adjoint) -> Tensor",
-    {"self": "tensor", "tables": "tensors", "adjoint": "tensors"},
-    promotion="none",
+    "_resample(Tensor self, Tensor? rows, Tensor? row_weights, Tensor? columns, Tensor? "
+    "column_weights, Tensor?[] adjoint) -> Tensor",
+    {
+        "self": "tensor",
+        "rows": "tensor?",
+        "row_weights": "tensor?",
+        "columns": "tensor?",
+        "column_weights": "tensor?",
+        "adjoint": "tensors",
+    },
+    promotion="same",
+    promoted=("self",),
     dtypes=dtype_sets.FLOATING,
-    kernel_names="sampling.upsample.resample",
+    kernel_names={
+        "CPU": "sampling.upsample.resample",
+        "CUDA": "torchgen_out.kernels.index._resample:program",
+    },
     meta=sampling_shapes.resample,
     memory_format=("self",),
     differentiable=("self",),
     record=nodes.recording__resample,
-    vmap="folded",
+    vmap="batched.layers.resample",
 )
 
 var_correction = Dispatch(

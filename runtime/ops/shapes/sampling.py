@@ -58,10 +58,17 @@ def grid_backward(grad_output: Any, input: Any, grid: Any, *modes: Any) -> Answe
 Sizes = tuple[int, ...]
 
 
-def resample(self: Any, tables: Sequence[Any], adjoint: Sequence[Any]) -> tuple[Sizes, Any]:
+def resample(
+    self: Any,
+    rows: Any,
+    row_weights: Any,
+    columns: Any,
+    column_weights: Any,
+    adjoint: Sequence[Any],
+) -> tuple[Sizes, Any]:
     """Shape: (*B, H, W) -> (*B, rows, columns), as many as the tables have, or as there are."""
     resized = [
         size if places is None else places.shape[1]
-        for size, places in zip(self.shape[-2:], tables[::2], strict=True)
+        for size, places in zip(self.shape[-2:], (rows, columns), strict=True)
     ]
     return (*self.shape[:-2], *resized), self.dtype

@@ -122,6 +122,10 @@ def _by_label(x: Array, label: Array, power: int) -> tuple[Array, Array]:
     return x.sum(), here + (x**power).sum()
 
 
+def _one_of(x: Array, y: Array, z: Array, which: str) -> Array:
+    return {"x": x, "y": y, "z": z * x}[which].sum(-1)
+
+
 def _steps(x: Array) -> Array:
     series, part = 1.0, 1.0
     for n in range(8):
@@ -165,6 +169,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "scattered": _scattered,
     "conditions": _conditions,
     "by_label": _by_label,
+    "one_of": _one_of,
     "steps": _steps,
     "moments": _moments,
     "with_or_without": _with_or_without,
@@ -206,6 +211,9 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
                    lambda: (_randn(0), torch.tensor([], dtype=torch.int64))],
     "by_label": [lambda: (_strided(5), torch.tensor([2, 0, 2, 3, 0]), 1),
                  lambda: (_strided(5), torch.tensor([2, 0, 2, 4, 0]), 2)],
+    "one_of": [lambda: (_strided(2, 3), _randn(2, 3), _randn(2, 3).t().contiguous().t(), "x"),
+               lambda: (_strided(2, 3), _strided(2, 3), _randn(2, 6)[:, 3:], "y"),
+               lambda: (_randn(2, 6)[:, 3:], _strided(2, 3), _randn(2, 6)[:, 3:], "z")],
     "steps": [lambda: (_strided(2, 3),), lambda: (_randn(0, 3),)],
     "moments": [lambda: (_strided(2, 5), 3), lambda: (_randn(2), 1)],
     "with_or_without": [lambda: (_strided(2, 3), None, None, None),
@@ -213,7 +221,7 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
                         lambda: (_randn(3), _randn(3), _randn(3), None)],
     "centred": [lambda: (_strided(2, 3),), lambda: (_randn(4),)],
 }  # fmt: skip
-NOT_DIFFERENTIABLE = ("truths", "by_label")
+NOT_DIFFERENTIABLE = ("truths", "by_label", "one_of")
 TOLERANCES = {torch.float64: 1e-12, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 8e-2}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 from operator import itemgetter
 from typing import Any
@@ -59,6 +60,9 @@ class IndexKernel(PlannedKernel):
         results = dict(zip(program.results, args[:count], strict=True))
         given = dict(zip(program.arguments, args[count:], strict=True))
         program = program.settled(given)
+        unread = [name for name in given.keys() - program.inputs.keys() if _holds(given[name])]
+        if unread:
+            return _plan_without(program, unread, args)
         if not any(spec.numel for spec in results.values()) and not program.looks_first:
             return NOTHING
         operands = {name: given[name] for name in program.inputs}
@@ -185,6 +189,24 @@ class IndexKernel(PlannedKernel):
             return plan.run(*made)
 
         return LaunchPlan(run, plan.params)
+
+
+def _holds(given: Any) -> bool:
+    """Whether an argument is a tensor, or a list with one."""
+    return next(specs_in([given]), None) is not None
+
+
+def _plan_without(program: IndexProgram, unread: Sequence[str], args: Sequence[Any]) -> LaunchPlan:
+    """The plan of a program that does not read some of a call's tensors, which it is not given."""
+    results, names = len(program.results), (*program.results, *program.arguments)
+    known = [
+        name not in unread for name, each in zip(names, args, strict=True) for _ in specs_in([each])
+    ]
+    given = [None if n in unread else a for n, a in zip(names, args, strict=True)]
+    plan = IndexKernel(replace(program, asked={})).plan(*given)
+    read = [at for at, is_read in enumerate(known) if is_read]
+    pick = itemgetter(*read, *[len(known) + at - results for at in read[results:]], -1)
+    return LaunchPlan(lambda *args: plan.run(*pick(args)), plan.params)
 
 
 def _refuse(

@@ -22,16 +22,22 @@ WORK = 4
 
 
 def resample(
-    out: Array, self: Array, tables: Sequence[Array | None], adjoint: Sequence[Array | None]
+    out: Array,
+    self: Array,
+    rows: Array | None,
+    row_weights: Array | None,
+    columns: Array | None,
+    column_weights: Array | None,
+    adjoint: Sequence[Array | None],
 ) -> None:
-    """Write the weighted sums. tables: rows, their weights, columns, theirs; adjoint: for backward.
+    """Write the weighted sums. adjoint: for backward.
 
     Shape: self (*B, H, W), tables (taps, rows) and (taps, columns) -> (*B, rows, columns)
     """
     if not out.size:
         return
-    rows, row_weights = _table(tables[0], tables[1], out.dtype)
-    columns, column_weights = _table(tables[2], tables[3], out.dtype)
+    rows, row_weights = _table(rows, row_weights, out.dtype)
+    columns, column_weights = _table(columns, column_weights, out.dtype)
     results = out.reshape(-1, *out.shape[-2:])
     planes = np.ascontiguousarray(self).reshape(-1, *self.shape[-2:])
     bands = len(results) * -(-results.shape[1] // BAND)

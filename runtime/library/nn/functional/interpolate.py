@@ -165,7 +165,7 @@ def _weighted(
 def _resampled(input: Tensor, rows: Any, columns: Any) -> Any:
     """The last two dims by their tables, or as they are."""
     rows, columns = rows or (None,) * 4, columns or (None,) * 4
-    return ops._resample(input, [*rows[:2], *columns[:2]], [*rows[2:], *columns[2:]])
+    return ops._resample(input, *rows[:2], *columns[:2], [*rows[2:], *columns[2:]])
 
 
 def _resampled_bytes(input: Tensor, rows: Any, columns: Any) -> Tensor:

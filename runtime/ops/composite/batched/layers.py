@@ -122,6 +122,18 @@ def embedding(
     return sides.batch(ops.embedding(ops.flatten(sides.values[0], 0, 1), places, -1, *how))
 
 
+def resample(
+    self: Any, rows: Any, row_weights: Any, columns: Any, column_weights: Any, adjoint: Any
+) -> Any:
+    """Planes of samples are more planes; samples with tables of their own are taken one by one."""
+    tables = rows, row_weights, columns, column_weights
+    sides = Sides(self, *tables, *adjoint)
+    if any(sides.held[1:]):
+        given = Given(operators["_resample"].calls, (self, *tables, adjoint))
+        return given.result(one_by_one(given))
+    return sides.batch(ops._resample(sides.values[0], *tables, adjoint))
+
+
 def attention(query: Any, key: Any, value: Any, mask: Any, scale: float, causal: bool) -> Any:
     """Attention of samples: more of what the first dim counts."""
     sides = Sides(query, key, value, mask)
