@@ -143,7 +143,8 @@ def _case(
         own = f"{operator.identifier}_{name}_single"
         yield index_kernels.program_text(operator, own, case.single, None, {}, further["single"])
     own = f"{operator.identifier}_{name}"
-    yield index_kernels.program_text(operator, own, case.loops, case.on_device, further, name)
+    plans, long = (case.loops, case.on_device), case.on_long_rows
+    yield index_kernels.program_text(operator, own, *plans, further, name, on_long_rows=long)
 
 
 def _asked(asked: Sequence[tuple[str, Answers]]) -> str:

@@ -76,8 +76,13 @@ def _others(kind: Index) -> Iterator[CasePlan]:
     """The plans of all programs of an operator but the first."""
     for values, program in kind.cases[1:]:
         single = without_last(program) if kind.geometry else None
-        planned = index.plan(program), index_device.device_plan(program)
-        yield CasePlan(values, *planned, None if single is None else index.plan(single))
+        yield CasePlan(
+            values,
+            index.plan(program),
+            index_device.device_plan(program),
+            index_device.long_rows_plan(program),
+            None if single is None else index.plan(single),
+        )
 
 
 def _dispatched(operator: Operator, program: Program) -> Operator:

@@ -19,15 +19,14 @@ from .index_nests import is_target, nests_of, scattered_of, vector_of
 def long_rows_plan(program: IndexProgram) -> LoopProgram | None:
     """The launches where rows are few and long: each fold by itself, which many threads share.
 
-    None unless one launch with several folds over rows of a tensor is all there is.
+    None unless the first launch whose items threads share has several folds over rows of a tensor.
     """
-    (phase, *others) = device_plan(program).phases
-    folds = [nest for nest in phase.nests if nest.is_fold]
-    loops = {loop.index for nest in folds for loop in nest.inner}
-    if others or phase.lanes is None or len(folds) < 2 or len(loops) != 1:
+    phase = next((each for each in device_plan(program).phases if each.lanes is not None), None)
+    if phase is None or phase.lanes is None:
         return None
-    extent = program.extent[loops.pop()]
-    if not any(isinstance(atom, Size) for atom in extent.atoms):
+    loops = [loop.index for nest in phase.nests if nest.is_fold for loop in nest.inner]
+    long = [each for each in loops if any(isinstance(a, Size) for a in program.extent[each].atoms)]
+    if len(long) < 2 or len(set(long)) != 1 or phase.lanes.index != long[0]:
         return None
     return device_plan(program, is_apart=True)
 

@@ -197,6 +197,7 @@ class CasePlan:
     """What the arguments that are asked are in its calls; None is a value not told apart."""
     loops: LoopProgram
     on_device: LoopProgram
+    on_long_rows: LoopProgram | None
     single: LoopProgram | None
 
 

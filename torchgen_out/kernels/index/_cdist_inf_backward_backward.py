@@ -3,7 +3,7 @@
 # Do not edit.
 """The loops of `_cdist_inf_backward_backward`; the package's docstring says what the names mean."""
 
-from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, agree
+from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, Scan, TensorForm, agree
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum
 from torchgen_out._runtime.kernels.common.places import BLOCK, WIDE, U, lesser, plus, row_start
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, abs, sign
@@ -219,6 +219,190 @@ def _cdist_inf_backward_backward_device_3(
         )
 
 
+def _cdist_inf_backward_backward_long_device_0(
+    i, j, rest, lane, x1, x2, output, out_winners, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row,
+    x2_s0, x2_s1, output_at, output_row, output_s0, output_s1, out_winners_at, out_winners_row,
+    out_winners_s0, out_winners_s1, batch, dims, batches, n_k,
+):  # fmt: skip
+    """out_winners[..., i, j] = sum(k: 1 if abs(x1[..., i, k] - x2[..., j, k]) == output[..., i, j]
+    else 0)
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    out_winners_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        t0 = abs(x1_value - x2_value) == output_value
+        out_winners_item = T(1) if t0 else T(0)
+        out_winners_total = plus(out_winners_total, out_winners_item)
+    out_winners_total = joined_sum(out_winners_total)
+    out_winners_here = out_winners_total
+    if lane == 0:
+        out_winners[U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))] = (
+            out_winners_here
+        )
+
+
+def _cdist_inf_backward_backward_long_device_0_step(
+    i, j, rest, k, reads, part0, x1, x2, output, out_winners, x1_at, x1_row, x1_s0, x1_s1, x2_at,
+    x2_row, x2_s0, x2_s1, output_at, output_row, output_s0, output_s1, out_winners_at,
+    out_winners_row, out_winners_s0, out_winners_s1, batch, dims, batches,
+):  # fmt: skip
+    """The statements of `_cdist_inf_backward_backward_long_device_0`."""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        t0 = abs(x1_value - x2_value) == output_value
+        part0 = T(1) if t0 else T(0)
+    else:
+        out_winners_here = part0
+        out_winners[U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))] = (
+            out_winners_here
+        )
+    return part0
+
+
+def _cdist_inf_backward_backward_long_device_0_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_inf_backward_backward_long_device_1(
+    i, j, rest, lane, x1, x2, output, out_winners, grad_output_x2, grad_output_x1, grad_grad_output,
+    x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, output_at, output_row, output_s0,
+    output_s1, out_winners_at, out_winners_row, out_winners_s0, out_winners_s1, grad_output_x2_at,
+    grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1, grad_output_x1_at, grad_output_x1_row,
+    grad_output_x1_s0, grad_output_x1_s1, grad_grad_output_at, grad_grad_output_row,
+    grad_grad_output_s0, grad_grad_output_s1, batch, dims, batches, n_k, needs_grad_grad_output,
+):  # fmt: skip
+    """grad_grad_output[..., i, j] = sum(k: sign(x1[..., i, k] - x2[..., j, k]) / out_winners[...,
+    i, j] * (grad_output_x1[..., i, k] - grad_output_x2[..., j, k]) if abs(x1[..., i, k] -
+    x2[..., j, k]) == output[..., i, j] else 0)
+    """
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    grad_grad_output_total = T(0)
+    for k in range(lane, n_k, LANES):
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        out_winners_value = out_winners[
+            U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))
+        ]
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = grad_output_x1_value - grad_output_x2_value
+        t2 = sign(t0) / out_winners_value * t1
+        grad_grad_output_item = t2 if abs(t0) == output_value else T(0)
+        grad_grad_output_total = plus(grad_grad_output_total, grad_grad_output_item)
+    grad_grad_output_total = joined_sum(grad_grad_output_total)
+    grad_grad_output_here = grad_grad_output_total
+    if lane == 0 and needs_grad_grad_output:
+        grad_grad_output[
+            U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+        ] = grad_grad_output_here
+
+
+def _cdist_inf_backward_backward_long_device_1_step(
+    i, j, rest, k, reads, part0, x1, x2, output, out_winners, grad_output_x2, grad_output_x1,
+    grad_grad_output, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, output_at,
+    output_row, output_s0, output_s1, out_winners_at, out_winners_row, out_winners_s0,
+    out_winners_s1, grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1,
+    grad_output_x1_at, grad_output_x1_row, grad_output_x1_s0, grad_output_x1_s1,
+    grad_grad_output_at, grad_grad_output_row, grad_grad_output_s0, grad_grad_output_s1, batch,
+    dims, batches, needs_grad_grad_output,
+):  # fmt: skip
+    """The statements of `_cdist_inf_backward_backward_long_device_1`."""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    output_p = I(output_at + row_start(batch, dims, output_row, rest))
+    out_winners_p = I(out_winners_at + row_start(batch, dims, out_winners_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    if reads:
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        output_value = output[U(output_p + I(i * output_s0) + I(j * output_s1))]
+        out_winners_value = out_winners[
+            U(out_winners_p + I(i * out_winners_s0) + I(j * out_winners_s1))
+        ]
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        t0 = x1_value - x2_value
+        t1 = grad_output_x1_value - grad_output_x2_value
+        t2 = sign(t0) / out_winners_value * t1
+        part0 = t2 if abs(t0) == output_value else T(0)
+    else:
+        grad_grad_output_here = part0
+        if needs_grad_grad_output:
+            grad_grad_output[
+                U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+            ] = grad_grad_output_here
+    return part0
+
+
+def _cdist_inf_backward_backward_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_inf_backward_backward_long_device_2(
+    i, k, rest, grad_x12, grad_x12_at, grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims, batches,
+    needs_grad_x12,
+):  # fmt: skip
+    """grad_x12[..., i, k] = 0"""
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    grad_x12_here = T(0)
+    if needs_grad_x12:
+        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+
+
+def _cdist_inf_backward_backward_long_device_3(
+    j, k, rest, grad_x22, grad_x22_at, grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims, batches,
+    needs_grad_x22,
+):  # fmt: skip
+    """grad_x22[..., j, k] = 0"""
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    grad_x22_here = T(0)
+    if needs_grad_x22:
+        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+
+
+def _cdist_inf_backward_backward_long_device_4(
+    i, j, rest, grad_output2, grad_output2_at, grad_output2_row, grad_output2_s0, grad_output2_s1,
+    batch, dims, batches, needs_grad_output2,
+):  # fmt: skip
+    """grad_output2[..., i, j] = 0"""
+    grad_output2_p = I(grad_output2_at + row_start(batch, dims, grad_output2_row, rest))
+    grad_output2_here = T(0)
+    if needs_grad_output2:
+        grad_output2[U(grad_output2_p + I(i * grad_output2_s0) + I(j * grad_output2_s1))] = (
+            grad_output2_here
+        )
+
+
 def _cdist_inf_backward_backward_extents(grad_output_x1, grad_output_x2, x1, x2, output):
     """The extents of i, k, j; sizes must agree."""
     n_i = x1[-2]
@@ -246,6 +430,7 @@ program = IndexProgram(
         "grad_grad_output": TensorForm(True, ("i", "j")), "grad_x12": TensorForm(True, ("i", "k")),
         "grad_x22": TensorForm(True, ("j", "k")), "grad_output2": TensorForm(True, ("i", "j")),
     },
+    long_rows_temporaries={"out_winners": TensorForm(True, ("i", "j"))},
     integers=(),
     indices=("i", "k", "j"),
     measure=_cdist_inf_backward_backward_extents,
@@ -285,6 +470,55 @@ program = IndexProgram(
         ),
         Launch(
             function=_cdist_inf_backward_backward_device_3, arrays=("grad_output2",),
+            writes=("grad_output2",), has_batch=True, items=("i", "j"), work=((),),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=_cdist_inf_backward_backward_long_device_0,
+            arrays=("x1", "x2", "output", "out_winners"), writes=("out_winners",), extents=("k",),
+            has_batch=True, items=("i", "j"), work=(("k",),), lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_inf_backward_backward_long_device_0_step,
+                    arrays=("x1", "x2", "output", "out_winners"), writes=("out_winners",),
+                    has_batch=True, items=("i", "j"), work=(("k",),),
+                ),
+                _cdist_inf_backward_backward_long_device_0_joined, "k", False, True, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_long_device_1,
+            arrays=(
+                "x1", "x2", "output", "out_winners", "grad_output_x2", "grad_output_x1",
+                "grad_grad_output",
+            ),
+            writes=("grad_grad_output",), extents=("k",), has_batch=True, items=("i", "j"),
+            work=(("k",),), lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_inf_backward_backward_long_device_1_step,
+                    arrays=(
+                        "x1", "x2", "output", "out_winners", "grad_output_x2", "grad_output_x1",
+                        "grad_grad_output",
+                    ),
+                    writes=("grad_grad_output",), has_batch=True, items=("i", "j"), work=(("k",),),
+                ),
+                _cdist_inf_backward_backward_long_device_1_joined, "k", False, True, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_long_device_2, arrays=("grad_x12",),
+            writes=("grad_x12",), has_batch=True, items=("i", "k"), work=((),),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_long_device_3, arrays=("grad_x22",),
+            writes=("grad_x22",), has_batch=True, items=("j", "k"), work=((),),
+        ),
+        Launch(
+            function=_cdist_inf_backward_backward_long_device_4, arrays=("grad_output2",),
             writes=("grad_output2",), has_batch=True, items=("i", "j"), work=((),),
         ),
     ),

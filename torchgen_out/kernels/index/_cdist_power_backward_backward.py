@@ -521,6 +521,390 @@ def _cdist_power_backward_backward_device_5(
         ] = grad_grad_output_here
 
 
+def _cdist_power_backward_backward_long_device_0(
+    i, j, k, rest, x1, x2, d, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, d_at, d_row,
+    d_s0, d_s1, d_s2, batch, dims, batches,
+):  # fmt: skip
+    """d[..., i, j, k] = abs(x1[..., i, k] - x2[..., j, k])"""
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+    x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+    d_here = abs(x1_value - x2_value)
+    d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))] = d_here
+
+
+def _cdist_power_backward_backward_long_device_1(
+    i, j, rest, lane, d, s, grad_output, grad_s_part, d_at, d_row, d_s0, d_s1, d_s2, s_at, s_row,
+    s_s0, s_s1, grad_output_at, grad_output_row, grad_output_s0, grad_output_s1, grad_s_part_at,
+    grad_s_part_row, grad_s_part_s0, grad_s_part_s1, batch, dims, batches, n_k, p,
+):  # fmt: skip
+    """s[..., i, j] = sum(k: 0 if d[..., i, j, k] == 0 else pow(d[..., i, j, k], p))
+    grad_s_part[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 else pow(s[..., i, j], 1 / p -
+        1) / p * grad_output[..., i, j]
+    """
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    s_total = T(0)
+    for k in range(lane, n_k, LANES):
+        d_value = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+        s_item = T(0) if d_value == T(0) else pow(d_value, p)
+        s_total = plus(s_total, s_item)
+    s_total = joined_sum(s_total)
+    s_here = s_total
+    if lane == 0:
+        s[U(s_p + I(i * s_s0) + I(j * s_s1))] = s_here
+    grad_output_value = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    t0 = T(1) / p
+    t1 = pow(s_here, t0 - T(1)) / p * grad_output_value
+    grad_s_part_here = T(0) if s_here == T(0) or t0 == T(0) else t1
+    if lane == 0:
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+
+
+def _cdist_power_backward_backward_long_device_1_step(
+    i, j, rest, k, reads, part0, d, s, grad_output, grad_s_part, d_at, d_row, d_s0, d_s1, d_s2,
+    s_at, s_row, s_s0, s_s1, grad_output_at, grad_output_row, grad_output_s0, grad_output_s1,
+    grad_s_part_at, grad_s_part_row, grad_s_part_s0, grad_s_part_s1, batch, dims, batches, p,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_long_device_1`."""
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    if reads:
+        d_value = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+        part0 = T(0) if d_value == T(0) else pow(d_value, p)
+    else:
+        s_here = part0
+        s[U(s_p + I(i * s_s0) + I(j * s_s1))] = s_here
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        t0 = T(1) / p
+        t1 = pow(s_here, t0 - T(1)) / p * grad_output_value
+        grad_s_part_here = T(0) if s_here == T(0) or t0 == T(0) else t1
+        grad_s_part[U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))] = (
+            grad_s_part_here
+        )
+    return part0
+
+
+def _cdist_power_backward_backward_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_backward_long_device_2(
+    i, j, rest, lane, d, x1, x2, grad_output_x1, grad_output_x2, grad_grad_s_part_part, s,
+    grad_output, grad_s_part2, d_at, d_row, d_s0, d_s1, d_s2, x1_at, x1_row, x1_s0, x1_s1, x2_at,
+    x2_row, x2_s0, x2_s1, grad_output_x1_at, grad_output_x1_row, grad_output_x1_s0,
+    grad_output_x1_s1, grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1,
+    grad_grad_s_part_part_at, grad_grad_s_part_part_row, grad_grad_s_part_part_s0,
+    grad_grad_s_part_part_s1, s_at, s_row, s_s0, s_s1, grad_output_at, grad_output_row,
+    grad_output_s0, grad_output_s1, grad_s_part2_at, grad_s_part2_row, grad_s_part2_s0,
+    grad_s_part2_s1, batch, dims, batches, n_k, p,
+):  # fmt: skip
+    """grad_grad_s_part_part[..., i, j] = sum(k: 0 if d[..., i, j, k] == 0 or p == 0 else p *
+        pow(d[..., i, j, k], p - 1) * (sign(x1[..., i, k] - x2[..., j, k]) *
+        (grad_output_x1[..., i, k] - grad_output_x2[..., j, k])))
+    grad_s_part2[..., i, j] = 0 if s[..., i, j] == 0 or 1 / p == 0 or 1 / p - 1 == 0 else (1 / p
+        - 1) * pow(s[..., i, j], 1 / p - 2) * (grad_output[..., i, j] / p) *
+        grad_grad_s_part_part[..., i, j]
+    """
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_grad_s_part_part_p = I(
+        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
+    )
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    grad_grad_s_part_part_total = T(0)
+    for k in range(lane, n_k, LANES):
+        d_value = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        t0 = grad_output_x1_value - grad_output_x2_value
+        t1 = sign(x1_value - x2_value) * t0
+        t2 = p * pow(d_value, p - T(1)) * t1
+        grad_grad_s_part_part_item = T(0) if d_value == T(0) or p == T(0) else t2
+        grad_grad_s_part_part_total = plus(grad_grad_s_part_part_total, grad_grad_s_part_part_item)
+    grad_grad_s_part_part_total = joined_sum(grad_grad_s_part_part_total)
+    grad_grad_s_part_part_here = grad_grad_s_part_part_total
+    if lane == 0:
+        grad_grad_s_part_part[
+            U(
+                grad_grad_s_part_part_p
+                + I(i * grad_grad_s_part_part_s0)
+                + I(j * grad_grad_s_part_part_s1)
+            )
+        ] = grad_grad_s_part_part_here
+    s_value = s[U(s_p + I(i * s_s0) + I(j * s_s1))]
+    grad_output_value = grad_output[
+        U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+    ]
+    t3 = T(1) / p
+    t4 = t3 - T(1)
+    t5 = t4 * pow(s_value, t3 - T(2)) * (grad_output_value / p)
+    t6 = t5 * grad_grad_s_part_part_here
+    grad_s_part2_here = T(0) if s_value == T(0) or t3 == T(0) or t4 == T(0) else t6
+    if lane == 0:
+        grad_s_part2[U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))] = (
+            grad_s_part2_here
+        )
+
+
+def _cdist_power_backward_backward_long_device_2_step(
+    i, j, rest, k, reads, part0, d, x1, x2, grad_output_x1, grad_output_x2, grad_grad_s_part_part,
+    s, grad_output, grad_s_part2, d_at, d_row, d_s0, d_s1, d_s2, x1_at, x1_row, x1_s0, x1_s1, x2_at,
+    x2_row, x2_s0, x2_s1, grad_output_x1_at, grad_output_x1_row, grad_output_x1_s0,
+    grad_output_x1_s1, grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1,
+    grad_grad_s_part_part_at, grad_grad_s_part_part_row, grad_grad_s_part_part_s0,
+    grad_grad_s_part_part_s1, s_at, s_row, s_s0, s_s1, grad_output_at, grad_output_row,
+    grad_output_s0, grad_output_s1, grad_s_part2_at, grad_s_part2_row, grad_s_part2_s0,
+    grad_s_part2_s1, batch, dims, batches, p,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_long_device_2`."""
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_grad_s_part_part_p = I(
+        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
+    )
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    if reads:
+        d_value = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_output_x1_value = grad_output_x1[
+            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+        ]
+        grad_output_x2_value = grad_output_x2[
+            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+        ]
+        t0 = grad_output_x1_value - grad_output_x2_value
+        t1 = sign(x1_value - x2_value) * t0
+        t2 = p * pow(d_value, p - T(1)) * t1
+        part0 = T(0) if d_value == T(0) or p == T(0) else t2
+    else:
+        grad_grad_s_part_part_here = part0
+        grad_grad_s_part_part[
+            U(
+                grad_grad_s_part_part_p
+                + I(i * grad_grad_s_part_part_s0)
+                + I(j * grad_grad_s_part_part_s1)
+            )
+        ] = grad_grad_s_part_part_here
+        s_value = s[U(s_p + I(i * s_s0) + I(j * s_s1))]
+        grad_output_value = grad_output[
+            U(grad_output_p + I(i * grad_output_s0) + I(j * grad_output_s1))
+        ]
+        t3 = T(1) / p
+        t4 = t3 - T(1)
+        t5 = t4 * pow(s_value, t3 - T(2)) * (grad_output_value / p)
+        t6 = t5 * grad_grad_s_part_part_here
+        t7 = s_value == T(0) or t3 == T(0) or t4 == T(0)
+        grad_s_part2_here = T(0) if t7 else t6
+        grad_s_part2[U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))] = (
+            grad_s_part2_here
+        )
+    return part0
+
+
+def _cdist_power_backward_backward_long_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_backward_long_device_3(
+    i, j, k, rest, d, grad_s_part, x1, x2, grad_output_x1, grad_output_x2, grad_s_part2, grad_d,
+    d_at, d_row, d_s0, d_s1, d_s2, grad_s_part_at, grad_s_part_row, grad_s_part_s0, grad_s_part_s1,
+    x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_output_x1_at, grad_output_x1_row,
+    grad_output_x1_s0, grad_output_x1_s1, grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0,
+    grad_output_x2_s1, grad_s_part2_at, grad_s_part2_row, grad_s_part2_s0, grad_s_part2_s1,
+    grad_d_at, grad_d_row, grad_d_s0, grad_d_s1, grad_d_s2, batch, dims, batches, p,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_device_2`."""
+    d_p = I(d_at + row_start(batch, dims, d_row, rest))
+    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
+    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
+    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    d_value = d[U(d_p + I(i * d_s0) + I(j * d_s1) + I(k * d_s2))]
+    grad_s_part_value = grad_s_part[
+        U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
+    ]
+    x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+    x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+    grad_output_x1_value = grad_output_x1[
+        U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
+    ]
+    grad_output_x2_value = grad_output_x2[
+        U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
+    ]
+    grad_s_part2_value = grad_s_part2[
+        U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
+    ]
+    t0 = d_value == T(0) or p == T(0)
+    t1 = p - T(1)
+    t2 = grad_output_x1_value - grad_output_x2_value
+    t3 = sign(x1_value - x2_value) * t2
+    t4 = t1 * pow(d_value, p - T(2)) * (grad_s_part_value * p) * t3
+    t5 = T(0) if t0 or t1 == T(0) else t4
+    t6 = T(0) if t0 else p * pow(d_value, t1) * grad_s_part2_value
+    grad_d_here = t5 + t6
+    grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))] = grad_d_here
+
+
+def _cdist_power_backward_backward_long_device_4(
+    i, k, rest, lane, grad_d, x1, x2, grad_x12, grad_d_at, grad_d_row, grad_d_s0, grad_d_s1,
+    grad_d_s2, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_x12_at, grad_x12_row,
+    grad_x12_s0, grad_x12_s1, batch, dims, batches, n_j, needs_grad_x12,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_device_3`."""
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    grad_x12_total = T(0)
+    for j in range(lane, n_j, LANES):
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x12_item = grad_d_value * sign(x1_value - x2_value)
+        grad_x12_total = plus(grad_x12_total, grad_x12_item)
+    grad_x12_total = joined_sum(grad_x12_total)
+    grad_x12_here = grad_x12_total
+    if lane == 0 and needs_grad_x12:
+        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+
+
+def _cdist_power_backward_backward_long_device_4_step(
+    i, k, rest, j, reads, part0, grad_d, x1, x2, grad_x12, grad_d_at, grad_d_row, grad_d_s0,
+    grad_d_s1, grad_d_s2, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_x12_at,
+    grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims, batches, needs_grad_x12,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_device_3`."""
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
+    if reads:
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = grad_d_value * sign(x1_value - x2_value)
+    else:
+        grad_x12_here = part0
+        if needs_grad_x12:
+            grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
+    return part0
+
+
+def _cdist_power_backward_backward_long_device_4_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_backward_long_device_5(
+    j, k, rest, lane, grad_d, x1, x2, grad_x22, grad_d_at, grad_d_row, grad_d_s0, grad_d_s1,
+    grad_d_s2, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_x22_at, grad_x22_row,
+    grad_x22_s0, grad_x22_s1, batch, dims, batches, n_i, needs_grad_x22,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_device_4`."""
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    grad_x22_total = T(0)
+    for i in range(lane, n_i, LANES):
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        grad_x22_item = -(grad_d_value * sign(x1_value - x2_value))
+        grad_x22_total = plus(grad_x22_total, grad_x22_item)
+    grad_x22_total = joined_sum(grad_x22_total)
+    grad_x22_here = grad_x22_total
+    if lane == 0 and needs_grad_x22:
+        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+
+
+def _cdist_power_backward_backward_long_device_5_step(
+    j, k, rest, i, reads, part0, grad_d, x1, x2, grad_x22, grad_d_at, grad_d_row, grad_d_s0,
+    grad_d_s1, grad_d_s2, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_x22_at,
+    grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims, batches, needs_grad_x22,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_device_4`."""
+    grad_d_p = I(grad_d_at + row_start(batch, dims, grad_d_row, rest))
+    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
+    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
+    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
+    if reads:
+        grad_d_value = grad_d[U(grad_d_p + I(i * grad_d_s0) + I(j * grad_d_s1) + I(k * grad_d_s2))]
+        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
+        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
+        part0 = -(grad_d_value * sign(x1_value - x2_value))
+    else:
+        grad_x22_here = part0
+        if needs_grad_x22:
+            grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
+    return part0
+
+
+def _cdist_power_backward_backward_long_device_5_joined(a0, b0):
+    return a0 + b0
+
+
+def _cdist_power_backward_backward_long_device_6(
+    i, j, rest, s, grad_grad_s_part_part, grad_grad_output, s_at, s_row, s_s0, s_s1,
+    grad_grad_s_part_part_at, grad_grad_s_part_part_row, grad_grad_s_part_part_s0,
+    grad_grad_s_part_part_s1, grad_grad_output_at, grad_grad_output_row, grad_grad_output_s0,
+    grad_grad_output_s1, batch, dims, batches, p, needs_grad_grad_output,
+):  # fmt: skip
+    """The statements of `_cdist_power_backward_backward_device_5`."""
+    s_p = I(s_at + row_start(batch, dims, s_row, rest))
+    grad_grad_s_part_part_p = I(
+        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
+    )
+    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
+    s_value = s[U(s_p + I(i * s_s0) + I(j * s_s1))]
+    grad_grad_s_part_part_value = grad_grad_s_part_part[
+        U(
+            grad_grad_s_part_part_p
+            + I(i * grad_grad_s_part_part_s0)
+            + I(j * grad_grad_s_part_part_s1)
+        )
+    ]
+    t0 = T(1) / p
+    t1 = pow(s_value, t0 - T(1)) / p * grad_grad_s_part_part_value
+    grad_grad_output_here = T(0) if s_value == T(0) or t0 == T(0) else t1
+    if needs_grad_grad_output:
+        grad_grad_output[
+            U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
+        ] = grad_grad_output_here
+
+
 def _cdist_power_backward_backward_extents(grad_output_x1, grad_output_x2, grad_output, x1, x2):
     """The extents of i, k, j; sizes must agree."""
     n_i = x1[-2]
@@ -557,6 +941,12 @@ program = IndexProgram(
         "grad_x22": TensorForm(True, ("j", "k")),
     },
     on_device_temporaries={
+        "d": TensorForm(True, ("i", "j", "k")), "s": TensorForm(True, ("i", "j")),
+        "grad_s_part": TensorForm(True, ("i", "j")),
+        "grad_grad_s_part_part": TensorForm(True, ("i", "j")),
+        "grad_s_part2": TensorForm(True, ("i", "j")), "grad_d": TensorForm(True, ("i", "j", "k")),
+    },
+    long_rows_temporaries={
         "d": TensorForm(True, ("i", "j", "k")), "s": TensorForm(True, ("i", "j")),
         "grad_s_part": TensorForm(True, ("i", "j")),
         "grad_grad_s_part_part": TensorForm(True, ("i", "j")),
@@ -633,6 +1023,90 @@ program = IndexProgram(
         ),
         Launch(
             function=_cdist_power_backward_backward_device_5,
+            arrays=("s", "grad_grad_s_part_part", "grad_grad_output"), writes=("grad_grad_output",),
+            numbers=("p",), has_batch=True, items=("i", "j"), work=((),),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=_cdist_power_backward_backward_long_device_0, arrays=("x1", "x2", "d"),
+            writes=("d",), has_batch=True, items=("i", "j", "k"), work=((),),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_long_device_1,
+            arrays=("d", "s", "grad_output", "grad_s_part"), writes=("s", "grad_s_part"),
+            extents=("k",), numbers=("p",), has_batch=True, items=("i", "j"), work=(("k",), ()),
+            lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_backward_long_device_1_step,
+                    arrays=("d", "s", "grad_output", "grad_s_part"), writes=("s", "grad_s_part"),
+                    numbers=("p",), has_batch=True, items=("i", "j"), work=(("k",), ()),
+                ),
+                _cdist_power_backward_backward_long_device_1_joined, "k", False, True, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_long_device_2,
+            arrays=(
+                "d", "x1", "x2", "grad_output_x1", "grad_output_x2", "grad_grad_s_part_part", "s",
+                "grad_output", "grad_s_part2",
+            ),
+            writes=("grad_grad_s_part_part", "grad_s_part2"), extents=("k",), numbers=("p",),
+            has_batch=True, items=("i", "j"), work=(("k",), ()), lanes=("k", True),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_backward_long_device_2_step,
+                    arrays=(
+                        "d", "x1", "x2", "grad_output_x1", "grad_output_x2",
+                        "grad_grad_s_part_part", "s", "grad_output", "grad_s_part2",
+                    ),
+                    writes=("grad_grad_s_part_part", "grad_s_part2"), numbers=("p",),
+                    has_batch=True, items=("i", "j"), work=(("k",), ()),
+                ),
+                _cdist_power_backward_backward_long_device_2_joined, "k", False, True, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_long_device_3,
+            arrays=(
+                "d", "grad_s_part", "x1", "x2", "grad_output_x1", "grad_output_x2", "grad_s_part2",
+                "grad_d",
+            ),
+            writes=("grad_d",), numbers=("p",), has_batch=True, items=("i", "j", "k"), work=((),),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_long_device_4,
+            arrays=("grad_d", "x1", "x2", "grad_x12"), writes=("grad_x12",), extents=("j",),
+            has_batch=True, items=("i", "k"), work=(("j",),), lanes=("j", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_backward_long_device_4_step,
+                    arrays=("grad_d", "x1", "x2", "grad_x12"), writes=("grad_x12",), has_batch=True,
+                    items=("i", "k"), work=(("j",),),
+                ),
+                _cdist_power_backward_backward_long_device_4_joined, "j", False, False, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_long_device_5,
+            arrays=("grad_d", "x1", "x2", "grad_x22"), writes=("grad_x22",), extents=("i",),
+            has_batch=True, items=("j", "k"), work=(("i",),), lanes=("i", False),
+            scan=Scan(
+                Launch(
+                    function=_cdist_power_backward_backward_long_device_5_step,
+                    arrays=("grad_d", "x1", "x2", "grad_x22"), writes=("grad_x22",), has_batch=True,
+                    items=("j", "k"), work=(("i",),),
+                ),
+                _cdist_power_backward_backward_long_device_5_joined, "i", False, False, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cdist_power_backward_backward_long_device_6,
             arrays=("s", "grad_grad_s_part_part", "grad_grad_output"), writes=("grad_grad_output",),
             numbers=("p",), has_batch=True, items=("i", "j"), work=((),),
         ),

@@ -36,438 +36,7 @@ from torchgen_out._runtime.kernels.common.places import (
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, exp, inf, log, max, min
 
 
-def _cross_entropy_rows_with_other_0_0(
-    start, stop, self, log_probabilities, target, weight, w, loss, self_at, self_s0, self_s1,
-    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
-    weight_at, weight_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, weight_size1,
-    label_smoothing, classes,
-):  # fmt: skip
-    """top[b] = max(c: self[b, c])
-    shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
-    shift[b] = log(shift_sum[b])
-    log_probabilities[b, c] = self[b, c] - top[b] - shift[b]
-    w[b] = sum(k where target[b] != ignore_index: weight[target[b]])
-    spread[b] = int(0)
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
-    for item in range(start, stop):
-        b = item
-        top_total = ordered(T(-inf))
-        for c in range(n_c):
-            self_value = self[U(self_at + b * self_s0 + c * self_s1)]
-            top_item = self_value
-            top_total = larger(top_total, ordered(top_item))
-        top_total_value = unordered(top_total)
-        top = top_total_value
-        shift_sum_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            shift_sum_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                self_value2 = self[U(self_at + b * self_s0 + c * self_s1)]
-                shift_sum_item = exp(self_value2 - top)
-                shift_sum_run = plus(shift_sum_run, shift_sum_item)
-            shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
-        shift_sum = T(shift_sum_total)
-        shift = log(shift_sum)
-        for c in range(n_c):
-            self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
-            log_probabilities_value = self_value3 - top - shift
-            log_probabilities[
-                U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-            ] = log_probabilities_value
-        w_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place = np.int64(target[U(target_at + b * target_s0)])
-                if U(place) >= U(weight_size1):
-                    return False
-                weight_value = weight[U(weight_at + place * weight_s0)]
-                w_item = weight_value
-                w_total = plus(w_total, w_item)
-        w_here = w_total
-        w[U(w_at + b * w_s0)] = w_here
-        spread = np.int64(T(0))
-        loss_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place2 = np.int64(target[U(target_at + b * target_s0)])
-                if U(place2) >= U(n_c):
-                    return False
-                log_probabilities_value2 = log_probabilities[
-                    U(
-                        log_probabilities_at
-                        + b * log_probabilities_s0
-                        + place2 * log_probabilities_s1
-                    )
-                ]
-                place_value = T(np.int64(spread))
-                t0 = w_here * log_probabilities_value2
-                t1 = t0 * (T(1) - label_smoothing)
-                t2 = -t1
-                loss_item = t2 - place_value * (label_smoothing / classes)
-                loss_total = plus(loss_total, loss_item)
-        loss_here = loss_total
-        loss[U(loss_at + b * loss_s0)] = loss_here
-    return True
-
-
-def _cross_entropy_rows_with_other_0_1(
-    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_totals = np.empty(BLOCK, WIDE)
-    total_weight_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            total_weight_block[U(t - begin)] = T(0)
-            total_weight_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for b_first in range(0, n_b - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    total_weight_totals[at] += WIDE(total_weight_block[at])
-                    total_weight_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                total_weight_block_here = total_weight_block[at]
-                for b in range(b_first, b_first + 4):
-                    w_value = w[U(w_at + (b + t) * w_s0)]
-                    total_weight_item = w_value
-                    total_weight_block_here = total_weight_block_here + total_weight_item
-                total_weight_block[at] = total_weight_block_here
-        for b in range(n_b // 4 * 4, n_b):
-            for t in range(begin, end):
-                w_value2 = w[U(w_at + (b + t) * w_s0)]
-                total_weight_item2 = w_value2
-                at = U(t - begin)
-                before = total_weight_block[at]
-                total_weight_block[at] = before + total_weight_item2
-        for t in range(begin, end):
-            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
-                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
-            )
-    return True
-
-
-def _cross_entropy_rows_with_other_0_2(
-    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_r, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    width = lesser(TILE, n_r)
-    output_sum = np.empty(width, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_r)
-        for r in range(begin, end):
-            output_sum[U(r - begin)] = T(0)
-        for j in range(n_j):
-            for r in range(begin, end):
-                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
-                output_sum_item = loss_value
-                at = U(r - begin)
-                before = output_sum[at]
-                output_sum[at] = before + output_sum_item
-        for r in range(begin, end):
-            output_sum_value = output_sum[U(r - begin)]
-            test_value = reduction - 1 == 0
-            total_weight_value = total_weight[U(total_weight_at)]
-            t0 = total_weight_value if test_value else T(1)
-            output_value = output_sum_value / t0
-            output[U(output_at + r * output_s0)] = output_value
-    return True
-
-
-def _cross_entropy_rows_with_other_0_device_0(
-    b, lane, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, n_c
-):
-    """top[b] = max(c: self[b, c])
-    shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
-    shift[b] = log(shift_sum[b])
-    """
-    top_total = T(-inf)
-    for c in range(lane, n_c, LANES):
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_item = self_value
-        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
-    top_total = joined_larger(top_total)
-    top_here = top_total
-    if lane == 0:
-        top[U(top_at + I(b * top_s0))] = top_here
-    shift_sum_total = T(0)
-    for c in range(lane, n_c, LANES):
-        self_value2 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        shift_sum_item = exp(self_value2 - top_here)
-        shift_sum_total = plus(shift_sum_total, shift_sum_item)
-    shift_sum_total = joined_sum(shift_sum_total)
-    shift_sum = shift_sum_total
-    shift_here = log(shift_sum)
-    if lane == 0:
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-
-
-def _cross_entropy_rows_with_other_0_device_1(
-    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-):  # fmt: skip
-    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
-    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-    top_value = top[U(top_at + I(b * top_s0))]
-    shift_value = shift[U(shift_at + I(b * shift_s0))]
-    log_probabilities_here = self_value - top_value - shift_value
-    log_probabilities[
-        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-    ] = log_probabilities_here
-
-
-def _cross_entropy_rows_with_other_0_device_2(
-    b, lane, faults, first_check, target, weight, w, log_probabilities, loss, target_at, target_s0,
-    weight_at, weight_s0, w_at, w_s0, log_probabilities_at, log_probabilities_s0,
-    log_probabilities_s1, loss_at, loss_s0, n_k, n_c, ignore_index, weight_size1, label_smoothing,
-    classes,
-):  # fmt: skip
-    """w[b] = sum(k where target[b] != ignore_index: weight[target[b]])
-    spread[b] = int(0)
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
-    w_total = T(0)
-    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
-        for _ in range(lane, n_k, LANES):
-            place = np.int64(target[U(target_at + I(b * target_s0))])
-            is_inside = (place >= 0) & (place < weight_size1)
-            if not is_inside:
-                note_outside(faults, first_check + 0, place, weight_size1)
-            place = I(place) if is_inside else I(0)
-            weight_value = weight[U(weight_at + I(place * weight_s0))]
-            w_item = weight_value
-            w_total = plus(w_total, w_item)
-    w_total = joined_sum(w_total)
-    w_here = w_total
-    if lane == 0:
-        w[U(w_at + I(b * w_s0))] = w_here
-    spread = np.int64(T(0))
-    loss_total = T(0)
-    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
-        for _ in range(lane, n_k, LANES):
-            place2 = np.int64(target[U(target_at + I(b * target_s0))])
-            is_inside2 = (place2 >= 0) & (place2 < n_c)
-            if not is_inside2:
-                note_outside(faults, first_check + 1, place2, n_c)
-            place2 = I(place2) if is_inside2 else I(0)
-            log_probabilities_value = log_probabilities[
-                U(
-                    log_probabilities_at
-                    + I(b * log_probabilities_s0)
-                    + I(place2 * log_probabilities_s1)
-                )
-            ]
-            place_value = T(np.int64(spread))
-            t0 = w_here * log_probabilities_value
-            t1 = t0 * (T(1) - label_smoothing)
-            t2 = -t1
-            loss_item = t2 - place_value * (label_smoothing / classes)
-            loss_total = plus(loss_total, loss_item)
-    loss_total = joined_sum(loss_total)
-    loss_here = loss_total
-    if lane == 0:
-        loss[U(loss_at + I(b * loss_s0))] = loss_here
-
-
-def _cross_entropy_rows_with_other_0_device_3(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_with_other_0_device_3_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_with_other_0_device_3_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_other_0_device_4(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_0_2`."""
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_with_other_0_device_4_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_0_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_with_other_0_device_4_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_other_0_extents(
-    self, target, weight, reduction, ignore_index, results, summed
-):
-    """The extents of b, c, k, t, r, j; sizes must agree."""
-    n_b = self[-2]
-    n_c = self[-1]
-    n_k = 1
-    n_t = 1
-    n_r = results
-    n_j = summed
-    agree("_cross_entropy_rows", "b", n_b, "size(target, -1)", target[-1])
-    if n_j and n_r:
-        within(
-            "_cross_entropy_rows",
-            "loss[j + r]",
-            0 + min(0, (1) * (n_j - 1)) + min(0, (1) * (n_r - 1)),
-            0 + max(0, (1) * (n_j - 1)) + max(0, (1) * (n_r - 1)),
-            self[-2],
-        )
-    return n_b, n_c, n_k, n_t, n_r, n_j
-
-
-with_other_0 = IndexProgram(
-    "_cross_entropy_rows_with_other_0",
-    arguments=("self", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
-    inputs={
-        "self": TensorForm(False, ("", "")), "target": TensorForm(False, ("",), "int"),
-        "weight": TensorForm(False, ("",)),
-    },
-    results={
-        "output": TensorForm(False, ("r",)), "log_probabilities": TensorForm(False, ("b", "c")),
-        "total_weight": TensorForm(False, ("t",)),
-    },
-    temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
-    on_device_temporaries={
-        "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
-        "w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",)),
-    },
-    integers=("reduction", "ignore_index", "results", "summed"),
-    indices=("b", "c", "k", "t", "r", "j"),
-    measure=_cross_entropy_rows_with_other_0_extents,
-    dims=(("weight", -1),),
-    geometry=loss_geometry.cross_entropy_rows,
-    launches=(
-        Launch(
-            function=_cross_entropy_rows_with_other_0_0,
-            arrays=("self", "log_probabilities", "target", "weight", "w", "loss"),
-            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
-            integers=("ignore_index", "size(weight, -1)"), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("c",), ("c",), (), ("c",), ("k",), (), ("k",)),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_0_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), spread="t", work=(("t", "b"),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_0_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("r", "j"), integers=("reduction",),
-            work=(("r", "j"), ("r",)), tile="r",
-        ),
-    ),
-    on_device=(
-        Launch(
-            function=_cross_entropy_rows_with_other_0_device_0, arrays=("self", "top", "shift"),
-            writes=("top", "shift"), extents=("c",), items=("b",), work=(("c",), ("c",), ()),
-            lanes=("c", True),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_0_device_1,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_0_device_2,
-            arrays=("target", "weight", "w", "log_probabilities", "loss"), writes=("w", "loss"),
-            extents=("k", "c"), integers=("ignore_index", "size(weight, -1)"),
-            numbers=("label_smoothing", "classes"), items=("b",), work=(("k",), (), ("k",)),
-            lanes=("k", False),
-            refused=("0 <= target[b] < size(weight, -1)", "0 <= target[b] < size(self, -1)"),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_0_device_3, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_0_device_3_step,
-                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
-                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_with_other_0_device_3_joined, "b", False, False, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_0_device_4,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
-            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_0_device_4_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_with_other_0_device_4_joined, "j", False, False, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
-    ),
-)  # fmt: skip
-
-
-def _cross_entropy_rows_with_none_other_0(
+def _cross_entropy_rows_with_other_none_0(
     start, stop, self, log_probabilities, target, w, loss, self_at, self_s0, self_s1,
     log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0, w_at,
     w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
@@ -475,11 +44,11 @@ def _cross_entropy_rows_with_none_other_0(
     """top[b] = max(c: self[b, c])
     shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
     shift[b] = log(shift_sum[b])
+    spread[b] = sum(c: self[b, c] - top[b] - shift[b])
     log_probabilities[b, c] = self[b, c] - top[b] - shift[b]
     w[b] = sum(k where target[b] != ignore_index: 1)
-    spread[b] = sum(c: log_probabilities[b, c])
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+        shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
     """
     for item in range(start, stop):
         b = item
@@ -500,12 +69,19 @@ def _cross_entropy_rows_with_none_other_0(
             shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
         shift_sum = T(shift_sum_total)
         shift = log(shift_sum)
-        for c in range(n_c):
-            self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
-            log_probabilities_value = self_value3 - top - shift
-            log_probabilities[
-                U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-            ] = log_probabilities_value
+        spread_total = WIDE(0)
+        for begin in range(0, n_c, BLOCK):
+            spread_run = T(0)
+            for c in range(begin, lesser(begin + BLOCK, n_c)):
+                self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
+                spread_item = self_value3 - top - shift
+                spread_run = plus(spread_run, spread_item)
+                log_probabilities_value = self_value3 - top - shift
+                log_probabilities[
+                    U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
+                ] = log_probabilities_value
+            spread_total = plus(spread_total, WIDE(spread_run))
+        spread = T(spread_total)
         w_total = T(0)
         if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
             for _ in range(n_k):
@@ -513,31 +89,14 @@ def _cross_entropy_rows_with_none_other_0(
                 w_total = plus(w_total, w_item)
         w_here = w_total
         w[U(w_at + b * w_s0)] = w_here
-        spread_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            spread_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                log_probabilities_value2 = log_probabilities[
-                    U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-                ]
-                spread_item = log_probabilities_value2
-                spread_run = plus(spread_run, spread_item)
-            spread_total = plus(spread_total, WIDE(spread_run))
-        spread = T(spread_total)
         loss_total = T(0)
         if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
             for _ in range(n_k):
                 place = np.int64(target[U(target_at + b * target_s0)])
                 if U(place) >= U(n_c):
                     return False
-                log_probabilities_value3 = log_probabilities[
-                    U(
-                        log_probabilities_at
-                        + b * log_probabilities_s0
-                        + place * log_probabilities_s1
-                    )
-                ]
-                t0 = w_here * log_probabilities_value3
+                self_value4 = self[U(self_at + b * self_s0 + place * self_s1)]
+                t0 = w_here * (self_value4 - top - shift)
                 t1 = t0 * (T(1) - label_smoothing)
                 t2 = -t1
                 loss_item = t2 - spread * (label_smoothing / classes)
@@ -547,7 +106,7 @@ def _cross_entropy_rows_with_none_other_0(
     return True
 
 
-def _cross_entropy_rows_with_none_other_1(
+def _cross_entropy_rows_with_other_none_1(
     start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -589,7 +148,7 @@ def _cross_entropy_rows_with_none_other_1(
     return True
 
 
-def _cross_entropy_rows_with_none_other_2(
+def _cross_entropy_rows_with_other_none_2(
     start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_r, n_j, reduction,
 ):  # fmt: skip
@@ -620,58 +179,39 @@ def _cross_entropy_rows_with_none_other_2(
     return True
 
 
-def _cross_entropy_rows_with_none_other_device_0(
-    b, lane, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, n_c
-):
-    """top[b] = max(c: self[b, c])
-    shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
-    shift[b] = log(shift_sum[b])
-    """
+def _cross_entropy_rows_with_other_none_device_0(
+    b, lane, faults, first_check, self, log_probabilities, target, w, loss, self_at, self_s0,
+    self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
+    w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_other_none_0`."""
     top_total = T(-inf)
     for c in range(lane, n_c, LANES):
         self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
         top_item = self_value
         top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
     top_total = joined_larger(top_total)
-    top_here = top_total
-    if lane == 0:
-        top[U(top_at + I(b * top_s0))] = top_here
+    top = top_total
     shift_sum_total = T(0)
     for c in range(lane, n_c, LANES):
         self_value2 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        shift_sum_item = exp(self_value2 - top_here)
+        shift_sum_item = exp(self_value2 - top)
         shift_sum_total = plus(shift_sum_total, shift_sum_item)
     shift_sum_total = joined_sum(shift_sum_total)
     shift_sum = shift_sum_total
-    shift_here = log(shift_sum)
-    if lane == 0:
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-
-
-def _cross_entropy_rows_with_none_other_device_1(
-    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-):  # fmt: skip
-    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
-    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-    top_value = top[U(top_at + I(b * top_s0))]
-    shift_value = shift[U(shift_at + I(b * shift_s0))]
-    log_probabilities_here = self_value - top_value - shift_value
-    log_probabilities[
-        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-    ] = log_probabilities_here
-
-
-def _cross_entropy_rows_with_none_other_device_2(
-    b, lane, faults, first_check, target, w, log_probabilities, loss, target_at, target_s0, w_at,
-    w_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, loss_at, loss_s0, n_k,
-    n_c, ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """w[b] = sum(k where target[b] != ignore_index: 1)
-    spread[b] = sum(c: log_probabilities[b, c])
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
+    shift = log(shift_sum)
+    spread_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value3 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        spread_item = self_value3 - top - shift
+        spread_total = plus(spread_total, spread_item)
+        log_probabilities_value = self_value3 - top - shift
+        if lane == 0:
+            log_probabilities[
+                U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+            ] = log_probabilities_value
+    spread_total = joined_sum(spread_total)
+    spread = spread_total
     w_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
@@ -681,15 +221,6 @@ def _cross_entropy_rows_with_none_other_device_2(
     w_here = w_total
     if lane == 0:
         w[U(w_at + I(b * w_s0))] = w_here
-    spread_total = T(0)
-    for c in range(lane, n_c, LANES):
-        log_probabilities_value = log_probabilities[
-            U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-        ]
-        spread_item = log_probabilities_value
-        spread_total = plus(spread_total, spread_item)
-    spread_total = joined_sum(spread_total)
-    spread = spread_total
     loss_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
@@ -698,14 +229,8 @@ def _cross_entropy_rows_with_none_other_device_2(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            log_probabilities_value2 = log_probabilities[
-                U(
-                    log_probabilities_at
-                    + I(b * log_probabilities_s0)
-                    + I(place * log_probabilities_s1)
-                )
-            ]
-            t0 = w_here * log_probabilities_value2
+            self_value4 = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            t0 = w_here * (self_value4 - top - shift)
             t1 = t0 * (T(1) - label_smoothing)
             t2 = -t1
             loss_item = t2 - spread * (label_smoothing / classes)
@@ -716,7 +241,7 @@ def _cross_entropy_rows_with_none_other_device_2(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_with_none_other_device_3(
+def _cross_entropy_rows_with_other_none_device_1(
     t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -731,7 +256,7 @@ def _cross_entropy_rows_with_none_other_device_3(
         total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
 
 
-def _cross_entropy_rows_with_none_other_device_3_step(
+def _cross_entropy_rows_with_other_none_device_1_step(
     t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -744,15 +269,15 @@ def _cross_entropy_rows_with_none_other_device_3_step(
     return part0
 
 
-def _cross_entropy_rows_with_none_other_device_3_joined(a0, b0):
+def _cross_entropy_rows_with_other_none_device_1_joined(a0, b0):
     return a0 + b0
 
 
-def _cross_entropy_rows_with_none_other_device_4(
+def _cross_entropy_rows_with_other_none_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_none_other_2`."""
+    """The statements of `_cross_entropy_rows_with_other_none_2`."""
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -767,11 +292,11 @@ def _cross_entropy_rows_with_none_other_device_4(
         output[U(output_at + I(r * output_s0))] = output_here
 
 
-def _cross_entropy_rows_with_none_other_device_4_step(
+def _cross_entropy_rows_with_other_none_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_none_other_2`."""
+    """The statements of `_cross_entropy_rows_with_other_none_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -784,11 +309,253 @@ def _cross_entropy_rows_with_none_other_device_4_step(
     return part0
 
 
-def _cross_entropy_rows_with_none_other_device_4_joined(a0, b0):
+def _cross_entropy_rows_with_other_none_device_2_joined(a0, b0):
     return a0 + b0
 
 
-def _cross_entropy_rows_with_none_other_extents(
+def _cross_entropy_rows_with_other_none_long_device_0(
+    b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
+):
+    """top[b] = max(c: self[b, c])"""
+    top_total = T(-inf)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top_here = top_total
+    if lane == 0:
+        top[U(top_at + I(b * top_s0))] = top_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_0_step(
+    b, c, reads, part0, self, top, self_at, self_s0, self_s1, top_at, top_s0
+):
+    """top[b] = max(c: self[b, c])"""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        part0 = self_value
+    else:
+        top_here = part0
+        top[U(top_at + I(b * top_s0))] = top_here
+    return part0
+
+
+def _cross_entropy_rows_with_other_none_long_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def _cross_entropy_rows_with_other_none_long_device_1(
+    b, lane, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, n_c
+):
+    """shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
+    shift[b] = log(shift_sum[b])
+    """
+    shift_sum_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_sum_item = exp(self_value - top_value)
+        shift_sum_total = plus(shift_sum_total, shift_sum_item)
+    shift_sum_total = joined_sum(shift_sum_total)
+    shift_sum = shift_sum_total
+    shift_here = log(shift_sum)
+    if lane == 0:
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_1_step(
+    b, c, reads, part0, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_other_none_long_device_1`."""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        part0 = exp(self_value - top_value)
+    else:
+        shift_sum = part0
+        shift_here = log(shift_sum)
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+    return part0
+
+
+def _cross_entropy_rows_with_other_none_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_other_none_long_device_2(
+    b, lane, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, spread_at, spread_s0, n_c,
+):  # fmt: skip
+    """spread[b] = sum(c: self[b, c] - top[b] - shift[b])"""
+    spread_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_value = shift[U(shift_at + I(b * shift_s0))]
+        spread_item = self_value - top_value - shift_value
+        spread_total = plus(spread_total, spread_item)
+    spread_total = joined_sum(spread_total)
+    spread_here = spread_total
+    if lane == 0:
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_2_step(
+    b, c, reads, part0, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0,
+    shift_at, shift_s0, spread_at, spread_s0,
+):  # fmt: skip
+    """spread[b] = sum(c: self[b, c] - top[b] - shift[b])"""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_value = shift[U(shift_at + I(b * shift_s0))]
+        part0 = self_value - top_value - shift_value
+    else:
+        spread_here = part0
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+    return part0
+
+
+def _cross_entropy_rows_with_other_none_long_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_other_none_long_device_3(
+    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
+):  # fmt: skip
+    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
+    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+    top_value = top[U(top_at + I(b * top_s0))]
+    shift_value = shift[U(shift_at + I(b * shift_s0))]
+    log_probabilities_here = self_value - top_value - shift_value
+    log_probabilities[
+        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+    ] = log_probabilities_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_4(
+    b, lane, target, w, target_at, target_s0, w_at, w_s0, n_k, ignore_index
+):
+    """w[b] = sum(k where target[b] != ignore_index: 1)"""
+    w_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            w_item = T(1)
+            w_total = plus(w_total, w_item)
+    w_total = joined_sum(w_total)
+    w_here = w_total
+    if lane == 0:
+        w[U(w_at + I(b * w_s0))] = w_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_5(
+    b, lane, faults, first_check, target, w, self, top, shift, spread, loss, target_at, target_s0,
+    w_at, w_s0, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, spread_at, spread_s0,
+    loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
+):  # fmt: skip
+    """loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+    shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    """
+    loss_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            w_value = w[U(w_at + I(b * w_s0))]
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < n_c)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, n_c)
+            place = I(place) if is_inside else I(0)
+            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            top_value = top[U(top_at + I(b * top_s0))]
+            shift_value = shift[U(shift_at + I(b * shift_s0))]
+            spread_value = spread[U(spread_at + I(b * spread_s0))]
+            t0 = w_value * (self_value - top_value - shift_value)
+            t1 = t0 * (T(1) - label_smoothing)
+            t2 = -t1
+            loss_item = t2 - spread_value * (label_smoothing / classes)
+            loss_total = plus(loss_total, loss_item)
+    loss_total = joined_sum(loss_total)
+    loss_here = loss_total
+    if lane == 0:
+        loss[U(loss_at + I(b * loss_s0))] = loss_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_6(
+    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    total_weight_total = T(0)
+    for b in range(lane, n_b, LANES):
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        total_weight_item = w_value
+        total_weight_total = plus(total_weight_total, total_weight_item)
+    total_weight_total = joined_sum(total_weight_total)
+    total_weight_here = total_weight_total
+    if lane == 0:
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_6_step(
+    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    if reads:
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        part0 = w_value
+    else:
+        total_weight_here = part0
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+    return part0
+
+
+def _cross_entropy_rows_with_other_none_long_device_6_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_other_none_long_device_7(
+    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
+    output_at, output_s0, n_j, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_other_none_2`."""
+    output_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        output_sum_item = loss_value
+        output_sum_total = plus(output_sum_total, output_sum_item)
+    output_sum_total = joined_sum(output_sum_total)
+    output_sum = output_sum_total
+    test_value = I(reduction - 1) == 0
+    total_weight_value = total_weight[U(total_weight_at)]
+    output_here = output_sum / (total_weight_value if test_value else T(1))
+    if lane == 0:
+        output[U(output_at + I(r * output_s0))] = output_here
+
+
+def _cross_entropy_rows_with_other_none_long_device_7_step(
+    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
+    total_weight_s0, output_at, output_s0, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_other_none_2`."""
+    if reads:
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        part0 = loss_value
+    else:
+        output_sum = part0
+        test_value = I(reduction - 1) == 0
+        total_weight_value = total_weight[U(total_weight_at)]
+        output_here = output_sum / (total_weight_value if test_value else T(1))
+        output[U(output_at + I(r * output_s0))] = output_here
+    return part0
+
+
+def _cross_entropy_rows_with_other_none_long_device_7_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_other_none_extents(
     self, target, reduction, ignore_index, results, summed
 ):
     """The extents of b, c, k, t, r, j; sizes must agree."""
@@ -810,8 +577,8 @@ def _cross_entropy_rows_with_none_other_extents(
     return n_b, n_c, n_k, n_t, n_r, n_j
 
 
-with_none_other = IndexProgram(
-    "_cross_entropy_rows_with_none_other",
+with_other_none = IndexProgram(
+    "_cross_entropy_rows_with_other_none",
     arguments=("self", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
     inputs={"self": TensorForm(False, ("", "")), "target": TensorForm(False, ("",), "int")},
     results={
@@ -819,97 +586,180 @@ with_none_other = IndexProgram(
         "total_weight": TensorForm(False, ("t",)),
     },
     temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
-    on_device_temporaries={
+    on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
+    long_rows_temporaries={
         "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
-        "w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",)),
+        "spread": TensorForm(False, ("b",)), "w": TensorForm(False, ("b",)),
+        "loss": TensorForm(False, ("b",)),
     },
     integers=("reduction", "ignore_index", "results", "summed"),
     indices=("b", "c", "k", "t", "r", "j"),
-    measure=_cross_entropy_rows_with_none_other_extents,
+    measure=_cross_entropy_rows_with_other_none_extents,
     geometry=loss_geometry.cross_entropy_rows,
     launches=(
         Launch(
-            function=_cross_entropy_rows_with_none_other_0,
+            function=_cross_entropy_rows_with_other_none_0,
             arrays=("self", "log_probabilities", "target", "w", "loss"),
             writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
             integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
-            work=(("c",), ("c",), (), ("c",), ("k",), ("c",), ("k",)),
+            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_other_1, arrays=("w", "total_weight"),
+            function=_cross_entropy_rows_with_other_none_1, arrays=("w", "total_weight"),
             writes=("total_weight",), extents=("b",), spread="t", work=(("t", "b"),),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_other_2,
+            function=_cross_entropy_rows_with_other_none_2,
             arrays=("loss", "total_weight", "output"), writes=("output",), extents=("r", "j"),
             integers=("reduction",), work=(("r", "j"), ("r",)), tile="r",
         ),
     ),
     on_device=(
         Launch(
-            function=_cross_entropy_rows_with_none_other_device_0, arrays=("self", "top", "shift"),
-            writes=("top", "shift"), extents=("c",), items=("b",), work=(("c",), ("c",), ()),
-            lanes=("c", True),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_none_other_device_1,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_none_other_device_2,
-            arrays=("target", "w", "log_probabilities", "loss"), writes=("w", "loss"),
-            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("k",), ("c",), ("k",)), lanes=("k", False),
+            function=_cross_entropy_rows_with_other_none_device_0,
+            arrays=("self", "log_probabilities", "target", "w", "loss"),
+            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
+            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
+            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
             refused=("0 <= target[b] < size(self, -1)",),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_other_device_3, arrays=("w", "total_weight"),
+            function=_cross_entropy_rows_with_other_none_device_1, arrays=("w", "total_weight"),
             writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
             lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
             scan=Scan(
                 Launch(
-                    function=_cross_entropy_rows_with_none_other_device_3_step,
+                    function=_cross_entropy_rows_with_other_none_device_1_step,
                     arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
                     work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
                 ),
-                _cross_entropy_rows_with_none_other_device_3_joined, "b", False, False, ("T(0)",),
+                _cross_entropy_rows_with_other_none_device_1_joined, "b", False, False, ("T(0)",),
                 ("number",), True,
             ),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_other_device_4,
+            function=_cross_entropy_rows_with_other_none_device_2,
             arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
             integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
             reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
             scan=Scan(
                 Launch(
-                    function=_cross_entropy_rows_with_none_other_device_4_step,
+                    function=_cross_entropy_rows_with_other_none_device_2_step,
                     arrays=("loss", "total_weight", "output"), writes=("output",),
                     integers=("reduction",), items=("r",), work=(("j",), ()),
                     reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
                 ),
-                _cross_entropy_rows_with_none_other_device_4_joined, "j", False, False, ("T(0)",),
+                _cross_entropy_rows_with_other_none_device_2_joined, "j", False, False, ("T(0)",),
                 ("number",), True,
+            ),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_0, arrays=("self", "top"),
+            writes=("top",), extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_other_none_long_device_0_step,
+                    arrays=("self", "top"), writes=("top",), items=("b",), work=(("c",),),
+                ),
+                _cross_entropy_rows_with_other_none_long_device_0_joined, "c", False, True,
+                ("T(-inf)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_1,
+            arrays=("self", "top", "shift"), writes=("shift",), extents=("c",), items=("b",),
+            work=(("c",), ()), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_other_none_long_device_1_step,
+                    arrays=("self", "top", "shift"), writes=("shift",), items=("b",),
+                    work=(("c",), ()),
+                ),
+                _cross_entropy_rows_with_other_none_long_device_1_joined, "c", False, True,
+                ("T(0)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_2,
+            arrays=("self", "top", "shift", "spread"), writes=("spread",), extents=("c",),
+            items=("b",), work=(("c",),), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_other_none_long_device_2_step,
+                    arrays=("self", "top", "shift", "spread"), writes=("spread",), items=("b",),
+                    work=(("c",),),
+                ),
+                _cross_entropy_rows_with_other_none_long_device_2_joined, "c", False, True,
+                ("T(0)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_3,
+            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
+            items=("b", "c"), work=((),),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_4, arrays=("target", "w"),
+            writes=("w",), extents=("k",), integers=("ignore_index",), items=("b",), work=(("k",),),
+            lanes=("k", False),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_5,
+            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
+            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
+            items=("b",), work=(("k",),), lanes=("k", False),
+            refused=("0 <= target[b] < size(self, -1)",),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_6,
+            arrays=("w", "total_weight"), writes=("total_weight",), extents=("b",), items=("t",),
+            work=(("b",),), lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_other_none_long_device_6_step,
+                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
+                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
+                ),
+                _cross_entropy_rows_with_other_none_long_device_6_joined, "b", False, False,
+                ("T(0)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_7,
+            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
+            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
+            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_other_none_long_device_7_step,
+                    arrays=("loss", "total_weight", "output"), writes=("output",),
+                    integers=("reduction",), items=("r",), work=(("j",), ()),
+                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+                ),
+                _cross_entropy_rows_with_other_none_long_device_7_joined, "j", False, False,
+                ("T(0)",), ("number",), True,
             ),
         ),
     ),
 )  # fmt: skip
 
 
-def _cross_entropy_rows_with_none_0_0(
-    start, stop, self, log_probabilities, target, w, loss, self_at, self_s0, self_s1,
-    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0, w_at,
-    w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
+def _cross_entropy_rows_with_0_0_other_0(
+    start, stop, self, log_probabilities, target, weight, w, loss, self_at, self_s0, self_s1,
+    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
+    weight_at, weight_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, weight_size1,
+    label_smoothing, classes,
 ):  # fmt: skip
     """top[b] = max(c: self[b, c])
     shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
     shift[b] = log(shift_sum[b])
-    log_probabilities[b, c] = self[b, c] - top[b] - shift[b]
-    w[b] = sum(k where target[b] != ignore_index: 1)
     spread[b] = int(0)
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    log_probabilities[b, c] = self[b, c] - top[b] - shift[b]
+    w[b] = sum(k where target[b] != ignore_index: weight[target[b]])
+    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+        shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
     """
     for item in range(start, stop):
         b = item
@@ -930,6 +780,7 @@ def _cross_entropy_rows_with_none_0_0(
             shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
         shift_sum = T(shift_sum_total)
         shift = log(shift_sum)
+        spread = np.int64(T(0))
         for c in range(n_c):
             self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
             log_probabilities_value = self_value3 - top - shift
@@ -939,26 +790,23 @@ def _cross_entropy_rows_with_none_0_0(
         w_total = T(0)
         if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
             for _ in range(n_k):
-                w_item = T(1)
+                place = np.int64(target[U(target_at + b * target_s0)])
+                if U(place) >= U(weight_size1):
+                    return False
+                weight_value = weight[U(weight_at + place * weight_s0)]
+                w_item = weight_value
                 w_total = plus(w_total, w_item)
         w_here = w_total
         w[U(w_at + b * w_s0)] = w_here
-        spread = np.int64(T(0))
         loss_total = T(0)
         if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
             for _ in range(n_k):
-                place = np.int64(target[U(target_at + b * target_s0)])
-                if U(place) >= U(n_c):
+                place2 = np.int64(target[U(target_at + b * target_s0)])
+                if U(place2) >= U(n_c):
                     return False
-                log_probabilities_value2 = log_probabilities[
-                    U(
-                        log_probabilities_at
-                        + b * log_probabilities_s0
-                        + place * log_probabilities_s1
-                    )
-                ]
+                self_value4 = self[U(self_at + b * self_s0 + place2 * self_s1)]
                 place_value = T(np.int64(spread))
-                t0 = w_here * log_probabilities_value2
+                t0 = w_here * (self_value4 - top - shift)
                 t1 = t0 * (T(1) - label_smoothing)
                 t2 = -t1
                 loss_item = t2 - place_value * (label_smoothing / classes)
@@ -968,7 +816,7 @@ def _cross_entropy_rows_with_none_0_0(
     return True
 
 
-def _cross_entropy_rows_with_none_0_1(
+def _cross_entropy_rows_with_0_0_other_1(
     start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -1010,7 +858,7 @@ def _cross_entropy_rows_with_none_0_1(
     return True
 
 
-def _cross_entropy_rows_with_none_0_2(
+def _cross_entropy_rows_with_0_0_other_2(
     start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_r, n_j, reduction,
 ):  # fmt: skip
@@ -1041,85 +889,61 @@ def _cross_entropy_rows_with_none_0_2(
     return True
 
 
-def _cross_entropy_rows_with_none_0_device_0(
-    b, lane, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, n_c
-):
-    """top[b] = max(c: self[b, c])
-    shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
-    shift[b] = log(shift_sum[b])
-    """
+def _cross_entropy_rows_with_0_0_other_device_0(
+    b, lane, faults, first_check, self, log_probabilities, target, weight, w, loss, self_at,
+    self_s0, self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at,
+    target_s0, weight_at, weight_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index,
+    weight_size1, label_smoothing, classes,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_other_0`."""
     top_total = T(-inf)
     for c in range(lane, n_c, LANES):
         self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
         top_item = self_value
         top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
     top_total = joined_larger(top_total)
-    top_here = top_total
-    if lane == 0:
-        top[U(top_at + I(b * top_s0))] = top_here
+    top = top_total
     shift_sum_total = T(0)
     for c in range(lane, n_c, LANES):
         self_value2 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        shift_sum_item = exp(self_value2 - top_here)
+        shift_sum_item = exp(self_value2 - top)
         shift_sum_total = plus(shift_sum_total, shift_sum_item)
     shift_sum_total = joined_sum(shift_sum_total)
     shift_sum = shift_sum_total
-    shift_here = log(shift_sum)
-    if lane == 0:
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-
-
-def _cross_entropy_rows_with_none_0_device_1(
-    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-):  # fmt: skip
-    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
-    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-    top_value = top[U(top_at + I(b * top_s0))]
-    shift_value = shift[U(shift_at + I(b * shift_s0))]
-    log_probabilities_here = self_value - top_value - shift_value
-    log_probabilities[
-        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-    ] = log_probabilities_here
-
-
-def _cross_entropy_rows_with_none_0_device_2(
-    b, lane, faults, first_check, target, w, log_probabilities, loss, target_at, target_s0, w_at,
-    w_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, loss_at, loss_s0, n_k,
-    n_c, ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """w[b] = sum(k where target[b] != ignore_index: 1)
-    spread[b] = int(0)
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
+    shift = log(shift_sum)
+    spread = np.int64(T(0))
+    for c in range(lane, n_c, LANES):
+        self_value3 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        log_probabilities_value = self_value3 - top - shift
+        log_probabilities[
+            U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+        ] = log_probabilities_value
     w_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
-            w_item = T(1)
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < weight_size1)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, weight_size1)
+            place = I(place) if is_inside else I(0)
+            weight_value = weight[U(weight_at + I(place * weight_s0))]
+            w_item = weight_value
             w_total = plus(w_total, w_item)
     w_total = joined_sum(w_total)
     w_here = w_total
     if lane == 0:
         w[U(w_at + I(b * w_s0))] = w_here
-    spread = np.int64(T(0))
     loss_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
-            place = np.int64(target[U(target_at + I(b * target_s0))])
-            is_inside = (place >= 0) & (place < n_c)
-            if not is_inside:
-                note_outside(faults, first_check + 0, place, n_c)
-            place = I(place) if is_inside else I(0)
-            log_probabilities_value = log_probabilities[
-                U(
-                    log_probabilities_at
-                    + I(b * log_probabilities_s0)
-                    + I(place * log_probabilities_s1)
-                )
-            ]
+            place2 = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside2 = (place2 >= 0) & (place2 < n_c)
+            if not is_inside2:
+                note_outside(faults, first_check + 1, place2, n_c)
+            place2 = I(place2) if is_inside2 else I(0)
+            self_value4 = self[U(self_at + I(b * self_s0) + I(place2 * self_s1))]
             place_value = T(np.int64(spread))
-            t0 = w_here * log_probabilities_value
+            t0 = w_here * (self_value4 - top - shift)
             t1 = t0 * (T(1) - label_smoothing)
             t2 = -t1
             loss_item = t2 - place_value * (label_smoothing / classes)
@@ -1130,7 +954,7 @@ def _cross_entropy_rows_with_none_0_device_2(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_with_none_0_device_3(
+def _cross_entropy_rows_with_0_0_other_device_1(
     t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -1145,7 +969,7 @@ def _cross_entropy_rows_with_none_0_device_3(
         total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
 
 
-def _cross_entropy_rows_with_none_0_device_3_step(
+def _cross_entropy_rows_with_0_0_other_device_1_step(
     t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -1158,15 +982,15 @@ def _cross_entropy_rows_with_none_0_device_3_step(
     return part0
 
 
-def _cross_entropy_rows_with_none_0_device_3_joined(a0, b0):
+def _cross_entropy_rows_with_0_0_other_device_1_joined(a0, b0):
     return a0 + b0
 
 
-def _cross_entropy_rows_with_none_0_device_4(
+def _cross_entropy_rows_with_0_0_other_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_none_0_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -1181,11 +1005,11 @@ def _cross_entropy_rows_with_none_0_device_4(
         output[U(output_at + I(r * output_s0))] = output_here
 
 
-def _cross_entropy_rows_with_none_0_device_4_step(
+def _cross_entropy_rows_with_0_0_other_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_none_0_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -1198,11 +1022,231 @@ def _cross_entropy_rows_with_none_0_device_4_step(
     return part0
 
 
-def _cross_entropy_rows_with_none_0_device_4_joined(a0, b0):
+def _cross_entropy_rows_with_0_0_other_device_2_joined(a0, b0):
     return a0 + b0
 
 
-def _cross_entropy_rows_with_none_0_extents(self, target, reduction, ignore_index, results, summed):
+def _cross_entropy_rows_with_0_0_other_long_device_0(
+    b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
+):
+    """top[b] = max(c: self[b, c])"""
+    top_total = T(-inf)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top_here = top_total
+    if lane == 0:
+        top[U(top_at + I(b * top_s0))] = top_here
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_0_step(
+    b, c, reads, part0, self, top, self_at, self_s0, self_s1, top_at, top_s0
+):
+    """top[b] = max(c: self[b, c])"""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        part0 = self_value
+    else:
+        top_here = part0
+        top[U(top_at + I(b * top_s0))] = top_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_1(
+    b, lane, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, spread_at, spread_s0, n_c,
+):  # fmt: skip
+    """shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
+    shift[b] = log(shift_sum[b])
+    spread[b] = int(0)
+    """
+    shift_sum_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_sum_item = exp(self_value - top_value)
+        shift_sum_total = plus(shift_sum_total, shift_sum_item)
+    shift_sum_total = joined_sum(shift_sum_total)
+    shift_sum = shift_sum_total
+    shift_here = log(shift_sum)
+    spread_here = np.int64(T(0))
+    if lane == 0:
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+    if lane == 0:
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_1_step(
+    b, c, reads, part0, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0,
+    shift_at, shift_s0, spread_at, spread_s0,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_other_long_device_1`."""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        part0 = exp(self_value - top_value)
+    else:
+        shift_sum = part0
+        shift_here = log(shift_sum)
+        spread_here = np.int64(T(0))
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_2(
+    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
+):  # fmt: skip
+    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
+    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+    top_value = top[U(top_at + I(b * top_s0))]
+    shift_value = shift[U(shift_at + I(b * shift_s0))]
+    log_probabilities_here = self_value - top_value - shift_value
+    log_probabilities[
+        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+    ] = log_probabilities_here
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_3(
+    b, lane, faults, first_check, target, weight, w, target_at, target_s0, weight_at, weight_s0,
+    w_at, w_s0, n_k, ignore_index, weight_size1,
+):  # fmt: skip
+    """w[b] = sum(k where target[b] != ignore_index: weight[target[b]])"""
+    w_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < weight_size1)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, weight_size1)
+            place = I(place) if is_inside else I(0)
+            weight_value = weight[U(weight_at + I(place * weight_s0))]
+            w_item = weight_value
+            w_total = plus(w_total, w_item)
+    w_total = joined_sum(w_total)
+    w_here = w_total
+    if lane == 0:
+        w[U(w_at + I(b * w_s0))] = w_here
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_4(
+    b, lane, faults, first_check, target, w, self, top, shift, spread, loss, target_at, target_s0,
+    w_at, w_s0, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, spread_at, spread_s0,
+    loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
+):  # fmt: skip
+    """loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+    shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    """
+    loss_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            w_value = w[U(w_at + I(b * w_s0))]
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < n_c)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, n_c)
+            place = I(place) if is_inside else I(0)
+            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            top_value = top[U(top_at + I(b * top_s0))]
+            shift_value = shift[U(shift_at + I(b * shift_s0))]
+            place_value = T(np.int64(spread[U(spread_at + I(b * spread_s0))]))
+            t0 = w_value * (self_value - top_value - shift_value)
+            t1 = t0 * (T(1) - label_smoothing)
+            t2 = -t1
+            loss_item = t2 - place_value * (label_smoothing / classes)
+            loss_total = plus(loss_total, loss_item)
+    loss_total = joined_sum(loss_total)
+    loss_here = loss_total
+    if lane == 0:
+        loss[U(loss_at + I(b * loss_s0))] = loss_here
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_5(
+    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    total_weight_total = T(0)
+    for b in range(lane, n_b, LANES):
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        total_weight_item = w_value
+        total_weight_total = plus(total_weight_total, total_weight_item)
+    total_weight_total = joined_sum(total_weight_total)
+    total_weight_here = total_weight_total
+    if lane == 0:
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_5_step(
+    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    if reads:
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        part0 = w_value
+    else:
+        total_weight_here = part0
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_5_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_6(
+    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
+    output_at, output_s0, n_j, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
+    output_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        output_sum_item = loss_value
+        output_sum_total = plus(output_sum_total, output_sum_item)
+    output_sum_total = joined_sum(output_sum_total)
+    output_sum = output_sum_total
+    test_value = I(reduction - 1) == 0
+    total_weight_value = total_weight[U(total_weight_at)]
+    output_here = output_sum / (total_weight_value if test_value else T(1))
+    if lane == 0:
+        output[U(output_at + I(r * output_s0))] = output_here
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_6_step(
+    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
+    total_weight_s0, output_at, output_s0, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
+    if reads:
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        part0 = loss_value
+    else:
+        output_sum = part0
+        test_value = I(reduction - 1) == 0
+        total_weight_value = total_weight[U(total_weight_at)]
+        output_here = output_sum / (total_weight_value if test_value else T(1))
+        output[U(output_at + I(r * output_s0))] = output_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_other_long_device_6_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_other_extents(
+    self, target, weight, reduction, ignore_index, results, summed
+):
     """The extents of b, c, k, t, r, j; sizes must agree."""
     n_b = self[-2]
     n_c = self[-1]
@@ -1222,107 +1266,179 @@ def _cross_entropy_rows_with_none_0_extents(self, target, reduction, ignore_inde
     return n_b, n_c, n_k, n_t, n_r, n_j
 
 
-with_none_0 = IndexProgram(
-    "_cross_entropy_rows_with_none_0",
+with_0_0_other = IndexProgram(
+    "_cross_entropy_rows_with_0_0_other",
     arguments=("self", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
-    inputs={"self": TensorForm(False, ("", "")), "target": TensorForm(False, ("",), "int")},
+    inputs={
+        "self": TensorForm(False, ("", "")), "target": TensorForm(False, ("",), "int"),
+        "weight": TensorForm(False, ("",)),
+    },
     results={
         "output": TensorForm(False, ("r",)), "log_probabilities": TensorForm(False, ("b", "c")),
         "total_weight": TensorForm(False, ("t",)),
     },
     temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
-    on_device_temporaries={
+    on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
+    long_rows_temporaries={
         "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
-        "w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",)),
+        "spread": TensorForm(False, ("b",), "int"), "w": TensorForm(False, ("b",)),
+        "loss": TensorForm(False, ("b",)),
     },
     integers=("reduction", "ignore_index", "results", "summed"),
     indices=("b", "c", "k", "t", "r", "j"),
-    measure=_cross_entropy_rows_with_none_0_extents,
+    measure=_cross_entropy_rows_with_0_0_other_extents,
+    dims=(("weight", -1),),
     geometry=loss_geometry.cross_entropy_rows,
     launches=(
         Launch(
-            function=_cross_entropy_rows_with_none_0_0,
-            arrays=("self", "log_probabilities", "target", "w", "loss"),
+            function=_cross_entropy_rows_with_0_0_other_0,
+            arrays=("self", "log_probabilities", "target", "weight", "w", "loss"),
             writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
-            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
-            work=(("c",), ("c",), (), ("c",), ("k",), (), ("k",)),
+            integers=("ignore_index", "size(weight, -1)"), numbers=("label_smoothing", "classes"),
+            items=("b",), work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_0_1, arrays=("w", "total_weight"),
+            function=_cross_entropy_rows_with_0_0_other_1, arrays=("w", "total_weight"),
             writes=("total_weight",), extents=("b",), spread="t", work=(("t", "b"),),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_0_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("r", "j"), integers=("reduction",),
-            work=(("r", "j"), ("r",)), tile="r",
+            function=_cross_entropy_rows_with_0_0_other_2,
+            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("r", "j"),
+            integers=("reduction",), work=(("r", "j"), ("r",)), tile="r",
         ),
     ),
     on_device=(
         Launch(
-            function=_cross_entropy_rows_with_none_0_device_0, arrays=("self", "top", "shift"),
-            writes=("top", "shift"), extents=("c",), items=("b",), work=(("c",), ("c",), ()),
-            lanes=("c", True),
+            function=_cross_entropy_rows_with_0_0_other_device_0,
+            arrays=("self", "log_probabilities", "target", "weight", "w", "loss"),
+            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
+            integers=("ignore_index", "size(weight, -1)"), numbers=("label_smoothing", "classes"),
+            items=("b",), work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
+            refused=("0 <= target[b] < size(weight, -1)", "0 <= target[b] < size(self, -1)"),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_0_device_1,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_none_0_device_2,
-            arrays=("target", "w", "log_probabilities", "loss"), writes=("w", "loss"),
-            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("k",), (), ("k",)), lanes=("k", False),
-            refused=("0 <= target[b] < size(self, -1)",),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_none_0_device_3, arrays=("w", "total_weight"),
+            function=_cross_entropy_rows_with_0_0_other_device_1, arrays=("w", "total_weight"),
             writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
             lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
             scan=Scan(
                 Launch(
-                    function=_cross_entropy_rows_with_none_0_device_3_step,
+                    function=_cross_entropy_rows_with_0_0_other_device_1_step,
                     arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
                     work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
                 ),
-                _cross_entropy_rows_with_none_0_device_3_joined, "b", False, False, ("T(0)",),
+                _cross_entropy_rows_with_0_0_other_device_1_joined, "b", False, False, ("T(0)",),
                 ("number",), True,
             ),
         ),
         Launch(
-            function=_cross_entropy_rows_with_none_0_device_4,
+            function=_cross_entropy_rows_with_0_0_other_device_2,
             arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
             integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
             reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
             scan=Scan(
                 Launch(
-                    function=_cross_entropy_rows_with_none_0_device_4_step,
+                    function=_cross_entropy_rows_with_0_0_other_device_2_step,
                     arrays=("loss", "total_weight", "output"), writes=("output",),
                     integers=("reduction",), items=("r",), work=(("j",), ()),
                     reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
                 ),
-                _cross_entropy_rows_with_none_0_device_4_joined, "j", False, False, ("T(0)",),
+                _cross_entropy_rows_with_0_0_other_device_2_joined, "j", False, False, ("T(0)",),
                 ("number",), True,
+            ),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_0, arrays=("self", "top"),
+            writes=("top",), extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_other_long_device_0_step,
+                    arrays=("self", "top"), writes=("top",), items=("b",), work=(("c",),),
+                ),
+                _cross_entropy_rows_with_0_0_other_long_device_0_joined, "c", False, True,
+                ("T(-inf)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_1,
+            arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"), extents=("c",),
+            items=("b",), work=(("c",), ()), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_other_long_device_1_step,
+                    arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"),
+                    items=("b",), work=(("c",), ()),
+                ),
+                _cross_entropy_rows_with_0_0_other_long_device_1_joined, "c", False, True,
+                ("T(0)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_2,
+            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
+            items=("b", "c"), work=((),),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_3,
+            arrays=("target", "weight", "w"), writes=("w",), extents=("k",),
+            integers=("ignore_index", "size(weight, -1)"), items=("b",), work=(("k",),),
+            lanes=("k", False), refused=("0 <= target[b] < size(weight, -1)",),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_4,
+            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
+            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
+            items=("b",), work=(("k",),), lanes=("k", False),
+            refused=("0 <= target[b] < size(self, -1)",),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_5, arrays=("w", "total_weight"),
+            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
+            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_other_long_device_5_step,
+                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
+                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
+                ),
+                _cross_entropy_rows_with_0_0_other_long_device_5_joined, "b", False, False,
+                ("T(0)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_6,
+            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
+            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
+            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_other_long_device_6_step,
+                    arrays=("loss", "total_weight", "output"), writes=("output",),
+                    integers=("reduction",), items=("r",), work=(("j",), ()),
+                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+                ),
+                _cross_entropy_rows_with_0_0_other_long_device_6_joined, "j", False, False,
+                ("T(0)",), ("number",), True,
             ),
         ),
     ),
 )  # fmt: skip
 
 
-def _cross_entropy_rows_0(
-    start, stop, self, log_probabilities, target, weight, w, loss, self_at, self_s0, self_s1,
-    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
-    weight_at, weight_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing,
-    classes,
+def _cross_entropy_rows_with_0_0_none_0(
+    start, stop, self, log_probabilities, target, w, loss, self_at, self_s0, self_s1,
+    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0, w_at,
+    w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
 ):  # fmt: skip
     """top[b] = max(c: self[b, c])
     shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
     shift[b] = log(shift_sum[b])
+    spread[b] = int(0)
     log_probabilities[b, c] = self[b, c] - top[b] - shift[b]
-    w[b] = sum(k where target[b] != ignore_index: weight[target[b]])
-    spread[b] = sum(c: log_probabilities[b, c] * weight[c])
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    w[b] = sum(k where target[b] != ignore_index: 1)
+    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+        shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
     """
     for item in range(start, stop):
         b = item
@@ -1343,6 +1459,7 @@ def _cross_entropy_rows_0(
             shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
         shift_sum = T(shift_sum_total)
         shift = log(shift_sum)
+        spread = np.int64(T(0))
         for c in range(n_c):
             self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
             log_probabilities_value = self_value3 - top - shift
@@ -1352,40 +1469,686 @@ def _cross_entropy_rows_0(
         w_total = T(0)
         if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
             for _ in range(n_k):
-                place = np.int64(target[U(target_at + b * target_s0)])
-                if U(place) >= U(n_c):
-                    return False
-                weight_value = weight[U(weight_at + place * weight_s0)]
-                w_item = weight_value
+                w_item = T(1)
                 w_total = plus(w_total, w_item)
         w_here = w_total
         w[U(w_at + b * w_s0)] = w_here
+        loss_total = T(0)
+        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
+            for _ in range(n_k):
+                place = np.int64(target[U(target_at + b * target_s0)])
+                if U(place) >= U(n_c):
+                    return False
+                self_value4 = self[U(self_at + b * self_s0 + place * self_s1)]
+                place_value = T(np.int64(spread))
+                t0 = w_here * (self_value4 - top - shift)
+                t1 = t0 * (T(1) - label_smoothing)
+                t2 = -t1
+                loss_item = t2 - place_value * (label_smoothing / classes)
+                loss_total = plus(loss_total, loss_item)
+        loss_here = loss_total
+        loss[U(loss_at + b * loss_s0)] = loss_here
+    return True
+
+
+def _cross_entropy_rows_with_0_0_none_1(
+    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    total_weight_totals = np.empty(BLOCK, WIDE)
+    total_weight_block = np.empty(BLOCK, T)
+    for begin in range(start, stop, BLOCK):
+        end = lesser(begin + BLOCK, stop)
+        for t in range(begin, end):
+            total_weight_block[U(t - begin)] = T(0)
+            total_weight_totals[U(t - begin)] = WIDE(0)
+        kept = 0
+        for b_first in range(0, n_b - 3, 4):
+            if kept == RUN:
+                for t in range(begin, end):
+                    at = U(t - begin)
+                    total_weight_totals[at] += WIDE(total_weight_block[at])
+                    total_weight_block[at] = T(0)
+                kept = 0
+            kept = kept + 4
+            for t in range(begin, end):
+                at = U(t - begin)
+                total_weight_block_here = total_weight_block[at]
+                for b in range(b_first, b_first + 4):
+                    w_value = w[U(w_at + (b + t) * w_s0)]
+                    total_weight_item = w_value
+                    total_weight_block_here = total_weight_block_here + total_weight_item
+                total_weight_block[at] = total_weight_block_here
+        for b in range(n_b // 4 * 4, n_b):
+            for t in range(begin, end):
+                w_value2 = w[U(w_at + (b + t) * w_s0)]
+                total_weight_item2 = w_value2
+                at = U(t - begin)
+                before = total_weight_block[at]
+                total_weight_block[at] = before + total_weight_item2
+        for t in range(begin, end):
+            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
+                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
+            )
+    return True
+
+
+def _cross_entropy_rows_with_0_0_none_2(
+    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
+    output_at, output_s0, n_r, n_j, reduction,
+):  # fmt: skip
+    """output_sum[r] = sum(j: loss[j + r])
+    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
+    """
+    width = lesser(TILE, n_r)
+    output_sum = np.empty(width, T)
+    for item in range(start, stop):
+        begin = item * TILE
+        end = lesser(begin + TILE, n_r)
+        for r in range(begin, end):
+            output_sum[U(r - begin)] = T(0)
+        for j in range(n_j):
+            for r in range(begin, end):
+                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
+                output_sum_item = loss_value
+                at = U(r - begin)
+                before = output_sum[at]
+                output_sum[at] = before + output_sum_item
+        for r in range(begin, end):
+            output_sum_value = output_sum[U(r - begin)]
+            test_value = reduction - 1 == 0
+            total_weight_value = total_weight[U(total_weight_at)]
+            t0 = total_weight_value if test_value else T(1)
+            output_value = output_sum_value / t0
+            output[U(output_at + r * output_s0)] = output_value
+    return True
+
+
+def _cross_entropy_rows_with_0_0_none_device_0(
+    b, lane, faults, first_check, self, log_probabilities, target, w, loss, self_at, self_s0,
+    self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
+    w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_none_0`."""
+    top_total = T(-inf)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top = top_total
+    shift_sum_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value2 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        shift_sum_item = exp(self_value2 - top)
+        shift_sum_total = plus(shift_sum_total, shift_sum_item)
+    shift_sum_total = joined_sum(shift_sum_total)
+    shift_sum = shift_sum_total
+    shift = log(shift_sum)
+    spread = np.int64(T(0))
+    for c in range(lane, n_c, LANES):
+        self_value3 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        log_probabilities_value = self_value3 - top - shift
+        log_probabilities[
+            U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+        ] = log_probabilities_value
+    w_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            w_item = T(1)
+            w_total = plus(w_total, w_item)
+    w_total = joined_sum(w_total)
+    w_here = w_total
+    if lane == 0:
+        w[U(w_at + I(b * w_s0))] = w_here
+    loss_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < n_c)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, n_c)
+            place = I(place) if is_inside else I(0)
+            self_value4 = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            place_value = T(np.int64(spread))
+            t0 = w_here * (self_value4 - top - shift)
+            t1 = t0 * (T(1) - label_smoothing)
+            t2 = -t1
+            loss_item = t2 - place_value * (label_smoothing / classes)
+            loss_total = plus(loss_total, loss_item)
+    loss_total = joined_sum(loss_total)
+    loss_here = loss_total
+    if lane == 0:
+        loss[U(loss_at + I(b * loss_s0))] = loss_here
+
+
+def _cross_entropy_rows_with_0_0_none_device_1(
+    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    total_weight_total = T(0)
+    for b in range(lane, n_b, LANES):
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        total_weight_item = w_value
+        total_weight_total = plus(total_weight_total, total_weight_item)
+    total_weight_total = joined_sum(total_weight_total)
+    total_weight_here = total_weight_total
+    if lane == 0:
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+
+
+def _cross_entropy_rows_with_0_0_none_device_1_step(
+    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    if reads:
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        part0 = w_value
+    else:
+        total_weight_here = part0
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_none_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_none_device_2(
+    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
+    output_at, output_s0, n_j, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    output_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        output_sum_item = loss_value
+        output_sum_total = plus(output_sum_total, output_sum_item)
+    output_sum_total = joined_sum(output_sum_total)
+    output_sum = output_sum_total
+    test_value = I(reduction - 1) == 0
+    total_weight_value = total_weight[U(total_weight_at)]
+    output_here = output_sum / (total_weight_value if test_value else T(1))
+    if lane == 0:
+        output[U(output_at + I(r * output_s0))] = output_here
+
+
+def _cross_entropy_rows_with_0_0_none_device_2_step(
+    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
+    total_weight_s0, output_at, output_s0, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    if reads:
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        part0 = loss_value
+    else:
+        output_sum = part0
+        test_value = I(reduction - 1) == 0
+        total_weight_value = total_weight[U(total_weight_at)]
+        output_here = output_sum / (total_weight_value if test_value else T(1))
+        output[U(output_at + I(r * output_s0))] = output_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_none_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_0(
+    b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
+):
+    """top[b] = max(c: self[b, c])"""
+    top_total = T(-inf)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top_here = top_total
+    if lane == 0:
+        top[U(top_at + I(b * top_s0))] = top_here
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_0_step(
+    b, c, reads, part0, self, top, self_at, self_s0, self_s1, top_at, top_s0
+):
+    """top[b] = max(c: self[b, c])"""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        part0 = self_value
+    else:
+        top_here = part0
+        top[U(top_at + I(b * top_s0))] = top_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_1(
+    b, lane, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, spread_at, spread_s0, n_c,
+):  # fmt: skip
+    """shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
+    shift[b] = log(shift_sum[b])
+    spread[b] = int(0)
+    """
+    shift_sum_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_sum_item = exp(self_value - top_value)
+        shift_sum_total = plus(shift_sum_total, shift_sum_item)
+    shift_sum_total = joined_sum(shift_sum_total)
+    shift_sum = shift_sum_total
+    shift_here = log(shift_sum)
+    spread_here = np.int64(T(0))
+    if lane == 0:
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+    if lane == 0:
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_1_step(
+    b, c, reads, part0, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0,
+    shift_at, shift_s0, spread_at, spread_s0,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_none_long_device_1`."""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        part0 = exp(self_value - top_value)
+    else:
+        shift_sum = part0
+        shift_here = log(shift_sum)
+        spread_here = np.int64(T(0))
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_2(
+    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
+):  # fmt: skip
+    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
+    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+    top_value = top[U(top_at + I(b * top_s0))]
+    shift_value = shift[U(shift_at + I(b * shift_s0))]
+    log_probabilities_here = self_value - top_value - shift_value
+    log_probabilities[
+        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+    ] = log_probabilities_here
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_3(
+    b, lane, target, w, target_at, target_s0, w_at, w_s0, n_k, ignore_index
+):
+    """w[b] = sum(k where target[b] != ignore_index: 1)"""
+    w_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            w_item = T(1)
+            w_total = plus(w_total, w_item)
+    w_total = joined_sum(w_total)
+    w_here = w_total
+    if lane == 0:
+        w[U(w_at + I(b * w_s0))] = w_here
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_4(
+    b, lane, faults, first_check, target, w, self, top, shift, spread, loss, target_at, target_s0,
+    w_at, w_s0, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, spread_at, spread_s0,
+    loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
+):  # fmt: skip
+    """loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+    shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    """
+    loss_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            w_value = w[U(w_at + I(b * w_s0))]
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < n_c)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, n_c)
+            place = I(place) if is_inside else I(0)
+            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            top_value = top[U(top_at + I(b * top_s0))]
+            shift_value = shift[U(shift_at + I(b * shift_s0))]
+            place_value = T(np.int64(spread[U(spread_at + I(b * spread_s0))]))
+            t0 = w_value * (self_value - top_value - shift_value)
+            t1 = t0 * (T(1) - label_smoothing)
+            t2 = -t1
+            loss_item = t2 - place_value * (label_smoothing / classes)
+            loss_total = plus(loss_total, loss_item)
+    loss_total = joined_sum(loss_total)
+    loss_here = loss_total
+    if lane == 0:
+        loss[U(loss_at + I(b * loss_s0))] = loss_here
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_5(
+    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    total_weight_total = T(0)
+    for b in range(lane, n_b, LANES):
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        total_weight_item = w_value
+        total_weight_total = plus(total_weight_total, total_weight_item)
+    total_weight_total = joined_sum(total_weight_total)
+    total_weight_here = total_weight_total
+    if lane == 0:
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_5_step(
+    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    if reads:
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        part0 = w_value
+    else:
+        total_weight_here = part0
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_5_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_6(
+    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
+    output_at, output_s0, n_j, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    output_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        output_sum_item = loss_value
+        output_sum_total = plus(output_sum_total, output_sum_item)
+    output_sum_total = joined_sum(output_sum_total)
+    output_sum = output_sum_total
+    test_value = I(reduction - 1) == 0
+    total_weight_value = total_weight[U(total_weight_at)]
+    output_here = output_sum / (total_weight_value if test_value else T(1))
+    if lane == 0:
+        output[U(output_at + I(r * output_s0))] = output_here
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_6_step(
+    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
+    total_weight_s0, output_at, output_s0, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    if reads:
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        part0 = loss_value
+    else:
+        output_sum = part0
+        test_value = I(reduction - 1) == 0
+        total_weight_value = total_weight[U(total_weight_at)]
+        output_here = output_sum / (total_weight_value if test_value else T(1))
+        output[U(output_at + I(r * output_s0))] = output_here
+    return part0
+
+
+def _cross_entropy_rows_with_0_0_none_long_device_6_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_with_0_0_none_extents(
+    self, target, reduction, ignore_index, results, summed
+):
+    """The extents of b, c, k, t, r, j; sizes must agree."""
+    n_b = self[-2]
+    n_c = self[-1]
+    n_k = 1
+    n_t = 1
+    n_r = results
+    n_j = summed
+    agree("_cross_entropy_rows", "b", n_b, "size(target, -1)", target[-1])
+    if n_j and n_r:
+        within(
+            "_cross_entropy_rows",
+            "loss[j + r]",
+            0 + min(0, (1) * (n_j - 1)) + min(0, (1) * (n_r - 1)),
+            0 + max(0, (1) * (n_j - 1)) + max(0, (1) * (n_r - 1)),
+            self[-2],
+        )
+    return n_b, n_c, n_k, n_t, n_r, n_j
+
+
+with_0_0_none = IndexProgram(
+    "_cross_entropy_rows_with_0_0_none",
+    arguments=("self", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
+    inputs={"self": TensorForm(False, ("", "")), "target": TensorForm(False, ("",), "int")},
+    results={
+        "output": TensorForm(False, ("r",)), "log_probabilities": TensorForm(False, ("b", "c")),
+        "total_weight": TensorForm(False, ("t",)),
+    },
+    temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
+    on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
+    long_rows_temporaries={
+        "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
+        "spread": TensorForm(False, ("b",), "int"), "w": TensorForm(False, ("b",)),
+        "loss": TensorForm(False, ("b",)),
+    },
+    integers=("reduction", "ignore_index", "results", "summed"),
+    indices=("b", "c", "k", "t", "r", "j"),
+    measure=_cross_entropy_rows_with_0_0_none_extents,
+    geometry=loss_geometry.cross_entropy_rows,
+    launches=(
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_0,
+            arrays=("self", "log_probabilities", "target", "w", "loss"),
+            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
+            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
+            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_1, arrays=("w", "total_weight"),
+            writes=("total_weight",), extents=("b",), spread="t", work=(("t", "b"),),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_2, arrays=("loss", "total_weight", "output"),
+            writes=("output",), extents=("r", "j"), integers=("reduction",),
+            work=(("r", "j"), ("r",)), tile="r",
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_device_0,
+            arrays=("self", "log_probabilities", "target", "w", "loss"),
+            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
+            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
+            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
+            refused=("0 <= target[b] < size(self, -1)",),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_device_1, arrays=("w", "total_weight"),
+            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
+            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_none_device_1_step,
+                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
+                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
+                ),
+                _cross_entropy_rows_with_0_0_none_device_1_joined, "b", False, False, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_device_2,
+            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
+            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
+            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_none_device_2_step,
+                    arrays=("loss", "total_weight", "output"), writes=("output",),
+                    integers=("reduction",), items=("r",), work=(("j",), ()),
+                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+                ),
+                _cross_entropy_rows_with_0_0_none_device_2_joined, "j", False, False, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_long_device_0, arrays=("self", "top"),
+            writes=("top",), extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_none_long_device_0_step,
+                    arrays=("self", "top"), writes=("top",), items=("b",), work=(("c",),),
+                ),
+                _cross_entropy_rows_with_0_0_none_long_device_0_joined, "c", False, True,
+                ("T(-inf)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_long_device_1,
+            arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"), extents=("c",),
+            items=("b",), work=(("c",), ()), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_none_long_device_1_step,
+                    arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"),
+                    items=("b",), work=(("c",), ()),
+                ),
+                _cross_entropy_rows_with_0_0_none_long_device_1_joined, "c", False, True, ("T(0)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_long_device_2,
+            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
+            items=("b", "c"), work=((),),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_long_device_3, arrays=("target", "w"),
+            writes=("w",), extents=("k",), integers=("ignore_index",), items=("b",), work=(("k",),),
+            lanes=("k", False),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_long_device_4,
+            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
+            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
+            items=("b",), work=(("k",),), lanes=("k", False),
+            refused=("0 <= target[b] < size(self, -1)",),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_long_device_5, arrays=("w", "total_weight"),
+            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
+            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_none_long_device_5_step,
+                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
+                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
+                ),
+                _cross_entropy_rows_with_0_0_none_long_device_5_joined, "b", False, False,
+                ("T(0)",), ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_with_0_0_none_long_device_6,
+            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
+            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
+            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_with_0_0_none_long_device_6_step,
+                    arrays=("loss", "total_weight", "output"), writes=("output",),
+                    integers=("reduction",), items=("r",), work=(("j",), ()),
+                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+                ),
+                _cross_entropy_rows_with_0_0_none_long_device_6_joined, "j", False, False,
+                ("T(0)",), ("number",), True,
+            ),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _cross_entropy_rows_0(
+    start, stop, self, weight, log_probabilities, target, w, loss, self_at, self_s0, self_s1,
+    weight_at, weight_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
+    target_at, target_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing,
+    classes,
+):  # fmt: skip
+    """top[b] = max(c: self[b, c])
+    shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
+    shift[b] = log(shift_sum[b])
+    spread[b] = sum(c: (self[b, c] - top[b] - shift[b]) * weight[c])
+    log_probabilities[b, c] = self[b, c] - top[b] - shift[b]
+    w[b] = sum(k where target[b] != ignore_index: weight[target[b]])
+    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+        shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    """
+    for item in range(start, stop):
+        b = item
+        top_total = ordered(T(-inf))
+        for c in range(n_c):
+            self_value = self[U(self_at + b * self_s0 + c * self_s1)]
+            top_item = self_value
+            top_total = larger(top_total, ordered(top_item))
+        top_total_value = unordered(top_total)
+        top = top_total_value
+        shift_sum_total = WIDE(0)
+        for begin in range(0, n_c, BLOCK):
+            shift_sum_run = T(0)
+            for c in range(begin, lesser(begin + BLOCK, n_c)):
+                self_value2 = self[U(self_at + b * self_s0 + c * self_s1)]
+                shift_sum_item = exp(self_value2 - top)
+                shift_sum_run = plus(shift_sum_run, shift_sum_item)
+            shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
+        shift_sum = T(shift_sum_total)
+        shift = log(shift_sum)
         spread_total = WIDE(0)
         for begin in range(0, n_c, BLOCK):
             spread_run = T(0)
             for c in range(begin, lesser(begin + BLOCK, n_c)):
-                log_probabilities_value2 = log_probabilities[
-                    U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-                ]
-                weight_value2 = weight[U(weight_at + c * weight_s0)]
-                spread_item = log_probabilities_value2 * weight_value2
+                self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
+                weight_value = weight[U(weight_at + c * weight_s0)]
+                spread_item = (self_value3 - top - shift) * weight_value
                 spread_run = plus(spread_run, spread_item)
+                log_probabilities_value = self_value3 - top - shift
+                log_probabilities[
+                    U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
+                ] = log_probabilities_value
             spread_total = plus(spread_total, WIDE(spread_run))
         spread = T(spread_total)
+        w_total = T(0)
+        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
+            for _ in range(n_k):
+                place = np.int64(target[U(target_at + b * target_s0)])
+                if U(place) >= U(n_c):
+                    return False
+                weight_value2 = weight[U(weight_at + place * weight_s0)]
+                w_item = weight_value2
+                w_total = plus(w_total, w_item)
+        w_here = w_total
+        w[U(w_at + b * w_s0)] = w_here
         loss_total = T(0)
         if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
             for _ in range(n_k):
                 place2 = np.int64(target[U(target_at + b * target_s0)])
                 if U(place2) >= U(n_c):
                     return False
-                log_probabilities_value3 = log_probabilities[
-                    U(
-                        log_probabilities_at
-                        + b * log_probabilities_s0
-                        + place2 * log_probabilities_s1
-                    )
-                ]
-                t0 = w_here * log_probabilities_value3
+                self_value4 = self[U(self_at + b * self_s0 + place2 * self_s1)]
+                t0 = w_here * (self_value4 - top - shift)
                 t1 = t0 * (T(1) - label_smoothing)
                 t2 = -t1
                 loss_item = t2 - spread * (label_smoothing / classes)
@@ -1469,57 +2232,40 @@ def _cross_entropy_rows_2(
 
 
 def _cross_entropy_rows_device_0(
-    b, lane, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, n_c
-):
-    """top[b] = max(c: self[b, c])
-    shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
-    shift[b] = log(shift_sum[b])
-    """
+    b, lane, faults, first_check, self, weight, log_probabilities, target, w, loss, self_at,
+    self_s0, self_s1, weight_at, weight_s0, log_probabilities_at, log_probabilities_s0,
+    log_probabilities_s1, target_at, target_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k,
+    ignore_index, label_smoothing, classes,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_0`."""
     top_total = T(-inf)
     for c in range(lane, n_c, LANES):
         self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
         top_item = self_value
         top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
     top_total = joined_larger(top_total)
-    top_here = top_total
-    if lane == 0:
-        top[U(top_at + I(b * top_s0))] = top_here
+    top = top_total
     shift_sum_total = T(0)
     for c in range(lane, n_c, LANES):
         self_value2 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        shift_sum_item = exp(self_value2 - top_here)
+        shift_sum_item = exp(self_value2 - top)
         shift_sum_total = plus(shift_sum_total, shift_sum_item)
     shift_sum_total = joined_sum(shift_sum_total)
     shift_sum = shift_sum_total
-    shift_here = log(shift_sum)
-    if lane == 0:
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-
-
-def _cross_entropy_rows_device_1(
-    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-):  # fmt: skip
-    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
-    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-    top_value = top[U(top_at + I(b * top_s0))]
-    shift_value = shift[U(shift_at + I(b * shift_s0))]
-    log_probabilities_here = self_value - top_value - shift_value
-    log_probabilities[
-        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-    ] = log_probabilities_here
-
-
-def _cross_entropy_rows_device_2(
-    b, lane, faults, first_check, target, weight, w, log_probabilities, loss, target_at, target_s0,
-    weight_at, weight_s0, w_at, w_s0, log_probabilities_at, log_probabilities_s0,
-    log_probabilities_s1, loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """w[b] = sum(k where target[b] != ignore_index: weight[target[b]])
-    spread[b] = sum(c: log_probabilities[b, c] * weight[c])
-    loss[b] = sum(k where target[b] != ignore_index: -(w[b] * log_probabilities[b, target[b]] *
-        (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
+    shift = log(shift_sum)
+    spread_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value3 = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        weight_value = weight[U(weight_at + I(c * weight_s0))]
+        spread_item = (self_value3 - top - shift) * weight_value
+        spread_total = plus(spread_total, spread_item)
+        log_probabilities_value = self_value3 - top - shift
+        if lane == 0:
+            log_probabilities[
+                U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+            ] = log_probabilities_value
+    spread_total = joined_sum(spread_total)
+    spread = spread_total
     w_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
@@ -1528,23 +2274,13 @@ def _cross_entropy_rows_device_2(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            weight_value = weight[U(weight_at + I(place * weight_s0))]
-            w_item = weight_value
+            weight_value2 = weight[U(weight_at + I(place * weight_s0))]
+            w_item = weight_value2
             w_total = plus(w_total, w_item)
     w_total = joined_sum(w_total)
     w_here = w_total
     if lane == 0:
         w[U(w_at + I(b * w_s0))] = w_here
-    spread_total = T(0)
-    for c in range(lane, n_c, LANES):
-        log_probabilities_value = log_probabilities[
-            U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-        ]
-        weight_value2 = weight[U(weight_at + I(c * weight_s0))]
-        spread_item = log_probabilities_value * weight_value2
-        spread_total = plus(spread_total, spread_item)
-    spread_total = joined_sum(spread_total)
-    spread = spread_total
     loss_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
@@ -1553,14 +2289,8 @@ def _cross_entropy_rows_device_2(
             if not is_inside2:
                 note_outside(faults, first_check + 1, place2, n_c)
             place2 = I(place2) if is_inside2 else I(0)
-            log_probabilities_value2 = log_probabilities[
-                U(
-                    log_probabilities_at
-                    + I(b * log_probabilities_s0)
-                    + I(place2 * log_probabilities_s1)
-                )
-            ]
-            t0 = w_here * log_probabilities_value2
+            self_value4 = self[U(self_at + I(b * self_s0) + I(place2 * self_s1))]
+            t0 = w_here * (self_value4 - top - shift)
             t1 = t0 * (T(1) - label_smoothing)
             t2 = -t1
             loss_item = t2 - spread * (label_smoothing / classes)
@@ -1571,7 +2301,7 @@ def _cross_entropy_rows_device_2(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_device_3(
+def _cross_entropy_rows_device_1(
     t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -1586,7 +2316,7 @@ def _cross_entropy_rows_device_3(
         total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
 
 
-def _cross_entropy_rows_device_3_step(
+def _cross_entropy_rows_device_1_step(
     t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
 ):
     """total_weight[t] = sum(b: w[b + t])"""
@@ -1599,11 +2329,11 @@ def _cross_entropy_rows_device_3_step(
     return part0
 
 
-def _cross_entropy_rows_device_3_joined(a0, b0):
+def _cross_entropy_rows_device_1_joined(a0, b0):
     return a0 + b0
 
 
-def _cross_entropy_rows_device_4(
+def _cross_entropy_rows_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
@@ -1622,7 +2352,7 @@ def _cross_entropy_rows_device_4(
         output[U(output_at + I(r * output_s0))] = output_here
 
 
-def _cross_entropy_rows_device_4_step(
+def _cross_entropy_rows_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
@@ -1639,7 +2369,258 @@ def _cross_entropy_rows_device_4_step(
     return part0
 
 
-def _cross_entropy_rows_device_4_joined(a0, b0):
+def _cross_entropy_rows_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_long_device_0(
+    b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
+):
+    """top[b] = max(c: self[b, c])"""
+    top_total = T(-inf)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_item = self_value
+        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
+    top_total = joined_larger(top_total)
+    top_here = top_total
+    if lane == 0:
+        top[U(top_at + I(b * top_s0))] = top_here
+
+
+def _cross_entropy_rows_long_device_0_step(
+    b, c, reads, part0, self, top, self_at, self_s0, self_s1, top_at, top_s0
+):
+    """top[b] = max(c: self[b, c])"""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        part0 = self_value
+    else:
+        top_here = part0
+        top[U(top_at + I(b * top_s0))] = top_here
+    return part0
+
+
+def _cross_entropy_rows_long_device_0_joined(a0, b0):
+    return b0 if b0 > a0 or b0 != b0 else a0
+
+
+def _cross_entropy_rows_long_device_1(
+    b, lane, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, n_c
+):
+    """shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
+    shift[b] = log(shift_sum[b])
+    """
+    shift_sum_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_sum_item = exp(self_value - top_value)
+        shift_sum_total = plus(shift_sum_total, shift_sum_item)
+    shift_sum_total = joined_sum(shift_sum_total)
+    shift_sum = shift_sum_total
+    shift_here = log(shift_sum)
+    if lane == 0:
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+
+
+def _cross_entropy_rows_long_device_1_step(
+    b, c, reads, part0, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_long_device_1`."""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        part0 = exp(self_value - top_value)
+    else:
+        shift_sum = part0
+        shift_here = log(shift_sum)
+        shift[U(shift_at + I(b * shift_s0))] = shift_here
+    return part0
+
+
+def _cross_entropy_rows_long_device_1_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_long_device_2(
+    b, lane, self, top, shift, weight, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, weight_at, weight_s0, spread_at, spread_s0, n_c,
+):  # fmt: skip
+    """spread[b] = sum(c: (self[b, c] - top[b] - shift[b]) * weight[c])"""
+    spread_total = T(0)
+    for c in range(lane, n_c, LANES):
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_value = shift[U(shift_at + I(b * shift_s0))]
+        weight_value = weight[U(weight_at + I(c * weight_s0))]
+        spread_item = (self_value - top_value - shift_value) * weight_value
+        spread_total = plus(spread_total, spread_item)
+    spread_total = joined_sum(spread_total)
+    spread_here = spread_total
+    if lane == 0:
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+
+
+def _cross_entropy_rows_long_device_2_step(
+    b, c, reads, part0, self, top, shift, weight, spread, self_at, self_s0, self_s1, top_at, top_s0,
+    shift_at, shift_s0, weight_at, weight_s0, spread_at, spread_s0,
+):  # fmt: skip
+    """spread[b] = sum(c: (self[b, c] - top[b] - shift[b]) * weight[c])"""
+    if reads:
+        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+        top_value = top[U(top_at + I(b * top_s0))]
+        shift_value = shift[U(shift_at + I(b * shift_s0))]
+        weight_value = weight[U(weight_at + I(c * weight_s0))]
+        part0 = (self_value - top_value - shift_value) * weight_value
+    else:
+        spread_here = part0
+        spread[U(spread_at + I(b * spread_s0))] = spread_here
+    return part0
+
+
+def _cross_entropy_rows_long_device_2_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_long_device_3(
+    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
+    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
+):  # fmt: skip
+    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
+    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
+    top_value = top[U(top_at + I(b * top_s0))]
+    shift_value = shift[U(shift_at + I(b * shift_s0))]
+    log_probabilities_here = self_value - top_value - shift_value
+    log_probabilities[
+        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+    ] = log_probabilities_here
+
+
+def _cross_entropy_rows_long_device_4(
+    b, lane, faults, first_check, target, weight, w, target_at, target_s0, weight_at, weight_s0,
+    w_at, w_s0, n_k, n_c, ignore_index,
+):  # fmt: skip
+    """w[b] = sum(k where target[b] != ignore_index: weight[target[b]])"""
+    w_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < n_c)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, n_c)
+            place = I(place) if is_inside else I(0)
+            weight_value = weight[U(weight_at + I(place * weight_s0))]
+            w_item = weight_value
+            w_total = plus(w_total, w_item)
+    w_total = joined_sum(w_total)
+    w_here = w_total
+    if lane == 0:
+        w[U(w_at + I(b * w_s0))] = w_here
+
+
+def _cross_entropy_rows_long_device_5(
+    b, lane, faults, first_check, target, w, self, top, shift, spread, loss, target_at, target_s0,
+    w_at, w_s0, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, spread_at, spread_s0,
+    loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
+):  # fmt: skip
+    """loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
+    shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
+    """
+    loss_total = T(0)
+    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
+        for _ in range(lane, n_k, LANES):
+            w_value = w[U(w_at + I(b * w_s0))]
+            place = np.int64(target[U(target_at + I(b * target_s0))])
+            is_inside = (place >= 0) & (place < n_c)
+            if not is_inside:
+                note_outside(faults, first_check + 0, place, n_c)
+            place = I(place) if is_inside else I(0)
+            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            top_value = top[U(top_at + I(b * top_s0))]
+            shift_value = shift[U(shift_at + I(b * shift_s0))]
+            spread_value = spread[U(spread_at + I(b * spread_s0))]
+            t0 = w_value * (self_value - top_value - shift_value)
+            t1 = t0 * (T(1) - label_smoothing)
+            t2 = -t1
+            loss_item = t2 - spread_value * (label_smoothing / classes)
+            loss_total = plus(loss_total, loss_item)
+    loss_total = joined_sum(loss_total)
+    loss_here = loss_total
+    if lane == 0:
+        loss[U(loss_at + I(b * loss_s0))] = loss_here
+
+
+def _cross_entropy_rows_long_device_6(
+    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    total_weight_total = T(0)
+    for b in range(lane, n_b, LANES):
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        total_weight_item = w_value
+        total_weight_total = plus(total_weight_total, total_weight_item)
+    total_weight_total = joined_sum(total_weight_total)
+    total_weight_here = total_weight_total
+    if lane == 0:
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+
+
+def _cross_entropy_rows_long_device_6_step(
+    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
+):
+    """total_weight[t] = sum(b: w[b + t])"""
+    if reads:
+        w_value = w[U(w_at + I(I(b + t) * w_s0))]
+        part0 = w_value
+    else:
+        total_weight_here = part0
+        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
+    return part0
+
+
+def _cross_entropy_rows_long_device_6_joined(a0, b0):
+    return a0 + b0
+
+
+def _cross_entropy_rows_long_device_7(
+    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
+    output_at, output_s0, n_j, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_2`."""
+    output_sum_total = T(0)
+    for j in range(lane, n_j, LANES):
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        output_sum_item = loss_value
+        output_sum_total = plus(output_sum_total, output_sum_item)
+    output_sum_total = joined_sum(output_sum_total)
+    output_sum = output_sum_total
+    test_value = I(reduction - 1) == 0
+    total_weight_value = total_weight[U(total_weight_at)]
+    output_here = output_sum / (total_weight_value if test_value else T(1))
+    if lane == 0:
+        output[U(output_at + I(r * output_s0))] = output_here
+
+
+def _cross_entropy_rows_long_device_7_step(
+    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
+    total_weight_s0, output_at, output_s0, reduction,
+):  # fmt: skip
+    """The statements of `_cross_entropy_rows_2`."""
+    if reads:
+        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
+        part0 = loss_value
+    else:
+        output_sum = part0
+        test_value = I(reduction - 1) == 0
+        total_weight_value = total_weight[U(total_weight_at)]
+        output_here = output_sum / (total_weight_value if test_value else T(1))
+        output[U(output_at + I(r * output_s0))] = output_here
+    return part0
+
+
+def _cross_entropy_rows_long_device_7_joined(a0, b0):
     return a0 + b0
 
 
@@ -1651,8 +2632,8 @@ def _cross_entropy_rows_extents(self, target, weight, reduction, ignore_index, r
     n_t = 1
     n_r = results
     n_j = summed
-    agree("_cross_entropy_rows", "b", n_b, "size(target, -1)", target[-1])
     agree("_cross_entropy_rows", "c", n_c, "size(weight, -1)", weight[-1])
+    agree("_cross_entropy_rows", "b", n_b, "size(target, -1)", target[-1])
     if n_j and n_r:
         within(
             "_cross_entropy_rows",
@@ -1676,23 +2657,27 @@ program = IndexProgram(
         "total_weight": TensorForm(False, ("t",)),
     },
     temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
-    on_device_temporaries={
+    on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
+    long_rows_temporaries={
         "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
-        "w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",)),
+        "spread": TensorForm(False, ("b",)), "w": TensorForm(False, ("b",)),
+        "loss": TensorForm(False, ("b",)),
     },
     integers=("reduction", "ignore_index", "results", "summed"),
     indices=("b", "c", "k", "t", "r", "j"),
     measure=_cross_entropy_rows_extents,
     geometry=loss_geometry.cross_entropy_rows,
-    asked={"weight": (False,), "label_smoothing": (0.0,)},
-    others={(None, 0.0): with_other_0, (False, None): with_none_other, (False, 0.0): with_none_0},
+    asked={"label_smoothing": (0.0,), "weight": (False,)},
+    others={
+        (None, False): with_other_none, (0.0, None): with_0_0_other, (0.0, False): with_0_0_none,
+    },
     launches=(
         Launch(
             function=_cross_entropy_rows_0,
-            arrays=("self", "log_probabilities", "target", "weight", "w", "loss"),
+            arrays=("self", "weight", "log_probabilities", "target", "w", "loss"),
             writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
             integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
-            work=(("c",), ("c",), (), ("c",), ("k",), ("c",), ("k",)),
+            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
         ),
         Launch(
             function=_cross_entropy_rows_1, arrays=("w", "total_weight"), writes=("total_weight",),
@@ -1706,49 +2691,128 @@ program = IndexProgram(
     ),
     on_device=(
         Launch(
-            function=_cross_entropy_rows_device_0, arrays=("self", "top", "shift"),
-            writes=("top", "shift"), extents=("c",), items=("b",), work=(("c",), ("c",), ()),
-            lanes=("c", True),
-        ),
-        Launch(
-            function=_cross_entropy_rows_device_1,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_device_2,
-            arrays=("target", "weight", "w", "log_probabilities", "loss"), writes=("w", "loss"),
-            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("k",), ("c",), ("k",)), lanes=("k", False),
+            function=_cross_entropy_rows_device_0,
+            arrays=("self", "weight", "log_probabilities", "target", "w", "loss"),
+            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
+            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
+            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
             refused=("0 <= target[b] < size(weight, -1)", "0 <= target[b] < size(self, -1)"),
         ),
         Launch(
-            function=_cross_entropy_rows_device_3, arrays=("w", "total_weight"),
+            function=_cross_entropy_rows_device_1, arrays=("w", "total_weight"),
             writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
             lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
             scan=Scan(
                 Launch(
-                    function=_cross_entropy_rows_device_3_step, arrays=("w", "total_weight"),
+                    function=_cross_entropy_rows_device_1_step, arrays=("w", "total_weight"),
                     writes=("total_weight",), items=("t",), work=(("b",),),
                     reach=((1, ("b",)), (1, ("t",))),
                 ),
-                _cross_entropy_rows_device_3_joined, "b", False, False, ("T(0)",), ("number",),
+                _cross_entropy_rows_device_1_joined, "b", False, False, ("T(0)",), ("number",),
                 True,
             ),
         ),
         Launch(
-            function=_cross_entropy_rows_device_4, arrays=("loss", "total_weight", "output"),
+            function=_cross_entropy_rows_device_2, arrays=("loss", "total_weight", "output"),
             writes=("output",), extents=("j",), integers=("reduction",), items=("r",),
             work=(("j",), ()), lanes=("j", False),
             reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
             scan=Scan(
                 Launch(
-                    function=_cross_entropy_rows_device_4_step,
+                    function=_cross_entropy_rows_device_2_step,
                     arrays=("loss", "total_weight", "output"), writes=("output",),
                     integers=("reduction",), items=("r",), work=(("j",), ()),
                     reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
                 ),
-                _cross_entropy_rows_device_4_joined, "j", False, False, ("T(0)",), ("number",),
+                _cross_entropy_rows_device_2_joined, "j", False, False, ("T(0)",), ("number",),
+                True,
+            ),
+        ),
+    ),
+    on_long_rows=(
+        Launch(
+            function=_cross_entropy_rows_long_device_0, arrays=("self", "top"), writes=("top",),
+            extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_long_device_0_step, arrays=("self", "top"),
+                    writes=("top",), items=("b",), work=(("c",),),
+                ),
+                _cross_entropy_rows_long_device_0_joined, "c", False, True, ("T(-inf)",),
+                ("number",), True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_long_device_1, arrays=("self", "top", "shift"),
+            writes=("shift",), extents=("c",), items=("b",), work=(("c",), ()), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_long_device_1_step,
+                    arrays=("self", "top", "shift"), writes=("shift",), items=("b",),
+                    work=(("c",), ()),
+                ),
+                _cross_entropy_rows_long_device_1_joined, "c", False, True, ("T(0)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_long_device_2,
+            arrays=("self", "top", "shift", "weight", "spread"), writes=("spread",), extents=("c",),
+            items=("b",), work=(("c",),), lanes=("c", True),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_long_device_2_step,
+                    arrays=("self", "top", "shift", "weight", "spread"), writes=("spread",),
+                    items=("b",), work=(("c",),),
+                ),
+                _cross_entropy_rows_long_device_2_joined, "c", False, True, ("T(0)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_long_device_3,
+            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
+            items=("b", "c"), work=((),),
+        ),
+        Launch(
+            function=_cross_entropy_rows_long_device_4, arrays=("target", "weight", "w"),
+            writes=("w",), extents=("k", "c"), integers=("ignore_index",), items=("b",),
+            work=(("k",),), lanes=("k", False), refused=("0 <= target[b] < size(weight, -1)",),
+        ),
+        Launch(
+            function=_cross_entropy_rows_long_device_5,
+            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
+            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
+            items=("b",), work=(("k",),), lanes=("k", False),
+            refused=("0 <= target[b] < size(self, -1)",),
+        ),
+        Launch(
+            function=_cross_entropy_rows_long_device_6, arrays=("w", "total_weight"),
+            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
+            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_long_device_6_step, arrays=("w", "total_weight"),
+                    writes=("total_weight",), items=("t",), work=(("b",),),
+                    reach=((1, ("b",)), (1, ("t",))),
+                ),
+                _cross_entropy_rows_long_device_6_joined, "b", False, False, ("T(0)",), ("number",),
+                True,
+            ),
+        ),
+        Launch(
+            function=_cross_entropy_rows_long_device_7, arrays=("loss", "total_weight", "output"),
+            writes=("output",), extents=("j",), integers=("reduction",), items=("r",),
+            work=(("j",), ()), lanes=("j", False),
+            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+            scan=Scan(
+                Launch(
+                    function=_cross_entropy_rows_long_device_7_step,
+                    arrays=("loss", "total_weight", "output"), writes=("output",),
+                    integers=("reduction",), items=("r",), work=(("j",), ()),
+                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+                ),
+                _cross_entropy_rows_long_device_7_joined, "j", False, False, ("T(0)",), ("number",),
                 True,
             ),
         ),
