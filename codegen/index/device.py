@@ -256,9 +256,11 @@ class DeviceNestWriter(NestWriter):
             self.put(f"{total} = joined_{JOINED.get(kind, 'sum')}({total})")
 
     def conditions(self, statement: Statement) -> list[str]:
-        """One thread writes of those that share the item."""
+        """One thread writes of those that share the item, but what each makes of its own elements,
+        perhaps in the loop that folds them."""
+        lanes = self.writer.phase.lanes
         is_own = not self.nest.is_fold and bool(self.nest.outer)
-        is_shared = self.writer.phase.lanes is not None and not is_own
+        is_shared = lanes is not None and not is_own and lanes.index not in statement.indices
         return [*(["lane == 0"] if is_shared else []), *super().conditions(statement)]
 
     def scatter(self) -> None:

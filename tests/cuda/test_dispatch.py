@@ -28,8 +28,10 @@ from torchgen_out._runtime.kernels.cuda import rows
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.direct import Direct
+from torchgen_out._runtime.kernels.cuda.loops import index
 
 F = torch.nn.functional
+ops = dispatch.ops
 OURS = calls.Session(torch, dispatch.ops)
 DTYPES = ("float32", "bfloat16", "int32", "bool", "complex64", "float16", "float64", "uint8")
 USUAL = ("float32", "int32", "bfloat16")
@@ -302,6 +304,37 @@ def test_folds_of_long_rows_are_launches(long_rows):
     assert len(long_rows.named("launch")) - before > 2
     LONG[:, :30].float().cuda().var(1)
     assert len(long_rows.named("launch")) - before < 6
+
+
+ROWS = torch.tensor(np.random.default_rng(4).random((3, 1100), np.float32))
+OF_BLOCKS = {
+    "layer_norm": lambda x: F.layer_norm(x, x.shape[1:], x[0], x[1]),
+    "cross_entropy": lambda x: ops._cross_entropy_rows(x, labels(x), None, 1, -100),
+    "smoothed": lambda x: ops._cross_entropy_rows(x, labels(x), x[0], 0, -100, 0.3),
+}
+
+
+def labels(x):
+    return torch.tensor([7, x.shape[1] - 1, 0]).to(x.device)
+
+
+@pytest.mark.parametrize("length", [70, 1100])
+@pytest.mark.parametrize("name", OF_BLOCKS)
+def test_rows_of_warps_and_blocks(emulated, monkeypatch, name, length):
+    """A warp, or of a longer row a block, shares all its folds and what is made of them."""
+    made, make = {}, index.index_kernel
+
+    def remembered(form):
+        made[make(form)] = form.lanes
+        return make(form)
+
+    monkeypatch.setattr(index, "index_kernel", remembered)
+    x = ROWS[:, :length].contiguous()
+    compare(OF_BLOCKS[name](x.cuda()), OF_BLOCKS[name](x), name)
+    (source,) = [source for source, lanes in made.items() if lanes > 1]
+    assert made[source] == (rows.WARP if length < rows.SHORT else typed.THREADS)
+    if compiler.is_installed():
+        check(source, False)
 
 
 @needs_extra

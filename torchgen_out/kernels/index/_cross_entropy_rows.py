@@ -206,10 +206,9 @@ def _cross_entropy_rows_with_other_none_device_0(
         spread_item = self_value3 - top - shift
         spread_total = plus(spread_total, spread_item)
         log_probabilities_value = self_value3 - top - shift
-        if lane == 0:
-            log_probabilities[
-                U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-            ] = log_probabilities_value
+        log_probabilities[
+            U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+        ] = log_probabilities_value
     spread_total = joined_sum(spread_total)
     spread = spread_total
     w_total = T(0)
@@ -2260,10 +2259,9 @@ def _cross_entropy_rows_device_0(
         spread_item = (self_value3 - top - shift) * weight_value
         spread_total = plus(spread_total, spread_item)
         log_probabilities_value = self_value3 - top - shift
-        if lane == 0:
-            log_probabilities[
-                U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-            ] = log_probabilities_value
+        log_probabilities[
+            U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
+        ] = log_probabilities_value
     spread_total = joined_sum(spread_total)
     spread = spread_total
     w_total = T(0)

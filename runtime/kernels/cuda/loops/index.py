@@ -1,9 +1,9 @@
-"""Launches of index programs on CUDA: a thread, or a warp, goes through each item.
+"""Launches of index programs on CUDA: a thread, a warp or a block goes through each item.
 
-Where a fold is long, or runs along dense memory, the 32 threads of a warp share it. A scatter's
-values are combined place by place in their order (`scatter.combining`), so that equal calls give
-equal bits. 16-bit floats compute in float32 and are rounded once: a result that is read again has
-a wider copy until then.
+Where a fold is long, or runs along dense memory, the threads of a warp share it, of a long row
+those of a block. A scatter's values are combined place by place in their order
+(`scatter.combining`), so that equal calls give equal bits. 16-bit floats compute in float32 and are
+rounded once: a result that is read again has a wider copy until then.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from torchgen_out._runtime.kernels.cuda.queue import (
     walks_strides,
 )
 from torchgen_out._runtime.kernels.cuda.recorded import Recorded
+from torchgen_out._runtime.kernels.cuda.rows import SHORT as OF_WARP
 from torchgen_out._runtime.kernels.cuda.rows import THREADS, cut
 from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
 from torchgen_out._runtime.kernels.plan import collapse
@@ -163,13 +164,14 @@ class _Call:
             self.arrays[name] = queue.empty(made, kinds[form.kind])
 
     def _has_long_rows(self) -> bool:
-        """Whether more threads than a warp are to share each row of several folds."""
+        """Whether more threads than one launch gives a row are to share each of several folds."""
         launch = next(each for each in self.program.on_device if each.lanes is not None)
         assert launch.lanes is not None
         rows = prod(self.batch) if launch.has_batch else 1
         rows *= prod(self.extents[name] for name in launch.items)
         group, slices, _ = cut(self.queue, Folded(rows, self.extents[launch.lanes[0]], 1))
-        return (slices > 1 or group > WARP) and not self.compute.is_complex
+        is_of_blocks = group <= WARP or launch.lanes[1]
+        return (slices > 1 or not is_of_blocks) and not self.compute.is_complex
 
     def _compute_type(self, arrays: dict[str, Array]) -> dtype:
         for name, array in arrays.items():
@@ -293,8 +295,10 @@ class _Call:
         if launch.lanes is None:
             return 1
         index, is_dense = launch.lanes
-        is_long = self.extents[index] >= SHORT
-        return WARP if is_long and (is_dense or count < FEW) else 1
+        length = self.extents[index]
+        if is_dense and length > OF_WARP and not self.compute.is_complex:
+            return THREADS
+        return WARP if length >= SHORT and (is_dense or count < FEW) else 1
 
     def _bind(
         self,

@@ -31,6 +31,7 @@ from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
     store,
 )
 from torchgen_out._runtime.kernels.cuda.loops.scan_text import shared_rows
+from torchgen_out._runtime.kernels.cuda.rows import WARP, WARPS
 from torchgen_out._runtime.kernels.vecmath import complex_source
 
 PLACES = '''\
@@ -131,6 +132,43 @@ def joined_first(v, best, at):
         bits = bits // 2
     return first
 '''
+
+OF_WARPS = (
+    ("sum", "v", "T", "v + shared[warp]", "v"),
+    ("product", "v", "T", "v * shared[warp]", "v"),
+    ("larger", "v", "T", "larger(v, shared[warp])", "v"),
+    ("smaller", "v", "T", "smaller(v, shared[warp])", "v"),
+    ("any", "v", "np.int32", "v | shared[warp]", "v != 0"),
+    ("all", "v", "np.int32", "v & shared[warp]", "v != 0"),
+    ("first", "v, best, at", "np.int64", "min(v, shared[warp])", "v"),
+)
+"""What the warps of a block come to: name, parameters, type, and how two of them are joined."""
+
+
+def _joins(lanes: int) -> str:
+    """What the lanes of an item come to, those of a warp or of a block."""
+    if lanes <= WARP:
+        return JOINS
+    assert lanes == typed.THREADS, "an item is a block's"
+    of_warps = re.sub(r"\bLANES\b", f"I({WARP})", re.sub(r"\bjoined_", "warp_", JOINS))
+    return of_warps + "".join(
+        f"""
+
+@inner
+def joined_{name}({parameters}):
+    shared = cuda.shared.array({WARPS}, {kind})
+    v = {kind}(warp_{name}({parameters}))
+    if cuda.threadIdx.x % {WARP} == 0:
+        shared[cuda.threadIdx.x // {WARP}] = v
+    cuda.syncthreads()
+    v = shared[0]
+    for warp in range(1, {WARPS}):
+        v = {kind}({joined})
+    cuda.syncthreads()
+    return {returned}
+"""
+        for name, parameters, kind, joined, returned in OF_WARPS
+    )
 
 
 class Shared(NamedTuple):
@@ -270,7 +308,9 @@ def _functions(form: Form) -> str:
         own,
     ]
     divide = (DIVIDE_WIDE if form.wide else DIVIDE).replace("INDEX", "I")
-    joins = f"LANES = I({form.lanes})\n\n\n" + (JOINS if launch.lanes is not None else "")
+    joins = f"LANES = I({form.lanes})\n\n\n" + (
+        _joins(form.lanes) if launch.lanes is not None else ""
+    )
     if form.shared is not None:
         parts.append(build.plain_source(form.shared.scan.joined))
     ends = f"LOWEST, HIGHEST = {', '.join(f'T({each})' for each in places.ends(form.compute.name))}"
