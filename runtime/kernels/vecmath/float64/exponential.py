@@ -36,7 +36,7 @@ def powers(k, offset):
 def exp(x):
     """x = n ln 2 + r, |r| <= ln(2)/2; e^r by degree 11; 2^n in two factors. Where the result is 0,
     another x is computed with: a subnormal number on the way costs some processors 150 cycles.
-    Error 1.0 ulp."""
+    Error 1.0 ulp, 1.2 without fused multiply-add."""
     vanishes = x < -746.0
     x = 0.0 if vanishes else x
     x = 710.0 if x > 710.0 else x
@@ -50,7 +50,7 @@ def exp(x):
 
 def exp_near(x):
     """As exp, 2^n in one factor: to round n, 1023 more is added, so that the low bits are those of
-    an exponent. Error 1.0 ulp."""
+    an exponent. Errors as those of exp."""
     k = x * 1.4426950408889634 + 6755399441056767.0
     n = k - 6755399441056767.0
     r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
