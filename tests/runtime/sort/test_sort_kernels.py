@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from torchgen_out._runtime.kernels import native
 from torchgen_out._runtime.kernels.cpu.sort import searchsorted, unique
 from torchgen_out._runtime.kernels.cpu.sort import sort as sorting
 
@@ -142,3 +143,27 @@ def test_bad_sorter() -> None:
     with pytest.raises(RuntimeError, match="sorter index out of range"):
         arguments = np.arange(3.0), np.ones(1), False, False, None, np.array([0, 1, 3]), False
         searchsorted.search(np.empty(1, np.int64), *arguments)
+
+
+@pytest.mark.parametrize("size", [2, 3, 40, 3000])
+def test_ties_of_wide_numbers(size: int) -> None:
+    """Runs of equal values, of NaN, and rows without any; there is nothing but ties at the end."""
+    random = np.random.default_rng(size)
+    rows = np.stack([random.integers(0, 4, size), np.arange(size), np.zeros(size)])
+    rows = np.concatenate([rows, rows]).astype(np.float64)
+    rows[3, ::2] = np.nan
+    for descending in (False, True):
+        _, places = sort(rows, descending)
+        expected = np.argsort(rows[:, ::-1] if descending else rows, axis=-1, kind="stable")
+        if descending:
+            expected = size - 1 - expected[:, ::-1]
+        np.testing.assert_array_equal(places, expected)
+
+
+def test_kernels_can_be_kept() -> None:
+    """A kernel that takes memory of its own would be compiled in every process, for seconds."""
+    for dtype in DTYPES:
+        sort(draw(dtype), False)
+    met = [each for each in native._overloads.values() if each.name in vars(sorting)]
+    assert "_settle_ties" in [each.name for each in met]
+    assert all(None not in each.natives.values() for each in met)

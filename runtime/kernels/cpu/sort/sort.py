@@ -89,7 +89,8 @@ def sort_rows(order: Array, rows: Array, descending: bool) -> None:
         return
     found = np.argsort(rows, axis=1)
     order[...] = found[:, ::-1] if descending else found
-    _settle_ties(order, rows)
+    run_of, begins = np.empty((2, rows.shape[1]), np.int64)
+    _settle_ties(order, rows, run_of, begins)
 
 
 def _spread_bits(rows: Array) -> int:
@@ -136,22 +137,41 @@ def _unpack(order, packed, mask):
 
 
 @kernel
-def _settle_ties(order, rows):
-    """Put the places of equal neighbours into ascending order; NaN equals NaN here."""
+def _settle_ties(order, rows, run_of, begins):
+    """Put the places of equal neighbours into ascending order; NaN equals NaN here.
+
+    run_of, begins: room for a row. Nothing is sorted: the places are counted out to their runs.
+    (An array's `sort` takes memory, and a kernel that does so is compiled in every process.)
+    """
     count = rows.shape[1]
     for row in range(rows.shape[0]):
-        start = 0
-        while start < count:
-            first = rows[row, order[row, start]]
-            stop = start + 1
-            while stop < count:
-                value = rows[row, order[row, stop]]
-                if value != first and (value == value or first == first):
-                    break
-                stop += 1
-            if stop - start > 1:
-                order[row, start:stop].sort()
-            start = stop
+        # 1. Look for a tie.
+        last = 1
+        while last < count and _differ(rows, order, row, last):
+            last += 1
+        if last >= count:
+            continue
+        # 2. Number the runs of equal values, and note where they begin.
+        run = 0
+        begins[0] = 0
+        run_of[order[row, 0]] = 0
+        for i in range(1, count):
+            if _differ(rows, order, row, i):
+                run += 1
+                begins[run] = i
+            run_of[order[row, i]] = run
+        # 3. Give the places, as they ascend, to their runs.
+        for i in range(count):
+            run = run_of[i]
+            order[row, begins[run]] = i
+            begins[run] += 1
+
+
+@kernel
+def _differ(rows, order, row, i):
+    """Whether value i of the sorted row is another than the one before it."""
+    before, value = rows[row, order[row, i - 1]], rows[row, order[row, i]]
+    return value != before and (value == value or before == before)
 
 
 @kernel
