@@ -47,7 +47,7 @@ class KeptModules:
         """Keep those that are among the files."""
         texts = {file.path: file.text for file in files}
         modules = {key: texts[index_module(each)] for key, each in self._operators.items()}
-        if modules == self._texts:
+        if modules == self._texts and self._place.is_file():  # else the folder was replaced
             return
         temporary = self._place.with_name(f"{NAME}.{os.getpid()}")
         with contextlib.suppress(OSError):  # a folder that may only be read

@@ -77,7 +77,10 @@ def test_what_changed_is_made_again(generating: Generating) -> None:
     assert generating.run(FIRST, OTHER) == [name for name in derived if "second" in name]
     assert generating.run(OTHER, OTHER) == [name for name in derived if "first" in name]
     kept = generating.modules()
-    assert generating.run(OTHER, OTHER, "# moved down\n\n") == []
+    for lines in ("# moved down\n\n", ""):
+        assert generating.run(OTHER, OTHER, lines) == []
+    for second in (FIRST, SECOND, OTHER):  # each time the folder is another
+        assert "first" not in generating.run(OTHER, second)
     assert generating.run(OTHER, OTHER, "# forced\n", force=True) == derived
     assert generating.modules() == kept
 
