@@ -306,6 +306,8 @@ def test_folds_of_long_rows_are_launches(long_rows):
     assert len(long_rows.named("launch")) - before < 6
 
 
+USUALLY = ("cumsum", "sort", "softmax", "least magnitude")
+"""What is compiled of these; all of it with `-m full`."""
 ROWS = torch.tensor(np.random.default_rng(4).random((3, 1100), np.float32))
 OF_BLOCKS = {
     "layer_norm": lambda x: F.layer_norm(x, x.shape[1:], x[0], x[1]),
@@ -340,13 +342,14 @@ def test_rows_of_warps_and_blocks(emulated, monkeypatch, name, length):
 @needs_extra
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(each, marks=() if each in ("cumsum", "sort") else pytest.mark.full)
-     for each in OVER_ROWS],
+    [pytest.param(each, marks=() if each in USUALLY else pytest.mark.full) for each in OVER_ROWS],
 )  # fmt: skip
 def test_kernels_of_long_rows_compile(long_rows, name):
+    """Kernels by hand, and the steps of statements whose rows several threads share."""
     OVER_ROWS[name](LONG.float().cuda())
-    for source in _own(long_rows.sources.values()):
-        _compiled(source, False, False)
+    sources = list(long_rows.sources.values())
+    for source in [*_own(sources), *(each for each in sources if each.name.endswith("_step"))]:
+        _compiled(source, False, "complex" in source.text)
 
 
 @pytest.mark.parametrize(

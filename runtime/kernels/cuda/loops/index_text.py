@@ -64,6 +64,9 @@ def note_outside(faults, check, place, size):
 '''
 """The arithmetic of places in the type `I`."""
 
+_COMPARED = re.compile(r"\b(\w+)( [<>] )(\w+)\b")
+"""Numbers of which one is larger: of complex ones these are real, as in `places.COMPLEX_ORDER`."""
+
 ROWS = "..."
 """What tells an item beside its indices: its number among all that `...` stands for."""
 
@@ -312,7 +315,9 @@ def _functions(form: Form) -> str:
         _joins(form.lanes) if launch.lanes is not None else ""
     )
     if form.shared is not None:
-        parts.append(build.plain_source(form.shared.scan.joined))
+        joined = build.plain_source(form.shared.scan.joined)
+        is_complex = form.compute.is_complex
+        parts.append(_COMPARED.sub(r"\1.real\2\3.real", joined) if is_complex else joined)
     ends = f"LOWEST, HIGHEST = {', '.join(f'T({each})' for each in places.ends(form.compute.name))}"
     compared = [ends] if re.search(r"\b(LOWEST|HIGHEST)\b", own) or form.shared else []
     return "\n\n".join([divide, joins, *compared, inlined("\n\n".join(parts))])

@@ -63,12 +63,12 @@ class _Rows:
         return [
             f"lane = I(cuda.threadIdx.x & {self.group - 1})",
             *shared,
-            f"piece = I(cuda.grid(1)) // I({self.group})",
-            f"step = I(cuda.gridsize(1)) // I({self.group})",
+            f"piece = I(I(cuda.grid(1)) >> I({self.group.bit_length() - 1}))",
+            f"step = I(I(cuda.gridsize(1)) >> I({self.group.bit_length() - 1}))",
             "while piece < count * slices:",
             *_indented(
                 [
-                    "item = I(piece // slices)",
+                    "item = quotient(piece, slices)",
                     "part = I(piece - item * slices)",
                     *decoded,
                     "begin = I(part * chunk)",
