@@ -17,6 +17,7 @@ from torchgen_out._runtime.autograd import anomaly, grad_mode, hooks, view_histo
 from torchgen_out._runtime.autograd.node import LEAF, Edge, MultiOutputNode, Node, next_sequence_nr
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 
 _GRAD = keys.GRAD
@@ -275,20 +276,28 @@ def rebase_history(tensor: Tensor, node: Node) -> None:
         else:  # most are not asked for it: they were made for this one write
             tensor._edge = (*edge[:4], _OUTDATED)
     if not known:
-        _awaken_views(changed, tensor)
+        _awaken_views(changed, tensor, node)
 
 
-def _awaken_views(base: Tensor, written: Tensor) -> None:
+def _awaken_views(base: Tensor, written: Tensor, node: Node) -> None:
     """Let the other views of a base that begins to require grad know it.
 
-    Views do not ask their base at every use; nor does a base know its views. They are looked for
-    only if more tensors share the storage than the two at hand (and the call's own references).
+    Views do not ask their base at every use; nor does a base know its views. They are looked for,
+    among all objects of the process, only if more share the storage than the two at hand (and the
+    call's own references), and the result that the node of the write may have saved.
     """
     storage = base._storage
-    at_hand = 1 if written is base else 2
-    if sys.getrefcount(storage) <= at_hand + 2:
+    others = sys.getrefcount(storage) - (1 if written is base else 2) - 2
+    if others <= 0 or others <= _times_saved(node, storage):
         return
     for view in gc.get_referrers(storage):
         if isinstance(view, Tensor) and view is not written and view._base is base:
             view._key |= _GRAD
             _refresh_view(view)
+
+
+def _times_saved(node: Node, storage: Storage) -> int:
+    """How many results over a storage a node has saved."""
+    values = [getattr(node, name, None) for name in type(node).__slots__]
+    results = [each for each in values if each.__class__ is tuple and len(each) == 8]
+    return sum(each[4] is storage for each in results)

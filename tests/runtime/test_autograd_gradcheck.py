@@ -101,6 +101,13 @@ def test_jacobian(torch):
     kept = functional.jacobian(lambda x: x * x, x, create_graph=True)
     kept.sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_strategies_of_jacobians(torch):
+    functional = torch.autograd.functional
+    x = leaf(torch, [1.0, 2.0])
+    found = functional.jacobian(lambda x: x * x, x)
     forward = {"strategy": "forward-mode", "vectorize": True}
     assert functional.jacobian(lambda x: x * x, x, **forward).tolist() == found.tolist()
     with pytest.raises(NotImplementedError, match="only implemented for `vectorize=True`"):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
-from torchgen_out._runtime.autograd import accumulate
+from torchgen_out._runtime.autograd import accumulate, graph
 
 
 def leaf(values):
@@ -138,3 +138,29 @@ def test_threads_that_ask_a_result_for_its_storage_at_once_get_the_same():
     finally:
         sys.setswitchinterval(before)
     assert all(mine[i] is found[0][i] for mine in found for i in range(len(results)))
+
+
+WRITES = {
+    "add_": lambda x, w, i: x.add_(w),
+    "div_": lambda x, w, i: x.div_(w),
+    "hypot_": lambda x, w, i: x.hypot_(w),
+    "scatter_reduce_": lambda x, w, i: x.scatter_reduce_(0, i, w, "amax"),
+    "index_reduce_": lambda x, w, i: x.index_reduce_(0, i, w, "prod"),
+    "index_put_": lambda x, w, i: x.index_put_((i,), w),
+    "a view": lambda x, w, i: x[:2].div_(w[:2]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize("name", WRITES)
+def test_first_writes_do_not_search_all_objects(name, monkeypatch):
+    """What the node saves of its own result is no view that has to be told of gradients."""
+    seen = []
+    monkeypatch.setattr(graph.gc, "get_referrers", lambda *objects: seen.append(objects) or [])
+    x = torch.ones(3)
+    WRITES[name](x, torch.ones(3, requires_grad=True), torch.arange(3))
+    assert x.requires_grad and not seen
+    y = torch.ones(3)
+    view = y[:1]
+    WRITES[name](y, torch.ones(3, requires_grad=True), torch.arange(3))
+    assert len(seen) == 1 and view is not None

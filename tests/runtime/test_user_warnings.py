@@ -47,7 +47,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "early step": lambda: scheduled().step(),
     "rates by hand": lambda: scheduled().get_lr(),
     "one layer": lambda: nn.LSTM(1, 1, dropout=0.5),
-    "lazy": lambda: nn.LazyLinear(1),
     "nothing to fill": lambda: nn.init.kaiming_uniform_(torch.empty(0, 2)),
     "old name": lambda: nn.init.uniform(torch.empty(2)),
     "old order": lambda: torch.add(torch.ones(1), 2, torch.ones(1)),
