@@ -8,8 +8,12 @@ from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 
 def frexp(queue: Queue, mantissa: Array, exponent: Array, self: Array) -> None:
     """Write numbers of magnitude in [0.5, 1) and the powers of 2 that self is of them."""
-    count = self.numel
-    run_elements(queue, split_numbers, count, mantissa, exponent, contiguous(queue, self), count)
+    count, results = self.numel, (mantissa, exponent)
+    made = [a if a.is_contiguous else queue.empty(a.sizes, a.dtype) for a in results]
+    run_elements(queue, split_numbers, count, *made, contiguous(queue, self), count)
+    for result, own in zip(results, made, strict=True):
+        if own is not result:
+            queue.copy(result, own)
 
 
 @device_kernel("X* int32* X*", "I")
