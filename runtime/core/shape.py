@@ -230,8 +230,8 @@ def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     They need not be dense. Where sizes of 1 leave several orders open (N111 and the like), it is
     the row-major one, unless the strides tell. As PyTorch's `suggest_memory_format`.
     """
-    if len(sizes) not in (4, 5) or strides[1] == 0:
-        return False
+    if len(sizes) not in (4, 5) or strides[1] == 0 or strides[-1] < strides[1]:
+        return False  # the usual row-major one at once
     least = 0
     for dim in (1, *range(len(sizes) - 1, 1, -1), 0):
         if sizes[dim] == 0 or strides[dim] < least:
