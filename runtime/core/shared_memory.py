@@ -11,7 +11,6 @@ import ctypes
 import mmap
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -87,6 +86,8 @@ def create(size: int) -> SharedMemory:
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("torchgen", os.MFD_CLOEXEC)
     else:
+        import tempfile  # late: it loads `shutil` and `random`, too
+
         with tempfile.TemporaryFile() as file:
             descriptor = os.dup(file.fileno())
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.machine import call_text, memory, symbols
+from torchgen_out._runtime.kernels.machine import call_text, digests, memory, symbols
 from torchgen_out._runtime.kernels.machine.packs import Entry
 from torchgen_out._runtime.kernels.machine.signatures import CODES as LAYOUTS
 from torchgen_out._runtime.kernels.machine.signatures import NUMBERS, Kind, kind_of
@@ -128,7 +127,7 @@ def raise_error(address: int) -> None:
     """Raise what a kernel raised; address: where its code has the error."""
     size_and_hash = 16
     place = ctypes.c_void_p.from_address(address + size_and_hash).value if address else None
-    own = _errors.get(ctypes.string_at(place, hashlib.sha1().digest_size).hex()) if place else None
+    own = _errors.get(ctypes.string_at(place, digests.SHA1_BYTES).hex()) if place else None
     if own is None:
         raise MemoryError("a kernel found no memory")
     kind, *values = own

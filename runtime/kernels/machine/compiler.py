@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib.util
 import linecache
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 from torchgen_out._runtime import collector
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import lean_compiler
-from torchgen_out._runtime.kernels.machine import emission, images, packs
+from torchgen_out._runtime.kernels.machine import digests, emission, images, packs
 from torchgen_out._runtime.kernels.machine.compiling import CannotCompile, NeedsNumba
 
 _building = threading.RLock()
@@ -76,7 +75,7 @@ def _entry(request: dict[str, Any]) -> packs.Entry:
 def filled_module(name: str, text: str) -> ModuleType:
     """Run a text, which defines kernels as Numba's dispatchers, in a module of its own."""
     import_numba()
-    stem = f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    stem = f"{name}_{digests.sha256(text)[:24]}"
     module = sys.modules[f"torchgen_kernel_{stem}"] = ModuleType(f"torchgen_kernel_{stem}")
     place = f"<{stem}>"
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)

@@ -7,7 +7,6 @@ memory: the only thing that a caller must know. LLVM emits both as code that wor
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import re
 import sys
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from torchgen_out._runtime.kernels.machine import host, images, support_text, symbols
+from torchgen_out._runtime.kernels.machine import digests, host, images, support_text, symbols
 from torchgen_out._runtime.kernels.machine.packs import Entry
 from torchgen_out._runtime.kernels.machine.signatures import kind_of
 
@@ -209,7 +208,7 @@ def _errors(module: Any) -> dict[str, list[Any]]:
             if kind.__module__ != "builtins" or not _is_plain(values):
                 raise Unspeakable(f"it raises {kind} with {values}")
             own = [kind.__name__, *(values or ())]
-            found[hashlib.sha1(content).hexdigest()] = own
+            found[digests.sha1(content)] = own
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import sys
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from torchgen_out._runtime.kernels.machine import digests
 from torchgen_out._runtime.kernels.machine.packs import ABI
 
 LEVELS = {
@@ -134,7 +134,7 @@ def _processor() -> str:
     except OSError:
         own = sorted(name for name, is_there in numpy_features().items() if is_there)
         text = f"{platform.processor()} {' '.join(own)}".encode()
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
+    return digests.blake2b(text, 8).hex()
 
 
 def _version(package: str) -> str:
@@ -144,5 +144,5 @@ def _version(package: str) -> str:
             content = Path(folder or ".", package, "_version.py").read_bytes()
         except OSError:
             continue
-        return hashlib.blake2b(content, digest_size=8).hexdigest()
+        return digests.blake2b(content, 8).hex()
     return "none"

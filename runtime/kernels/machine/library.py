@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from torchgen_out._runtime.kernels.machine import (
     call_text,
     callers,
     compiling,
+    digests,
     memory,
     packs,
     progress,
@@ -49,7 +49,7 @@ at_fork(
 
 def stem_of(name: str, text: str) -> str:
     """How the keys and files of a text begin."""
-    return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+    return f"{name}_{digests.sha256(text)[:24]}"
 
 
 def native_for(name: str, text: str, function: str, kinds: Sequence[str]) -> Native:

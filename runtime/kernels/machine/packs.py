@@ -8,7 +8,6 @@ believed before its checksum holds and its numbers fit its bytes.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -16,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from torchgen_out._runtime.kernels.machine import digests
 from torchgen_out._runtime.kernels.machine.images import Image
 
 MAGIC = b"torchgen pack 1\n"
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 def digest(content: bytes | memoryview) -> bytes:
     """A checksum, or the hash of a key."""
-    return hashlib.blake2b(content, digest_size=DIGEST).digest()
+    return digests.blake2b(content, DIGEST)
 
 
 def key_hash(key: str) -> bytes:
