@@ -79,29 +79,25 @@ def generate(chosen: Project, check: bool = False, force: bool = False) -> int:
 
 def _generate(chosen: Project, compare: bool, force: bool, start: float) -> int:
     # late: a run without changes needs none of these
-    from . import check, emit, kept_modules, lower, parse, write
+    from . import last_run, making, write
     from .errors import CodegenError
 
     try:
-        parsed = parse.parse(chosen.inputs())
-        program = check.check(parsed)
-        kept = kept_modules.KeptModules(chosen, program)
-        known = {} if compare or force else kept.known()
-        files = list(emit.emit(lower.lower(program, known)))
+        made = making.make(chosen) if compare or force else making.make_again(chosen)
         if compare:
-            difference = write.diff(chosen.out, files, chosen.apart)
+            difference = write.diff(chosen.out, made.files, chosen.apart)
             sys.stdout.write(difference)
             return 1 if difference else 0
-        changes = write.write(chosen.out, files, force)
+        changes = write.write(chosen.out, made.files, force)
     except (CodegenError, write.Refused) as error:
         print(error, file=sys.stderr)
         return 1
     except write.Unwritable as error:
         print(f"cannot write {chosen.out}: {error}", file=sys.stderr)
         return 1
-    operators = len(program.operators)
-    kept.keep(files)
-    freshness.remember(chosen, program)
+    operators = len(made.program.operators)
+    last_run.keep(chosen, made.reading, made.texts)
+    freshness.remember(chosen, made.program)
     counts = len(changes.written), len(changes.unchanged), len(changes.deleted)
     _summary(operators, *counts, start)
     return 0

@@ -60,9 +60,15 @@ def read_besides(program: Program) -> tuple[Path, ...]:
 
 
 def digest(project: Project, files: Iterable[Path]) -> str:
-    """The digest of every input, with its name, and of the settings; of a folder, of its names."""
-    found = hashlib.sha256(f"{project.package} {project.implementations}".encode())
-    for path in (*project.dependencies(), *files):
+    """The digest of every input, and of the settings."""
+    settings = f"{project.package} {project.implementations}"
+    return digest_of((*project.dependencies(), *files), settings)
+
+
+def digest_of(files: Iterable[Path], settings: str = "") -> str:
+    """The digest of files, with their names, and of settings; of a folder, of its names."""
+    found = hashlib.sha256(settings.encode())
+    for path in files:
         name = path.relative_to(library.ROOT) if path.is_relative_to(library.ROOT) else path
         content = path.read_bytes() if path.is_file() else _names(path)
         found.update(f"{name.as_posix()} {len(content)}\n".encode())

@@ -9,25 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import json
 import os
 import pickle
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from . import freshness, library, manifest
-from .formula.primitives import PRIMITIVES
-from .model.formula import Call, Constant, Primitive, Select
+from . import freshness, library, manifest, records
 from .model.program import Program
+from .parse.places import OnePlace
 
 if TYPE_CHECKING:
     from .project import Project
-
-PATHS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("pathlib._local", "PosixPath")}
-
-EXPRESSIONS = (Constant, Call, Select)
 
 _held: dict[Project, tuple[str, Program]] = {}
 """Programs in memory, each with the digest of its inputs."""
@@ -50,7 +44,7 @@ def read(project: Project) -> Program:
     digest, program = _held.get(project, ("", None))
     if program and digest == freshness.digest(project, freshness.read_besides(program)):
         return program
-    place = project.out / manifest.CACHE / f"program.{sys.implementation.cache_tag}"
+    place = project.out / manifest.CACHE / f"program.{sys.implementation.cache_tag}{manifest.KEPT}"
     found = _kept(project, place)
     if found is None:
         found = _without_samples(project.read())
@@ -61,7 +55,10 @@ def read(project: Project) -> Program:
 
 def _without_samples(program: Program) -> Program:
     """The program as packages outside the tree need it: nobody calls its samples for them."""
-    operators = [dataclasses.replace(each, samples=None) for each in program.operators]
+    operators = [
+        dataclasses.replace(each, samples=None, places=OnePlace(each.where))
+        for each in program.operators
+    ]
     return dataclasses.replace(program, operators=tuple(operators))
 
 
@@ -73,7 +70,7 @@ def _kept(project: Project, place: Path) -> Program | None:
         files = [library.ROOT / name for name in about["files"]]
         if about["inputs"] != freshness.digest(project, files) or about["here"] != os.getcwd():
             return None  # places in files are told as they are seen from here
-        program = _Reader(io.BytesIO(content)).load()
+        program = records.load(content)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError):
         return None
     except pickle.UnpicklingError:
@@ -92,36 +89,5 @@ def _keep(project: Project, place: Path, program: Program) -> None:
     temporary = place.with_name(f"{place.name}.{os.getpid()}")
     with open(temporary, "wb") as file:
         file.write(json.dumps(about).encode() + b"\n")
-        _Writer(file, 5).dump(program)
+        file.write(records.dump(program, {id(each.where) for each in program.operators}))
     os.replace(temporary, place)
-
-
-class _Writer(pickle.Pickler):
-    """Writes expressions by their parts, whose hashes differ between processes.
-
-    There is one object for each primitive: it is written by its name.
-    """
-
-    def persistent_id(self, each: Any) -> str | None:
-        return each.name if each.__class__ is Primitive else None
-
-    def reducer_override(self, each: Any) -> Any:
-        if each.__class__ not in EXPRESSIONS:
-            return NotImplemented
-        parts = (field.name for field in dataclasses.fields(each) if field.init)
-        return each.__class__, tuple([getattr(each, name) for name in parts])
-
-
-class _Reader(pickle.Unpickler):
-    """Makes records of the generator's classes, and refuses all else that a file may name."""
-
-    def persistent_load(self, name: str) -> Primitive:
-        return PRIMITIVES[name]
-
-    def find_class(self, module: str, name: str) -> Any:
-        found = None
-        if module.startswith(f"{__package__}.") or (module, name) in PATHS:
-            found = super().find_class(module, name)
-        if not isinstance(found, type):
-            raise pickle.UnpicklingError(f"{module}.{name} is no record")
-        return found

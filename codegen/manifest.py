@@ -10,6 +10,8 @@ from pathlib import Path
 
 NAME = ".generated.json"
 CACHE = "__pycache__"
+KEPT = ".kept"
+"""The suffix of what the generator keeps in the cache folder for its next run."""
 
 Notes = dict[str, str]
 """Path to digest."""

@@ -156,8 +156,10 @@ def _stage(folder: Path, texts: Mapping[str, str], changes: Changes) -> None:
 
 
 def _kept(folder: Path, changes: Changes) -> Iterator[str]:
-    """The files that stay, and Python's compiled form of each."""
+    """The files that stay, Python's compiled form of each, and what the generator keeps."""
     yield from changes.unchanged
+    for kept in (folder / manifest.CACHE).glob(f"*{manifest.KEPT}"):
+        yield kept.relative_to(folder).as_posix()
     for path in changes.unchanged:
         place = PurePosixPath(path)
         if place.suffix != ".py":

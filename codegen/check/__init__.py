@@ -30,7 +30,7 @@ def check(parsed: Parsed) -> Program:
     context = Context(
         parsed.program, parsed.functions, parsed.broken, parsed.unread, tuple(parsed.roots)
     )
-    parsed.report.extend(run_rules(context))
+    parsed.report.extend(run_rules(context, parsed.again))
     parsed.report.raise_if_any()
     return parsed.program
 

@@ -205,15 +205,17 @@ def lists_are_run_by_one_family(context: Context) -> Iterator[Problem]:
     first: dict[str, Operator] = {}
     for operator in context.program.operators:
         for name in operator.foreach:
-            where = operator.places.word(name, "foreach")
+            related: tuple[Related, ...] = ()
             earlier = first.setdefault(name, operator)
             if earlier.base_name != operator.base_name:
                 message = f"{operator.name}: '_foreach_{name}' is taken by '{earlier.name}'"
                 related = (Related(earlier.places.word(name, "foreach"), "taken here"),)
-                yield Problem(where, message, None, related, len(name))
             elif len(operator.schema.returns) != 1 or not operator.tensor_arguments:
                 message = f"{operator.name}: 'foreach' needs a tensor, and one result"
-                yield Problem(where, message, None, width=len(name))
+            else:
+                continue
+            where = operator.places.word(name, "foreach")
+            yield Problem(where, message, None, related, len(name))
 
 
 @program_rule("E510")

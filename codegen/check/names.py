@@ -20,7 +20,7 @@ _OWN_FUNCTION = (
 )
 
 
-@operator_rule("E324")
+@operator_rule("E324", on_files=True)
 def functions_exist(operator: Operator, context: Context) -> Iterator[Problem]:
     """Every hand-written function that an entry names is defined in a file below the roots."""
     for function in operator.functions:

@@ -103,10 +103,16 @@ PROGRAM_RULES: dict[str, ProgramRule] = {}
 R = TypeVar("R", OperatorRule, DerivativeRule, ProgramRule)
 
 
-def operator_rule(code: str) -> Callable[[OperatorRule], OperatorRule]:
+RULES_ON_FILES: set[str] = set()
+"""Rules about operators that look at other files than the YAML."""
+
+
+def operator_rule(code: str, *, on_files: bool = False) -> Callable[[OperatorRule], OperatorRule]:
     """Register a rule about one operator."""
 
     def register(rule: OperatorRule) -> OperatorRule:
+        if on_files:
+            RULES_ON_FILES.add(code)
         return _register(OPERATOR_RULES, code, rule)
 
     return register
@@ -136,17 +142,23 @@ def _register(rules: dict[str, R], code: str, rule: R) -> R:
     return rule
 
 
-def run_rules(context: Context) -> list[Diagnostic]:
+def run_rules(context: Context, names: Collection[str] | None = None) -> list[Diagnostic]:
     """Run every rule on everything it is about.
 
+    names: the operators that may break a rule; None is all of them.
     What is wrong with an entry is not told again of its adjoints, which stand at its place.
     """
     found: list[Diagnostic] = []
+    operators = context.program.operators
     for code, operator_rule_ in OPERATOR_RULES.items():
-        for operator in context.program.operators:
+        for operator in operators:
+            if names is not None and operator.name not in names and code not in RULES_ON_FILES:
+                continue
             told = _diagnostics(code, operator_rule_(operator, context))
             found += _news(told, operator, found)
     for derivative in context.program.derivatives:
+        if names is not None and derivative.operator not in names:
+            continue
         operator_ = context.program.operator(derivative.operator)
         assert operator_ is not None  # parse drops derivatives of unknown operators
         for code, derivative_rule_ in DERIVATIVE_RULES.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +45,26 @@ def _can_write(folder: Path) -> bool:
 
 def render(path: str, template: str, **values: object) -> File:
     """The file at `path` from a template."""
-    text = _environment().get_template(template).render(**values)
+    text = _filled(template, values)
     if path.endswith((".py", ".pyi")):
         text = flow.exported(layout.fit(imports.tidy(text), is_stub=path.endswith(".pyi")))
     return File(path, text)
+
+
+def piece(template: str, **values: object) -> str:
+    """A part of a Python module from a template, laid out."""
+    return layout.fit(_filled(template, values).lstrip("\n"))
+
+
+def render_pieces(
+    path: str, template: str, pieces: Iterable[str], apart: int = 2, **values: object
+) -> File:
+    """The module at `path`: what the template says, then pieces, so many empty lines apart."""
+    gap = "\n" * apart
+    body = gap.join(filter(None, pieces))
+    head = layout.fit(imports.tidy(_filled(template, values), body))
+    return File(path, gap.join(filter(None, (head, body))))
+
+
+def _filled(template: str, values: Mapping[str, object]) -> str:
+    return _environment().get_template(template).render(**values)

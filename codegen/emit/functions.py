@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..model.operator import INPLACE, METHOD, Composite, Operator
+from ..model.plan import LoweredProgram
 from ..model.program import Program
 from ..model.roles import Role
 from ..model.schema import Argument
 from ..write import File
 from . import argument_checks, calling, collisions, expressions, naming, references, translate
-from .environment import render
+from .environment import piece, render, render_pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +87,31 @@ class Item:
     dunders: tuple[Dunder, ...]
 
 
-def emit(program: Program) -> Iterable[File]:
+def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit one module per kind."""
     for kind in naming.modules(program, naming.KIND_NAMES):
         operators = naming.of_kind(program, kind)
-        items = [_item(program, operator) for operator in operators]
-        yield render(
+        yield render_pieces(
             f"functions/{kind}.py",
             "functions.py.jinja",
+            [_piece(program, operator) for operator in operators],
             package=program.package,
             kind=kind,
-            items=items,
             references=references.imports(operators),
             library=program.library,
             synonyms=calling.NAMES,
-            has_tables=any(item.tables for item in items),
-            has_named_results=any(map(naming.named_tuple, operators)),
         )
     yield render("functions/__init__.py", "package.py.jinja", summary="The operators' bindings.")
 
 
 # -- one entry --------------------------------------------------------------------------------
+
+
+def _piece(program: LoweredProgram, operator: Operator) -> str:
+    def make() -> str:
+        return piece("function_piece.py.jinja", item=_item(program, operator))
+
+    return program.texts.of("functions", operator.name, make)
 
 
 def _item(program: Program, operator: Operator) -> Item:

@@ -12,13 +12,16 @@ _STANDARD = frozenset({"builtins", "collections.abc", "math", "typing"})
 _INSTALLED = frozenset({"numpy as np"})
 
 
-def tidy(text: str) -> str:
-    """Replace the block between `#imports` and `#end` by sorted imports of what is used."""
+def tidy(text: str, body: str = "") -> str:
+    """Replace the block between `#imports` and `#end` by sorted imports of what is used.
+
+    body: what will follow the text, and uses names, too.
+    """
     match = _BLOCK.search(text)
     if match is None:
         return text
     rest = text[: match.start()] + text[match.end() :]
-    used = _used(rest)
+    used = _used(rest + body)
     modules: dict[str, set[str]] = {}
     for line in match.group(1).splitlines():
         if line.strip():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isinf
 
 from .. import formula as formulas
@@ -15,8 +16,8 @@ from ..model.operator import Operator, Reduction
 from ..model.plan import CasePlan, IndexPlan, LoweredProgram
 from ..model.roles import Role
 from ..write import File
-from . import draw_kernels, index_kernels, naming, references
-from .environment import render
+from . import draw_kernels, index_kernels, layout, naming, references
+from .environment import render, render_pieces
 
 INDEX_SUMMARY = """The loops of index programs, a module each, loaded when its operator is called.
 
@@ -41,10 +42,10 @@ def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit formulas, backward formulas, reductions' parts and differentiable gradients."""
     kinds = naming.modules(program, ("pointwise", "reduction"))
     if "pointwise" in kinds:
-        yield render(
+        yield render_pieces(
             "kernels/pointwise.py",
             "kernels_pointwise.py.jinja",
-            functions=list(_pointwise(program)),
+            [_formulas(program, each) for each in naming.of_kind(program, "pointwise")],
             primitives=PRIMITIVE_NAMES,
         )
     if "reduction" in kinds:
@@ -69,39 +70,33 @@ def emit(program: LoweredProgram) -> Iterable[File]:
     if kinds:
         summary = "Scalar formulas of kernels."
         yield render("kernels/__init__.py", "package.py.jinja", summary=summary)
-    gradients = [
-        formulas.tensor_function(case.formula, case.name)
-        for operator in naming.of_kind(program, "pointwise")
-        for case in program.backward_cases(operator)
-    ]
-    if gradients or program.is_library:
-        yield render("gradients.py", "gradients.py.jinja", functions=gradients)
+    gradients = [_gradients(program, each) for each in naming.of_kind(program, "pointwise")]
+    if any(gradients) or program.is_library:
+        yield render_pieces("gradients.py", "gradients.py.jinja", gradients)
 
 
 def _index_modules(program: LoweredProgram) -> Iterator[File]:
     """A module for each index operator, which is loaded when it is first called."""
     yield render("kernels/index/__init__.py", "package.py.jinja", summary=INDEX_SUMMARY)
-    for name, plan in program.indexed.items():
+    for name in program.indexed:
         operator = program.operator(name)
         assert operator is not None
-        path = index_module(operator)
-        if isinstance(plan, str):
-            yield File(path, plan)
-            continue
-        yield render(
-            path,
-            "kernels_index.py.jinja",
-            name=name,
-            programs=list(_index(plan, operator)),
-            primitives=PRIMITIVE_NAMES,
-            library=program.library,
-            references=references.geometry_imports([plan.geometry] if plan.geometry else ()),
-        )
+        make = partial(_index_module, program, operator)
+        path = f"kernels/index/{operator.identifier}.py"
+        yield File(path, program.texts.of("index", name, make))
 
 
-def index_module(operator: Operator) -> str:
-    """The path of the module of an index operator."""
-    return f"kernels/index/{operator.identifier}.py"
+def _index_module(program: LoweredProgram, operator: Operator) -> str:
+    plan = program.indexed[operator.name]
+    return render(
+        "kernels/index.py",
+        "kernels_index.py.jinja",
+        name=operator.name,
+        programs=list(_index(plan, operator)),
+        primitives=PRIMITIVE_NAMES,
+        library=program.library,
+        references=references.geometry_imports([plan.geometry] if plan.geometry else ()),
+    ).text
 
 
 def _index(plan: IndexPlan, operator: Operator) -> Iterator[index_kernels.ProgramText]:
@@ -173,20 +168,40 @@ def _literal(value: float | bool | None) -> str:
     return f'float("{value}")' if is_infinite else str(value)
 
 
-def _pointwise(program: LoweredProgram) -> Iterator[str]:
-    for operator in naming.of_kind(program, "pointwise"):
-        plan = program.pointwise[operator.name]
-        for absent, formula in plan.forms:
-            yield _with_all_parameters(
-                operator,
-                formulas.python_function(formula, naming.kernel_name(operator, absent)),
-                absent,
-            )
-        if plan.at_defaults is not None:
-            name = f"{operator.identifier}_at_defaults"
-            yield formulas.python_function(plan.at_defaults, name)
+def _formulas(program: LoweredProgram, operator: Operator) -> str:
+    """The functions of an operator, and of its fused gradients."""
+    make = partial(_definitions, _pointwise(program, operator))
+    return program.texts.of("kernels", operator.name, make)
+
+
+def _gradients(program: LoweredProgram, operator: Operator) -> str:
+    """The fused gradients of an operator over public ones; empty if it has none."""
+
+    def made() -> Iterator[str]:
         for case in program.backward_cases(operator):
-            yield formulas.python_function(case.formula, case.name)
+            yield formulas.tensor_function(case.formula, case.name)
+
+    return program.texts.of("gradients", operator.name, partial(_definitions, made()))
+
+
+def _definitions(functions: Iterable[str]) -> str:
+    found = list(functions)
+    return layout.fit("\n\n\n".join(found)) if found else ""
+
+
+def _pointwise(program: LoweredProgram, operator: Operator) -> Iterator[str]:
+    plan = program.pointwise[operator.name]
+    for absent, formula in plan.forms:
+        yield _with_all_parameters(
+            operator,
+            formulas.python_function(formula, naming.kernel_name(operator, absent)),
+            absent,
+        )
+    if plan.at_defaults is not None:
+        name = f"{operator.identifier}_at_defaults"
+        yield formulas.python_function(plan.at_defaults, name)
+    for case in program.backward_cases(operator):
+        yield formulas.python_function(case.formula, case.name)
 
 
 def _with_all_parameters(operator: Operator, source: str, absent: tuple[str, ...]) -> str:

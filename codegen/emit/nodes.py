@@ -11,7 +11,7 @@ from ..model.formula import written_size
 from ..model.plan import BackwardCase, Form, LoweredProgram, NodePlan, Step, Writes
 from ..write import File
 from . import expressions, naming, references, saved_values, translate
-from .environment import render
+from .environment import piece, render, render_pieces
 from .saved_values import Assignment, Block
 
 LONGEST_FORMULA = 70
@@ -85,18 +85,25 @@ def emit(program: LoweredProgram) -> Iterable[File]:
     homes = _homes(program)
     for kind in kinds:
         names = [operator.name for operator in naming.of_kind(program, kind)]
-        plans = [program.nodes[name] for name in names if name in program.nodes]
-        yield render(
+        yield render_pieces(
             f"nodes/{kind}.py",
             "nodes.py.jinja",
+            [_piece(program, name, homes) for name in names if name in program.nodes],
             package=program.package,
             own_formulas=_own_formulas(program),
             kind=kind,
-            items=[_fused_item(plan) if plan.cases else _item(plan, homes) for plan in plans],
-            has_kernels=any(plan.cases for plan in plans),
         )
     if kinds:
         yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")
+
+
+def _piece(program: LoweredProgram, name: str, homes: Mapping[str, str]) -> str:
+    def make() -> str:
+        plan = program.nodes[name]
+        item = _fused_item(plan) if plan.cases else _item(plan, homes)
+        return piece("node_piece.py.jinja", item=item)
+
+    return program.texts.of("nodes", name, make)
 
 
 def _own_formulas(program: LoweredProgram) -> str:

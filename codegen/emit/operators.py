@@ -11,7 +11,7 @@ from ..model.plan import BackwardCase, LoweredProgram, PointwisePlan
 from ..write import File
 from . import naming, references, translate
 from .breaking import INDENT
-from .environment import render
+from .environment import piece, render, render_pieces
 from .flow import flowed
 
 
@@ -48,30 +48,42 @@ def emit(program: LoweredProgram) -> Iterable[File]:
     """Emit one module per kind that has tables."""
     kinds = naming.modules(program, naming.TABLED)
     for kind in kinds:
-        items = [_item(program, operator) for operator in naming.of_kind(program, kind)]
-        yield render(
+        operators = naming.of_kind(program, kind)
+        yield render_pieces(
             f"operators/{kind}.py",
             "operators.py.jinja",
+            [_piece(program, operator) for operator in operators],
+            apart=1,
             package=program.package,
             library=program.library,
             kind=kind,
-            items=items,
-            references=references.imports(naming.of_kind(program, kind)),
+            references=references.imports(operators),
         )
-    backward = [
-        _backward_item(case)
-        for operator in naming.of_kind(program, "pointwise")
-        for case in program.backward_cases(operator)
-    ]
-    if backward or program.is_library:
-        yield render(
-            "operators/backward.py",
-            "backward.py.jinja",
-            package=program.package,
-            items=backward,
+    backward = [_backward(program, each) for each in naming.of_kind(program, "pointwise")]
+    if any(backward) or program.is_library:
+        package = program.package
+        yield render_pieces(
+            "operators/backward.py", "backward.py.jinja", backward, apart=1, package=package
         )
     if kinds:
         yield render("operators/__init__.py", "package.py.jinja", summary="The operators' tables.")
+
+
+def _piece(program: LoweredProgram, operator: Operator) -> str:
+    def make() -> str:
+        return piece("operator_piece.py.jinja", item=_item(program, operator))
+
+    return program.texts.of("operators", operator.name, make)
+
+
+def _backward(program: LoweredProgram, operator: Operator) -> str:
+    """The fused backward kernels of an operator; empty if it has none."""
+
+    def make() -> str:
+        items = map(_backward_item, program.backward_cases(operator))
+        return "\n".join([piece("backward_piece.py.jinja", item=item) for item in items])
+
+    return program.texts.of("backward", operator.name, make)
 
 
 def _item(program: LoweredProgram, operator: Operator) -> Item:

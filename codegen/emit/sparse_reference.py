@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from ..model.operator import Operator, Pointwise
 from ..model.plan import LoweredProgram
@@ -53,12 +54,11 @@ def _row(program: LoweredProgram, operator: Operator) -> Row | None:
         return Row(operator.name, coo, compressed, how)
     if not isinstance(operator.kind, Pointwise):
         return None
+    vanishes = program.texts.of("vanishes", operator.name, partial(_vanishes, program, operator))
+    return Row(operator.name, "yes", "yes", f"entries of {vanishes}") if vanishes else None
+
+
+def _vanishes(program: LoweredProgram, operator: Operator) -> str:
+    """The operands with which a formula does: `self` or `other`; `self` and `other` together."""
     sets = program.pointwise[operator.name].zeros
-    if not sets:
-        return None
-    return Row(operator.name, "yes", "yes", f"entries of {_spelled(sets)}")
-
-
-def _spelled(sets: Iterable[tuple[str, ...]]) -> str:
-    """Sets of operands: `self` or `other`; `self` and `other` together."""
     return " or ".join(" and ".join(f"`{name}`" for name in names) for names in sets)

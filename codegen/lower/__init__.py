@@ -6,8 +6,9 @@ model alone and without a word of the emitted language.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from functools import partial
 
 from ..index.single import without_last
 from ..model.operator import (
@@ -20,18 +21,25 @@ from ..model.operator import (
     Operator,
     Pointwise,
 )
-from ..model.plan import CasePlan, ChoicePlan, IndexPlan, LoweredProgram, NodePlan
+from ..model.plan import (
+    CasePlan,
+    ChoicePlan,
+    IndexPlan,
+    LoweredProgram,
+    NodePlan,
+    Plans,
+    Texts,
+)
 from ..model.program import Program
 from ..model.stream import Draw
 from . import draw, index, index_device, nodes, pointwise, reduction
 
 
-def lower(program: Program, kept: Mapping[str, str] | None = None) -> LoweredProgram:
-    """Return the program with a plan of each node, and of each pointwise formula.
+def lower(program: Program, texts: Texts | None = None) -> LoweredProgram:
+    """Return the program with plans of nodes, formulas and loops, made as they are asked for.
 
-    kept: modules of index programs that were emitted before, by operator: these need no plan.
+    texts: what was emitted before and is still right; nobody asks for a plan of it.
     """
-    kept = kept or {}
     indexed = {each.name: each.kind for each in program.operators if isinstance(each.kind, Index)}
     given = {each.name: getattr(program, each.name) for each in fields(Program) if each.init}
     given["operators"] = tuple(
@@ -39,23 +47,28 @@ def lower(program: Program, kept: Mapping[str, str] | None = None) -> LoweredPro
     )
     return LoweredProgram(
         **given,
-        pointwise={
-            operator.name: pointwise.plan(operator)
-            for operator in program.operators
-            if isinstance(operator.kind, Pointwise)
-        },
-        indexed={name: kept.get(name) or _index_plan(kind) for name, kind in indexed.items()},
+        pointwise=Plans(
+            {
+                operator.name: partial(pointwise.plan, operator)
+                for operator in program.operators
+                if isinstance(operator.kind, Pointwise)
+            }
+        ),
+        indexed=Plans({name: partial(_index_plan, kind) for name, kind in indexed.items()}),
         statements={name: kind.program.text for name, kind in indexed.items()},
         drawn={
             operator.name: draw.plan(operator)
             for operator in program.operators
             if isinstance(operator.kind, Draw)
         },
-        nodes={
-            operator.name: plan
-            for operator in given["operators"]
-            if (plan := node_of(program, operator)) is not None
-        },
+        nodes=Plans(
+            {
+                operator.name: partial(nodes.plan, operator, derivative)
+                for operator in given["operators"]
+                if (derivative := program.derivative(operator)) and derivative.is_differentiable
+            }
+        ),
+        texts=texts or Texts(),
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from .derivative import Derivative, Gradient
 from .expression import SavedValue
@@ -227,18 +228,59 @@ class IndexPlan:
     """What says which views of its operands the program sees."""
 
 
+P = TypeVar("P")
+
+
+class Plans(Mapping[str, P]):
+    """Plans by operator, each made when it is first asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], P]]) -> None:
+        self._makers = makers
+        self._made: dict[str, P] = {}
+
+    def __getitem__(self, name: str) -> P:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+class Texts:
+    """What is emitted of one operator alone, by artifact: made now, or in a run before this."""
+
+    def __init__(self, known: Mapping[tuple[str, str], str] | None = None) -> None:
+        self._known = known or {}
+        self.used: dict[tuple[str, str], str] = {}
+        """All that were asked for."""
+
+    def of(self, artifact: str, operator: str, make: Callable[[], str]) -> str:
+        """The text that is known, or made now."""
+        key = artifact, operator
+        found = self._known.get(key)
+        text = self.used[key] = make() if found is None else found
+        return text
+
+
 @dataclass(frozen=True, slots=True)
 class LoweredProgram(Program):
     """A program with its plans, by operator: what emit/ spells."""
 
     pointwise: Mapping[str, PointwisePlan] = field(default_factory=dict, kw_only=True)
-    indexed: Mapping[str, IndexPlan | str] = field(default_factory=dict, kw_only=True)
-    """Of index programs; or the module itself, where it was emitted before."""
+    indexed: Mapping[str, IndexPlan] = field(default_factory=dict, kw_only=True)
     statements: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """Index programs as they are written."""
     drawn: Mapping[str, DrawPlan] = field(default_factory=dict, kw_only=True)
     nodes: Mapping[str, NodePlan] = field(default_factory=dict, kw_only=True)
     """Of operators with a derivative that gives gradients."""
+    texts: Texts = field(default_factory=Texts, kw_only=True, compare=False, repr=False)
 
     def backward_cases(self, operator: Operator) -> tuple[BackwardCase, ...]:
         """The fused backward kernels of an operator."""

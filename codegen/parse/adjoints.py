@@ -7,7 +7,7 @@ of its own: of every entry there are as many as `ORDERS`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..errors import CodegenError
 from ..index.reverse import backward
@@ -26,10 +26,32 @@ ORDERS = 2
 """How often an operator may be differentiated."""
 
 
-def with_adjoints(program: Program, functions: Mapping[str, Signature], report: Report) -> Program:
-    """The program with an operator for each adjoint, and derivatives that call them."""
+@dataclass(frozen=True, slots=True)
+class Adjoints:
+    """What is derived of one operator."""
+
+    operators: tuple[Operator, ...]
+    """Its adjoint, and the adjoint of that."""
+    derivative: Derivative
+    """Its own, which calls the first."""
+    further: tuple[Derivative, ...]
+    """Theirs."""
+
+
+def with_adjoints(
+    program: Program,
+    functions: Mapping[str, Signature],
+    report: Report,
+    known: Mapping[str, Adjoints] | None = None,
+) -> tuple[Program, dict[str, Adjoints]]:
+    """The program with an operator for each adjoint, and derivatives that call them.
+
+    known: what was derived before, by operator. Returns all that is derived, too.
+    """
     operators = list(program.operators)
     derivatives = list(program.derivatives)
+    known = known or {}
+    found: dict[str, Adjoints] = {}
     for number, derivative in enumerate(program.derivatives):
         operator = program.operator(derivative.operator)
         if operator is None or not isinstance(operator.kind, Index) or not derivative.is_auto:
@@ -38,14 +60,16 @@ def with_adjoints(program: Program, functions: Mapping[str, Signature], report: 
             report.add("E417", derivative.where, message, hint="write the formula")
             continue
         try:
-            made, changed, further = _derived(operator, derivative, functions, ORDERS)
+            made = known.get(operator.name) or _derived(operator, derivative, functions, ORDERS)
         except CodegenError as error:
             report.extend(error.diagnostics)
             continue
-        derivatives[number] = changed
-        operators += made
-        derivatives += further
-    return replace(program, operators=tuple(operators), derivatives=tuple(derivatives))
+        found[operator.name] = made
+        derivatives[number] = made.derivative
+        operators += made.operators
+        derivatives += made.further
+    whole = replace(program, operators=tuple(operators), derivatives=tuple(derivatives))
+    return whole, found
 
 
 def _not_derived(operator: Operator) -> str | None:
@@ -65,8 +89,7 @@ def _not_derived(operator: Operator) -> str | None:
 
 def _derived(
     operator: Operator, derivative: Derivative, functions: Mapping[str, Signature], orders: int
-) -> tuple[list[Operator], Derivative, list[Derivative]]:
-    """The adjoint operators of one operator, its derivative, and theirs."""
+) -> Adjoints:
     assert isinstance(operator.kind, Index)
     needs = [
         name
@@ -93,11 +116,11 @@ def _derived(
     if orders == 1:
         refused = Gradient(inputs, GradientKind.NOT_IMPLEMENTED, None, made.base_name, where)
         last = Derivative(made.name, f"{camel}Backward0", (refused, *rest), where=where)
-        return [made], changed, [last]
+        return Adjoints((made,), changed, (last,))
     auto = Gradient(inputs, GradientKind.AUTO, where=where)
     own = Derivative(made.name, f"{camel}Backward0", (auto, *rest), where=where)
-    operators, own, further = _derived(made, own, functions, orders - 1)
-    return [made, *operators], changed, [own, *further]
+    next_ = _derived(made, own, functions, orders - 1)
+    return Adjoints((made, *next_.operators), changed, (next_.derivative, *next_.further))
 
 
 def _names(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from collections.abc import Mapping as MappingType
+from dataclasses import replace
 
 from ..errors import CodegenError, SourceLocation, did_you_mean
 from ..model.derivative import Derivative, Gradient, GradientKind, Tangent, TangentKind
@@ -36,25 +37,11 @@ _PLAIN_TANGENTS = {
 }
 
 
-def read_derivatives(
-    nodes: list[AnyNode],
-    program: Program,
-    functions: Collection[str],
-    broken: Collection[str],
-    report: Report,
-) -> tuple[tuple[Derivative, ...], frozenset[str]]:
-    """Read all entries; `broken` are base names of operators that were already reported.
+class DerivativeReader:
+    """Reads all entries of one file in order: it numbers the nodes of each base name.
 
-    Returns the derivatives, and base names of operators whose entries are no YAML.
+    broken: base names of operators that were already reported.
     """
-    reader = _DerivativeReader(program, functions, broken, report)
-    derivatives = tuple(entry for node in nodes if (entry := reader.entry(node)))
-    unread = frozenset(name for text in report.unreadable for name in _NAME.findall(text))
-    return derivatives, unread
-
-
-class _DerivativeReader:
-    """All entries of one file; numbers the nodes of each base name."""
 
     def __init__(
         self,
@@ -97,6 +84,17 @@ class _DerivativeReader:
             where=name.where,
             places=NodePlaces(node),
         )
+
+    def passed(self, derivative: Derivative) -> Derivative:
+        """One that was read before, with the number that its node has now."""
+        operator = self.program.operator(derivative.operator)
+        assert operator is not None
+        return replace(derivative, node=self.node_name(operator))
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """Base names of operators whose entries are no YAML."""
+        return frozenset(name for text in self.report.unreadable for name in _NAME.findall(text))
 
     def check_first(self, node: Mapping) -> None:
         """`name` is the first key."""

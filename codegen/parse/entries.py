@@ -32,34 +32,43 @@ _KIND_OF = {
 }
 
 
-def read_operators(
-    nodes: list[AnyNode], report: Report, base: Iterable[Operator] = ()
-) -> tuple[tuple[Operator, ...], frozenset[str]]:
-    """Read all entries. base: operators of the library, for a package outside the tree.
+class OperatorReader:
+    """Reads entries one after the other: formulas may call pointwise operators above them.
 
-    Formulas may call the pointwise operators of the library, and those above them.
-
-    Returns the operators, and the base names of entries too broken to become one: nobody should
-    be told that these do not exist.
+    base: operators of the library, for a package outside the tree.
     """
-    operators: list[Operator] = []
-    broken: list[str] = []
-    functions = functions_of(base)
-    for node in nodes:
+
+    def __init__(self, report: Report, base: Iterable[Operator] = ()) -> None:
+        self._report = report
+        self._functions = functions_of(base)
+        self._broken: list[str] = []
+
+    def entry(self, node: AnyNode) -> tuple[Operator, ...]:
+        """The operators of an entry; none if it is too broken."""
         if not isinstance(node, Mapping):
-            report.add("E105", node.where, f"an entry must be a mapping, got {described(node)}")
-            continue
-        operator = _read_operator(node, functions, report)
-        if operator:
-            functions |= functions_of([operator])
-            operators.append(operator)
-            operators += [copy_of(operator)] if has_copy(operator) else []
-        else:
+            message = f"an entry must be a mapping, got {described(node)}"
+            self._report.add("E105", node.where, message)
+            return ()
+        operator = _read_operator(node, self._functions, self._report)
+        if operator is None:
             func = text_of(node.get("func"), "'func'", Report())
-            broken.append(base_name_of(func.text).split(".")[0] if func else "")
-            functions[broken[-1]] = UNREADABLE
-    broken += [name for text in report.unreadable for name in _FUNC.findall(text)]
-    return tuple(operators), frozenset(broken)
+            self._broken.append(base_name_of(func.text).split(".")[0] if func else "")
+            self._functions[self._broken[-1]] = UNREADABLE
+            return ()
+        made = (operator, copy_of(operator)) if has_copy(operator) else (operator,)
+        self.passed(made)
+        return made
+
+    def passed(self, operators: tuple[Operator, ...]) -> None:
+        """What entries below may call of an entry."""
+        self._functions |= functions_of(operators[:1])
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """Base names of entries too broken to become an operator: nobody should be told that
+        these do not exist."""
+        unreadable = [name for text in self._report.unreadable for name in _FUNC.findall(text)]
+        return frozenset((*self._broken, *unreadable))
 
 
 def _read_operator(node: Mapping, functions: Functions, report: Report) -> Operator | None:

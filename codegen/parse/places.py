@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from ..errors import SourceLocation
 from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class OnePlace:
+    """The places of an entry of which nobody needs more than where it is."""
+
+    where: SourceLocation
+
+    def has(self, name: str) -> bool:
+        """Nothing is known of its keys."""
+        return False
+
+    def key(self, name: str) -> SourceLocation:
+        """Return the place of the entry."""
+        return self.where
+
+    def value(self, *path: str) -> SourceLocation:
+        """Return the place of the entry."""
+        return self.where
+
+    def word(self, word: str, *path: str) -> SourceLocation:
+        """Return the place of the entry."""
+        return self.where
 
 
 class NodePlaces:

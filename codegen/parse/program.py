@@ -6,20 +6,24 @@ import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from .. import library
 from ..errors import SourceLocation
+from ..model.derivative import Derivative
+from ..model.operator import Operator
 from ..model.program import Program
 from ..model.signature import Signature
 from ..model.surface import Surface
-from .adjoints import with_adjoints
-from .derivatives import read_derivatives
+from .adjoints import Adjoints, with_adjoints
+from .derivatives import DerivativeReader
 from .draws import with_draws
-from .entries import read_operators
+from .entries import OperatorReader
 from .functions import read_functions
 from .implementations import Implementations
 from .optionals import with_optionals
+from .reading import Reading, entries, entry_texts
 from .report import Report
 from .surface import ABSENT, FACADES, SurfaceReader
 from .yaml_nodes import AnyNode, Source
@@ -61,6 +65,10 @@ class Parsed:
     """As in `Inputs`; without any, it is not checked that functions exist."""
     report: Report
     """The mistakes so far."""
+    reading: Reading | None = None
+    """What each entry became; None if something could not be read, or was not read now."""
+    again: frozenset[str] | None = None
+    """The operators that were read now, and the others before; None if all were."""
 
 
 def parse(inputs: Inputs) -> Parsed:
@@ -84,10 +92,12 @@ def _parse(inputs: Inputs) -> Parsed:
     shared = read_functions(inputs.formulas)
     functions = {**shared, **own}
     base = inputs.empty.base
-    operators, broken = read_operators(nodes, report, base.operators if base else ())
+    reader = OperatorReader(report, base.operators if base else ())
+    made = [reader.entry(node) for node in nodes]
+    operators, broken = tuple(chain.from_iterable(made)), reader.broken
     program = replace(inputs.empty, operators=operators, formulas=tuple(shared))
     if inputs.surface:
-        program = replace(program, surface=_surface(inputs.surface, report))
+        program = replace(program, surface=read_surface(inputs.surface, report))
     if own_code:
         program = replace(
             program,
@@ -95,13 +105,39 @@ def _parse(inputs: Inputs) -> Parsed:
             own_formulas=tuple(own),
             formulas_module=f"{own_code.package}.{own_code.formulas.stem}",
         )
-    derivatives, unread = read_derivatives(derivative_nodes, program, functions, broken, report)
-    program = with_draws(with_optionals(replace(program, derivatives=derivatives)))
-    program = with_adjoints(program, functions, report)
-    return Parsed(program, functions, broken, unread, inputs.roots, report)
+    read = DerivativeReader(program, functions, broken, report)
+    derived = [tuple(filter(None, (read.entry(node),))) for node in derivative_nodes]
+    unread, rest = read.unread, replace(program, operators=())
+    program = replace(program, derivatives=tuple(chain.from_iterable(derived)))
+    program, adjoints = with_adjoints(with_draws(with_optionals(program)), functions, report)
+    reading = None
+    if not report.diagnostics:
+        files = [inputs.functions, *([inputs.derivatives] if inputs.derivatives else ())]
+        texts = [entry_texts(report.sources[os.fspath(file)]) for file in files]
+        reading = _reading(texts, made, derived, adjoints, functions, rest)
+    return Parsed(program, functions, broken, unread, inputs.roots, report, reading)
 
 
-def _surface(folder: Path, report: Report) -> Surface:
+def _reading(
+    texts: Sequence[tuple[str, list[str]]],
+    operators: list[tuple[Operator, ...]],
+    derivatives: list[tuple[Derivative, ...]],
+    adjoints: Mapping[str, Adjoints],
+    functions: Mapping[str, Signature],
+    rest: Program,
+) -> Reading | None:
+    """What each entry became; None for files whose lines do not say where an entry begins."""
+    heads = tuple(head for head, _ in texts)
+    own, *further = (list_ for _, list_ in texts)
+    formulas = further[0] if further else []
+    if len(own) != len(operators) or len(formulas) != len(derivatives):
+        return None
+    read = entries(own, operators), entries(formulas, derivatives)
+    return Reading(heads, *read, adjoints, functions, rest)
+
+
+def read_surface(folder: Path, report: Report) -> Surface:
+    """The public modules over hand-written ones, of the folder of these."""
     facades, absent = (_read(folder / name, report) or [] for name in (FACADES, ABSENT))
     return SurfaceReader(folder.resolve(), report).read(facades, absent)
 

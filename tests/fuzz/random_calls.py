@@ -16,7 +16,7 @@ import numpy as np
 
 from codegen.model.operator import Operator
 from codegen.model.schema import Argument, Type
-from codegen.parse.entries import read_operators
+from codegen.parse.entries import OperatorReader
 from codegen.parse.report import Report
 from codegen.parse.yaml_nodes import Source
 from codegen.parse.yaml_reader import read_yaml
@@ -111,7 +111,8 @@ def operators() -> tuple[Operator, ...]:
 def _functions() -> tuple[Operator, ...]:
     report = Report()
     nodes = read_yaml(Source(FUNCTIONS.name, FUNCTIONS.read_text()), report)
-    found, _ = read_operators(nodes or [], report)
+    reader = OperatorReader(report)
+    found = tuple(each for node in nodes or () for each in reader.entry(node))
     report.raise_if_any()
     return found
 
