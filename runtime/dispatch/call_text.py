@@ -33,8 +33,8 @@ def make_call(spec: CallSpec, launches: LaunchCache, **hooks: Any) -> Callable[.
 
     hooks: memory_of(tensor, is_dense) -> (flat memory, place), for tensors whose `_flat` is not
     known. By the spec besides: convert_<argument> for scalars; check(*arguments); wrap(results);
-    source, the usual one of random numbers. For `dense`: empty, dtypes, keys (of each result),
-    pooled, small (elements from which memory is pooled and threads share), load() -> the flat
+    source, the usual one of random numbers. For `dense`: empty, pooled, keys (of each result),
+    small (elements from which memory may be pooled and threads share), load() -> the flat
     kernel, run_flat, work; update (the call in place) in mode WRITE. For `defaults`:
     default_<argument>, full (the call for other scalars).
     """
@@ -228,7 +228,7 @@ class _Form:
         yield f"    kernel({', '.join(arrays + scalars)})"
         yield "else:"
         for i, name in enumerate(results):
-            yield f"    {name}_flat = {self.hook('pooled')}(size, {self.hook(f'dtype{i}')})"
+            yield f"    {name}_flat = {self.hook(f'pooled{i}')}(size)"
         yield f"    {self._split(arrays, scalars)}"
         for i, name in enumerate(results):
             first = self.operands[0]

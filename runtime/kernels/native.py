@@ -17,7 +17,8 @@ from torchgen_out._runtime.kernels.store import log
 MOST_OVERLOADS = 32
 """Of one kernel that are found by compiled code; the others are found by Python."""
 
-_of_entries: dict[Callable[..., Any], Native] = {}
+entries: dict[Callable[..., Any], Native] = {}
+"""The kernels that are one compiled function, by what Python calls."""
 _overloads: dict[Callable[..., Any], Overloads] = {}
 
 
@@ -26,7 +27,7 @@ def entry_for(name: str, text: str, function: str, kinds: tuple[str, ...]) -> Ca
     found = _native_for(name, text, function, kinds)
     if found is None:
         return in_numba(name, text, function)
-    _of_entries[found.entry] = found
+    entries[found.entry] = found
     return found.entry
 
 
@@ -86,7 +87,7 @@ def native_call(kernel: Any, *calls: Sequence[Any]) -> Native | None:
     None for what only the interpreter can call, and for calls whose arguments have different types
     (one row of a strided array is contiguous).
     """
-    found = _of_entries.get(kernel)
+    found = entries.get(kernel)
     if found is not None:
         return found
     find = getattr(kernel, "dispatcher_for", None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from torchgen_out._runtime import config
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import native, openblas, workers
+from torchgen_out._runtime.kernels.machine.worker_text import NUMBERED, RANGE, ROWS
 from torchgen_out._runtime.kernels.worker_loops import CAN_MOVE
 
 if TYPE_CHECKING:
@@ -88,12 +89,19 @@ def run_flat(
     The first is an output. An array of one element is one that is used for all. work: how much
     more an element costs than moving it.
     """
-    grains = arrays[0].size * work // GRAIN
+    size = arrays[0].size
+    grains = size * work // GRAIN
     parts = min(_threads, grains)
     if parts <= 1:
         kernel(*arrays, *scalars)
-    else:
-        _split(kernel, parts, arrays[0].size, CACHE_LINE, grains, arrays, scalars)
+        return
+    call = native.entries.get(kernel)
+    if call is not None:  # the usual kernel, in as few steps as there can be
+        is_long = grains >= WAKING
+        done = workers.run_split(call, ROWS, parts, size, CACHE_LINE, is_long, arrays, scalars)
+        if done is not None:
+            return
+    _split(kernel, parts, size, CACHE_LINE, grains, arrays, scalars)
 
 
 def run_rows(kernel: Any, arrays: tuple[Any, ...], *args: Any, work: int = 1) -> bool:
@@ -132,9 +140,7 @@ def _split(
     """Give each part a number of items that is a multiple of unit."""
     call = native.native_call(kernel, (*arrays, *args))
     if call is not None:
-        fine = workers.run_split(
-            call, "split_rows", parts, count, unit, grains >= WAKING, arrays, args
-        )
+        fine = workers.run_split(call, ROWS, parts, count, unit, grains >= WAKING, arrays, args)
         if fine is not None:
             return fine
     edges = [-(-count * part // parts // unit) * unit for part in range(parts)]
@@ -171,7 +177,7 @@ def run_ranges(kernel: Any, count: int, work: int, *args: Any, parts: int = 0) -
         return kernel(*head, *args) is not False
     call = native.native_call(kernel, (*head, *args))
     if call is not None:
-        how = "split_numbered" if numbered else "split_range"
+        how = NUMBERED if numbered else RANGE
         fine = workers.run_split(call, how, parts, count, 1, work >= WAKING * GRAIN, (), args)
         if fine is not None:
             return fine

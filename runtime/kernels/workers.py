@@ -33,12 +33,8 @@ from torchgen_out._runtime.kernels.worker_loops import (
     WOKEN,
 )
 
-HEADS = {
-    "split_rows": (worker_text.ROWS, ()),
-    "split_range": (worker_text.RANGE, (0, 0)),
-    "split_numbered": (worker_text.NUMBERED, (0, 0, 0)),
-}
-"""How calls are split: the code for it, and the arguments that each part has its own values of."""
+_OWN: tuple[tuple[int, ...], ...] = ((), (0, 0), (0, 0, 0))
+"""The arguments that each part has its own values of, by how a call is split."""
 
 ALLOWED = os.sched_getaffinity(0) if CAN_MOVE else set()
 """The processors of the process when it began."""
@@ -101,6 +97,8 @@ _own = _block()
 _blocks = np.array([_own[1]], np.int64)
 """The addresses of the blocks of the caller and of the workers."""
 _blocks_at = _blocks.ctypes.data
+_go_at = 0
+"""Where `go` is, for compiled code."""
 _lock = threading.Lock()
 
 
@@ -132,7 +130,7 @@ atexit.register(stop)
 
 def run_split(
     native: Native,
-    how: str,
+    how: int,
     parts: int,
     count: int,
     unit: int,
@@ -142,8 +140,8 @@ def run_split(
 ) -> bool | None:
     """Call a kernel in parts, the first here, the others by workers.
 
-    how: a function of the callers' side, `split_rows`, `split_range` or `split_numbered`. is_long:
-    whether that is worth waking a worker for.
+    how: ROWS, RANGE or NUMBERED of `worker_text`. is_long: whether that is worth waking a worker
+    for.
     Returns whether no part answered False; None, having done nothing, if another thread has the
     workers or the arguments are too many.
     """
@@ -152,28 +150,28 @@ def run_split(
     try:
         if len(_workers) < parts - 1:
             _start(parts - 1)
-        code, head = HEADS[how]
+        wakes = FUTEX != 0 and (is_long or _short_calls >= PATIENCE)
         said = native.split(
-            *(code, parts, count, unit, len(split), _blocks_at, worker_loops.go_address()),
-            *(native.answers, _wakes(is_long), *head, *split, *shared),
+            *(how, parts, count, unit, len(split), _blocks_at, _go_at, native.answers, wakes),
+            *(*_OWN[how], *split, *shared),
         )
         if not said:
             return True
-        calls = [(*each, *split, *shared) for each in _ranges(code, parts, count)]
+        calls = [(*each, *split, *shared) for each in _ranges(how, parts, count)]
         return _conclude(said, parts, is_long, native, calls)
     finally:
         _lock.release()
 
 
-def _ranges(code: int, parts: int, count: int) -> list[tuple[int, ...]]:
+def _ranges(how: int, parts: int, count: int) -> list[tuple[int, ...]]:
     """What the calls begin with that do here what was split.
 
     One does it all, unless each part has a number, and memory of its own.
     """
-    if code == worker_text.NUMBERED:
+    if how == worker_text.NUMBERED:
         edges = pairwise(count * part // parts for part in range(parts + 1))
         return [(part, *edge) for part, edge in enumerate(edges)]
-    return [(0, count) if code == worker_text.RANGE else ()]
+    return [(0, count) if how == worker_text.RANGE else ()]
 
 
 def run_calls(native: Native, is_long: bool, calls: Sequence[Sequence[Any]]) -> bool | None:
@@ -186,15 +184,11 @@ def run_calls(native: Native, is_long: bool, calls: Sequence[Sequence[Any]]) -> 
             _start(parts - 1)
         for block, call in zip(_blocks.tolist(), calls, strict=False):
             native.lay(block, *call)
-        said = worker_loops.go()(_blocks, parts, native.answers, _wakes(is_long))
+        wakes = FUTEX != 0 and (is_long or _short_calls >= PATIENCE)
+        said = worker_loops.go()(_blocks, parts, native.answers, wakes)
         return not said or _conclude(said, parts, is_long, native, calls)
     finally:
         _lock.release()
-
-
-def _wakes(is_long: bool) -> bool:
-    """Whether workers that sleep are woken by compiled code."""
-    return FUTEX != 0 and bool(is_long or _short_calls >= PATIENCE)
 
 
 def _conclude(
@@ -225,6 +219,8 @@ def _conclude(
 
 def _start(count: int) -> None:
     """Have so many workers."""
+    global _go_at
+    _go_at = worker_loops.go_address()
     while len(_workers) < count:
         _workers.append(Worker(len(_workers)))
         _have_blocks(np.append(_blocks, _workers[-1].block))

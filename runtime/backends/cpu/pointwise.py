@@ -53,19 +53,19 @@ class CPULoops:
         return {
             "memory_of": memory_of,
             "load": loops.inplace_kernel if mode == UPDATE else loops.flat_kernel,
-            "run_flat": threads.run_flat if mode == UPDATE else _streamed(len(outputs)),
+            "run_flat": threads.run_flat if mode == UPDATE else _share(len(outputs), loops.work),
             "work": loops.work,
             "small": min([loops.serial_below, *small]),
             **{f"empty{i}": pool.maker(0, dtype) for i, dtype in enumerate(made)},
-            "pooled": pool.empty,
-            **{f"dtype{i}": dtype for i, dtype in enumerate(made)},
+            **{f"pooled{i}": pool.any_size(dtype) for i, dtype in enumerate(made)},
         }
 
 
 @cache
-def _streamed(outputs: int) -> Callable[..., None]:
+def _share(outputs: int, work: int) -> Callable[..., None]:
     """What makes flat loops of so many results."""
-    return partial(streaming.run_flat, outputs=outputs)
+    is_light = work <= streaming.LIGHT
+    return partial(streaming.run_flat, outputs=outputs) if is_light else threads.run_flat
 
 
 LOOPS = CPULoops()

@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from ctypes import c_char
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,17 @@ def empty(numel: int, dtype: Any) -> Any:
 def maker(nbytes: int, dtype: Any) -> Callable[[int], Any]:
     """make(numel): what makes such vectors of a dtype and of some bytes."""
     return empty_of(dtype) if nbytes < LEAST_BYTES else partial(empty, dtype=dtype)
+
+
+@cache
+def any_size(dtype: Any) -> Callable[[int], Any]:
+    """make(numel): the same for vectors of all sizes."""
+    small, least = empty_of(dtype), LEAST_BYTES // dtype.itemsize
+
+    def make(numel: int) -> Any:
+        return small(numel) if numel < least else empty(numel, dtype)
+
+    return make
 
 
 def class_size(nbytes: int) -> int:

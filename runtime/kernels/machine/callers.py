@@ -28,11 +28,14 @@ class Native:
     entry: what Python calls, without a look at the arguments' types. answers: whether it returns a
     bool; anything else that it returns is dropped by those who call it on several threads.
     fits_a_block: whether a call's words fit where callers and workers have room for them.
+    lay(block, *arguments): lays a call out for a worker; whether the arguments fit.
+    split(how, parts, count, unit, arrays, blocks, go, answers, wakes, *arguments): lays out the
+    parts of a call and has them done; `worker_text` says more.
     """
 
     __slots__ = (
-        *("_lay", "_split", "address", "answers", "description", "entry", "fits_a_block"),
-        *("kinds", "returns"),
+        *("address", "answers", "description", "entry", "fits_a_block"),
+        *("kinds", "lay", "returns", "split"),
     )
 
     def __init__(self, kinds: tuple[Kind, ...], returns: Sequence[str], address: int) -> None:
@@ -43,25 +46,9 @@ class Native:
         self.fits_a_block = sum(kind.words for kind in kinds) <= call_text.MOST_WORDS - 8
         self.description = describe(self, is_checked=False)
         self.entry = function_of("kernel", "torchgen_call", [_refuse(kinds), self.description])
-        self._lay: Any = None
-        self._split: Any = None
-
-    @property
-    def lay(self) -> Callable[..., bool]:
-        """lay(block, *arguments): lays a call out for a worker; whether the arguments fit."""
-        if self._lay is None:
-            self._lay = function_of("lay", "torchgen_lay", [None, self.description])
-        return self._lay  # type: ignore[no-any-return]
-
-    @property
-    def split(self) -> Callable[..., int]:
-        """split(how, parts, count, unit, arrays, blocks, go, answers, wakes, *arguments).
-
-        It lays out the parts of a call and has them done; `worker_text` says more.
-        """
-        if self._split is None:
-            self._split = function_of("split", "torchgen_split", [None, self.description])
-        return self._split  # type: ignore[no-any-return]
+        own = [None, self.description]
+        self.lay: Callable[..., bool] = function_of("lay", "torchgen_lay", own)
+        self.split: Callable[..., int] = function_of("split", "torchgen_split", own)
 
 
 def placed(entry: Entry) -> Native:
