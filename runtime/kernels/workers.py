@@ -150,7 +150,7 @@ def run_split(
     try:
         if len(_workers) < parts - 1:
             _start(parts - 1)
-        wakes = FUTEX != 0 and (is_long or _short_calls >= PATIENCE)
+        wakes = FUTEX != 0 and bool(is_long or _short_calls >= PATIENCE)
         said = native.split(
             *(how, parts, count, unit, len(split), _blocks_at, _go_at, native.answers, wakes),
             *(*_OWN[how], *split, *shared),
@@ -184,7 +184,7 @@ def run_calls(native: Native, is_long: bool, calls: Sequence[Sequence[Any]]) -> 
             _start(parts - 1)
         for block, call in zip(_blocks.tolist(), calls, strict=False):
             native.lay(block, *call)
-        wakes = FUTEX != 0 and (is_long or _short_calls >= PATIENCE)
+        wakes = FUTEX != 0 and bool(is_long or _short_calls >= PATIENCE)
         said = worker_loops.go()(_blocks, parts, native.answers, wakes)
         return not said or _conclude(said, parts, is_long, native, calls)
     finally:

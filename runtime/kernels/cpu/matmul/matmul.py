@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu import small
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop
 from torchgen_out._runtime.kernels.cpu.matmul import adding_plans, blas, matrix_plans
@@ -53,8 +54,45 @@ def plan_product(
         return adding_plans.plan_product(result, self, a, b, beta, alpha)
     if not small.are_dense_alike(a.dtype, a, b):
         return None
+    if prod(a.sizes) >= LONG:
+        return _plan_chunks(a)
     vectors = [operand(i, *each.sizes) for i, each in enumerate((a, b))]
     return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
+
+
+LONG = 128 * BLOCK  # elements from which on threads share a sum
+CHUNK = 32 * BLOCK
+"""Elements that one thread sums, however many threads there are: so the sum is always the same."""
+
+
+@typed_sum
+def sums_of_chunks(start, stop, a, b, a_at, b_at, count, totals):
+    """totals[i] = the sum of a * b over the elements of chunk i, of start to stop."""
+    for i in range(start, stop):
+        first, last = i * CHUNK, min((i + 1) * CHUNK, count)
+        total = 0.0
+        for block in range(first, last, BLOCK):
+            end = min(block + BLOCK, last)
+            x, y = a[a_at + block : a_at + end], b[b_at + block : b_at + end]
+            part = T(0)
+            for j in range(x.size):
+                part += x[j] * y[j]
+            total += part
+        totals[i] = total
+
+
+def _plan_chunks(a: TensorSpec) -> LaunchPlan:
+    """The product of long vectors, whose chunks are shared by the threads."""
+    count = prod(a.sizes)
+    kinds = (int, int, a.dtype, a.dtype, int, int, int, np.dtype(np.float64))
+    entry, chunks = sums_of_chunks.entry_point(a.dtype, kinds), -(-count // CHUNK)
+
+    def run(out: Array, a: Array, b: Array, a_at: int, b_at: int, count: int) -> None:
+        totals = np.empty(chunks)
+        threads.run_ranges(entry, chunks, count, a, b, a_at, b_at, count, totals)
+        out[0] = sum(totals.tolist())
+
+    return LaunchPlan(run, count)
 
 
 @or_arrays(plan_product)
