@@ -25,12 +25,17 @@ def _count_one() -> None:
     global _kept
     _kept += 1
     if _kept > LAUNCHES_IN_ALL:
-        for reference in _caches:
-            cache = reference()
-            if cache is not None:
-                cache.clear()
-        _caches[:] = [each for each in _caches if each() is not None]
+        forget_launches()
         _kept = 1
+
+
+def forget_launches() -> None:
+    """Have every geometry planned anew, after something that plans depend on has changed."""
+    for reference in _caches:
+        cache = reference()
+        if cache is not None:
+            cache.clear()
+    _caches[:] = [each for each in _caches if each() is not None]
 
 
 class LaunchCache(dict[Any, tuple[Any, ...]]):

@@ -33,6 +33,7 @@ from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.kernels import narrow
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
 from torchgen_out._runtime.kernels.cpu.copy import shaping
+from torchgen_out._runtime.kernels.cpu.copy.copy import fill
 
 Number = bool | int | float | complex
 Options = Any
@@ -131,7 +132,7 @@ def allocate_dense(
             if numel == 1:
                 buffer[0] = bits
             else:
-                buffer.fill(bits)
+                fill(buffer, bits)
     made = _new(Tensor)
     made._key = dtype.index if sizes else dtype.index | keys.ZERO_DIM
     made._sizes = sizes

@@ -12,6 +12,7 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
+from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import deprecation, promotion
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
@@ -62,9 +63,8 @@ def arange(
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
             if end - start > MANY:
                 shapes.check_storable((-((start - end) // step),))
-            return creation.from_values(
-                np.arange(start, end, step, dtype=own.numpy), own, on, pin_memory
-            )
+            values = ranges.counted(start, end, step, own.numpy, pool.empty)
+            return creation.from_values(values, own, on, pin_memory)
     truncates = creation.dtype_or(dtype, dtypes.default_dtype()) is dtypes.int64
     start, end, step = _range_numbers(start, end, step, truncates)
     is_integral = all(isinstance(each, int) for each in (start, end, step))
@@ -134,7 +134,7 @@ def _numbers(
     if count > MANY:
         shapes.check_storable((count,))
     if _is_copied(on) or complex in (start.__class__, end.__class__):
-        values = ranges.spaced(start, end, step, count, middle, chosen.numpy)
+        values = ranges.spaced(start, end, step, count, middle, chosen.numpy, pool.empty)
         return creation.from_values(values, chosen, on, pin_memory)
     made = creation.empty((count,), chosen, None, on, pin_memory)
     backends.on(on).fill_spaced(made, start, end, step, middle)

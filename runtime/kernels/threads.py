@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from torchgen_out._runtime import config
+from torchgen_out._runtime.dispatch.launch_cache import forget_launches
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import native, openblas, workers
 from torchgen_out._runtime.kernels.machine.worker_text import NUMBERED, RANGE, ROWS
@@ -68,6 +69,8 @@ def set_num_threads(count: int) -> None:
         raise RuntimeError("set_num_threads expects a positive integer")
     if count >= 2**31:
         raise ValueError(f"set_num_threads: {count} does not fit into 32 bits")
+    if count != _threads:
+        forget_launches()  # some are cut into as many parts as there are threads
     _threads, _pool = int(count), None
     openblas.set_num_threads(_threads)
 

@@ -16,8 +16,8 @@ from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.copy import warn_of_discarding
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_flat
 from torchgen_out._runtime.kernels.cpu.folding import as_bits
+from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
 from torchgen_out._runtime.kernels.cpu.planned import Cast, Filling, planned, view_of
-from torchgen_out._runtime.kernels.cpu.small import INT64
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = np.ndarray
@@ -144,19 +144,19 @@ zero_ = Filling(_zero, few=methodcaller("fill", 0))
 
 
 @kernel
-def join_parts(out, real, imag, at, at_imag, count):
+def join_parts(start, stop, out, real, imag):
     """out[i] = real[i] + imag[i] * 1j."""
-    for i in range(count[0]):
-        out[i] = complex(real[at + i], imag[at_imag + i])
+    for i in range(start, stop):
+        out[i] = complex(real[i], imag[i])
 
 
 @planned(any_order=True, any_strides=True)
 def complex_(result: TensorSpec, real: TensorSpec, imag: TensorSpec) -> LaunchPlan:
     """Join real and imaginary parts."""
     if real[1:] == imag[1:] == result[1:]:
-        arrays = result.dtype, real.dtype, imag.dtype
-        entry = join_parts.entry_point((*arrays, int, int, INT64))
-        return LaunchPlan(entry, np.array([result.numel]))
+        count = result.numel
+        flat = out(0, count), operand(0, count), operand(1, count)
+        return plan_ranges(join_parts, count, count, [result], [real, imag], *flat)
 
     def run(out: Array, a: Array, b: Array, at_a: int, at_b: int, params: Any) -> None:
         joined = view_of(out, 0, result)

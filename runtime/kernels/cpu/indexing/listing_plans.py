@@ -12,6 +12,7 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape
+from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL, as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -357,14 +358,15 @@ def plan_one_hot(self: TensorSpec, num_classes: int = -1) -> LaunchPlan:
     count = self.numel
     if not count and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
-    find, mark = greatest_of.entry_point((INT64,)), mark_classes.entry_point((INT64, INT64, int))
+    find = greatest_of.entry_point((INT64,))
+    mark = mark_classes.entry_point((int, int, INT64, INT64, int))
 
     def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
         classes = a[at : at + count]
         width = class_count(find(classes), num_classes) if count else num_classes
         shape.check_storable((*sizes, width))
-        out = np.zeros(count * width, np.int64)
-        mark(out, classes, width)
+        out = np.empty(count * width, np.int64)
+        threads.run_ranges(mark, count, out.size, out, classes, width)
         return [(out, (*sizes, width))]
 
     return LaunchPlan(run, self.sizes)
@@ -385,7 +387,9 @@ def class_count(greatest: int, num_classes: int) -> int:
 
 
 @kernel
-def mark_classes(out, classes, width):
-    """A one in each row."""
-    for i in range(classes.size):
+def mark_classes(start, stop, out, classes, width):
+    """Rows of zeros, with a one in each."""
+    for i in range(start, stop):
+        for j in range(i * width, (i + 1) * width):
+            out[j] = 0
         out[i * width + classes[i]] = 1

@@ -29,6 +29,9 @@ INT64 = np.dtype(np.int64)
 COMPUTED = 4
 """How much more an element costs that is computed than one that is moved."""
 
+LEAST_TILE = 128
+"""Elements side by side that are worth a thread of their own."""
+
 
 class Bound(NamedTuple):
     """A launch for known geometries.
@@ -126,10 +129,12 @@ class Call(NamedTuple):
         offsets = tuple(name for name in arrays if name in self.operands)
         count_copied = f"plan[plan.size - {len(integers) + 1}]" if copied else ""
         integers += [copied] if copied else []
+        count, work = self._amounts(launch, loops.run_size)
+        tile = self._tile(launch, count, work)
         text = launch_text(
             *(launch.function, self.compute.name, tuple(parts), len(numbers), launch.arrays),
             *(arrays, offsets, len(loops.sizes), self._short(launch)),
-            launch.tile is not None and self.extents[launch.tile] <= places.TILE,
+            tile,
             launch.waits,
             *(self.program.fold_of(self.given), count_copied),
         )
@@ -142,7 +147,8 @@ class Call(NamedTuple):
         entry = build.entry_point(launch.function.__name__, text, signature)
         strides = [stride for row in loops.strides.values() for stride in row]
         plan = np.array([*loops.sizes, *strides, *reversed(integers)] or [0], np.int64)
-        count, work = self._amounts(launch, loops.run_size)
+        if launch.tile is not None and tile:
+            count *= -(-self.extents[launch.tile] // tile)
         may_refuse = "return False" in text
         known = entry, count, work, arrays, offsets, tuple(numbers), plan, may_refuse
         if launch.looks is None:
@@ -214,7 +220,7 @@ class Call(NamedTuple):
         return _Loops(sizes, dict(zip(names, strides, strict=True)), run_size, runs)
 
     def _amounts(self, launch: Launch, run_size: int) -> tuple[int, int]:
-        """How many items there are, and what all of them take."""
+        """How many items there are, before any is cut into tiles, and what all of them take."""
         total, extents = prod(self.batch), self.extents
         if launch.spread is not None:
             count = extents[launch.spread]
@@ -228,9 +234,17 @@ class Call(NamedTuple):
         )
         weight = 1 if self.program.moves or launch.light else COMPUTED
         work = count * max(each, 1) * run_size * weight
-        if launch.tile is not None:
-            count *= -(-extents[launch.tile] // places.TILE)
         return count, work
+
+    def _tile(self, launch: Launch, count: int, work: int) -> int:
+        """Elements of a tile, 0 if it is all: fewer where each thread shall have one."""
+        if launch.tile is None:
+            return places.TILE
+        extent, tile = self.extents[launch.tile], places.TILE
+        wanted = min(threads.get_num_threads(), work // threads.GRAIN)
+        while count * -(-extent // tile) < wanted and tile > LEAST_TILE:
+            tile //= 2
+        return 0 if extent <= tile else tile
 
 
 class _Loops(NamedTuple):

@@ -88,7 +88,7 @@ def launch_text(
     offsets: tuple[str, ...],
     dims: int,
     short: tuple[str, ...] = (),
-    is_one_tile: bool = False,
+    tile: int = places.TILE,
     waits: bool = False,
     named: str | None = None,
     copied: str = "",
@@ -96,9 +96,9 @@ def launch_text(
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
     parts: what the parameters behind the function's own arrays are. numbers: how many it takes;
-    arrays, offsets: what else, in this order. short: indices that go through one block at most;
-    is_one_tile: whether the index of tiles does. waits: whether steps of an item wait for each
-    other. named: the fold that the call names, if the text leaves one open.
+    arrays, offsets: what else, in this order. short: indices that go through one block at most.
+    tile: elements of a tile, 0 if all are one. waits: whether steps of an item wait for each other.
+    named: the fold that the call names, if the text leaves one open.
     copied: how many elements the result begins with, if these are more than the statements see.
     """
     name = function.__name__
@@ -111,7 +111,7 @@ def launch_text(
     given += [*(f"{each}_at" for each in offsets), "plan"]
     lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
-    body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile)
+    body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile=not tile)
     body = side_by_side(body) if waits else body
     body = _with_whole_copied(body, copied) if copied else body
     if named is not None:
@@ -129,7 +129,7 @@ def launch_text(
         used = used.replace(each, "")
     joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
-    sizes = places.BLOCK, places.RUN, places.TILE, places.FAR
+    sizes = places.BLOCK, places.RUN, tile or places.TILE, places.FAR
     header += f"{runs.PLACES}BLOCK, RUN, TILE, FAR = {', '.join(map(str, sizes))}\n"
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{wide(np.dtype(type_name))}\n"
     header += "NATURAL = np.int64(0x7FFFFFFFFFFFFFFF)  # tells LLVM that a size is not negative\n"

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cpu.loop_plans import are_small_alike, operand, out, plan_loop
+from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
 from torchgen_out._runtime.kernels.cpu.matmul import matrix_plans, shared
 from torchgen_out._runtime.kernels.cpu.matmul.matrix_plans import Geometry, batch_numbers
+from torchgen_out._runtime.kernels.cpu.small import are_dense_alike
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, expanded_strides
 from torchgen_out._runtime.kernels.typed import typed
 
@@ -75,18 +76,19 @@ def plan_addr(
 ) -> LaunchPlan | None:
     """Plan beta * self + alpha * outer(vec1, vec2) where nothing is repeated."""
     are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
-    if not (are_small_alike(result, self, vec1, vec2) and are_real) or self.sizes != result.sizes:
+    is_float = result.dtype.kind == "f" and are_dense_alike(result.dtype, result, self, vec1, vec2)
+    if not (is_float and are_real) or self.sizes != result.sizes:
         return None
     m, n = result.sizes
     views = out(0, m, n), operand(0, m, n), operand(1, m), operand(2, n)
     numbers = float(beta), float(alpha)
-    return plan_loop(add_outer, [result], [self, vec1, vec2], *views, *numbers)
+    return plan_ranges(add_outer, m, m * n, [result], [self, vec1, vec2], *views, *numbers)
 
 
 @typed
-def add_outer(out, self, a, b, beta, alpha):
+def add_outer(start, stop, out, self, a, b, beta, alpha):
     """out[i, j] = beta * self[i, j] + alpha * a[i] * b[j]; with beta 0, self is not read."""
-    for i in range(out.shape[0]):
+    for i in range(start, stop):
         target, row, factor = out[i], self[i], a[i]
         if beta != 0:
             for j in range(b.size):
