@@ -55,19 +55,21 @@ def program_text(
     further: Mapping[str, str],
     variable: str = PROGRAM,
     on_long_rows: LoopProgram | None = None,
+    is_on_host: bool = True,
 ) -> ProgramText:
     """All that is emitted of one program. further: fields of the record, as text.
-    on_long_rows: the launches on a device where rows are few and long."""
+    on_long_rows: the launches on a device where rows are few and long. is_on_host: whether the
+    loops are emitted; else there is what tells sizes, and the launches on a device."""
     program = loops.program
     is_wide = operator.has_tag("computes_in_double")
     is_costly = any(has_costly_steps(nest) for phase in loops.phases for nest in phase.nests)
     converts = operator.schema.argument("dtype") is not None or is_wide or program.divides
     exact = [] if converts else _numbers(operator.promoted, program)
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
-    own = tuple(
-        _with_window(launch, loops, exact, has_mask)
-        for launch in launch_texts(loops, name, exact, has_mask)
-    )
+    own: tuple[LaunchText, ...] = ()
+    if is_on_host:
+        texts = launch_texts(loops, name, exact, has_mask)
+        own = tuple(_with_window(launch, loops, exact, has_mask) for launch in texts)
     devices = tuple(_on_device(on_device, name, exact, has_mask)) if on_device else ()
     others: tuple[LaunchText, ...] = ()
     if on_long_rows is not None:
@@ -79,7 +81,7 @@ def program_text(
         ("arguments", translate.names_tuple(a.name for a in operator.arguments)),
         ("inputs", _forms(program.inputs, program)),
         ("results", _forms((tensors[each] for each in program.results), program)),
-        *_temporaries("temporaries", loops, loops),
+        *(_temporaries("temporaries", loops, loops) if is_on_host else ()),
         *_temporaries("on_device_temporaries", on_device),
         *_temporaries("long_rows_temporaries", on_long_rows),
         ("integers", translate.names_tuple(program.integers)),
@@ -103,8 +105,8 @@ def program_text(
         tuple(_flowed(_device_launch(each), 3 * INDENT) for each in some)
         for some in (devices, others)
     )
-    texts = tuple(_defined_once(functions))
-    return ProgramText(texts, name, variable, lines, parts, further_parts, last_parts)
+    told = tuple(_defined_once(functions))
+    return ProgramText(told, name, variable, lines, parts, further_parts, last_parts)
 
 
 def _flowed(fields: Sequence[tuple[str, str]], depth: int) -> tuple[str, ...]:

@@ -110,14 +110,16 @@ def _index(plan: IndexPlan, operator: Operator) -> Iterator[index_kernels.Progra
     if (choice := plan.choice) is not None:
         names = list(map(_spelled, choice.others))
         for own, each in zip(names, choice.others, strict=True):
-            yield from _case(operator, own, each, further)
+            yield from _case(operator, own, each, further, plan.is_on_host)
         known = zip(names, choice.others, strict=True)
         rows = [f"{_values(values)}: {own}" for own, each in known for values in each.values]
         further["asked"] = _asked(choice.asked)
         further["others"] = f"{{{', '.join(rows)}}}"
     loops = plan.loops, plan.on_device
     yield index_kernels.program_text(
-        operator, operator.identifier, *loops, further, on_long_rows=plan.on_long_rows
+        *(operator, operator.identifier, *loops, further),
+        on_long_rows=plan.on_long_rows,
+        is_on_host=plan.is_on_host,
     )
 
 
@@ -129,7 +131,7 @@ def _draws(program: LoweredProgram) -> Iterator[draw_kernels.DrawText]:
 
 
 def _case(
-    operator: Operator, name: str, case: CasePlan, further: dict[str, str]
+    operator: Operator, name: str, case: CasePlan, further: dict[str, str], is_on_host: bool
 ) -> Iterator[index_kernels.ProgramText]:
     """One of several programs."""
     further = {key: text for key, text in further.items() if key != "single"}
@@ -139,7 +141,7 @@ def _case(
         yield index_kernels.program_text(operator, own, case.single, None, {}, further["single"])
     own = f"{operator.identifier}_{name}"
     plans, long = (case.loops, case.on_device), case.on_long_rows
-    yield index_kernels.program_text(operator, own, *plans, further, name, on_long_rows=long)
+    yield index_kernels.program_text(operator, own, *plans, further, name, long, is_on_host)
 
 
 def _asked(asked: Sequence[tuple[str, Answers]]) -> str:

@@ -11,6 +11,8 @@ from dataclasses import fields, replace
 from functools import partial
 
 from ..index.single import without_last
+from ..model.index import IndexProgram
+from ..model.loops import LoopProgram
 from ..model.operator import (
     PROGRAM,
     Case,
@@ -73,13 +75,13 @@ def lower(program: Program, texts: Texts | None = None) -> LoweredProgram:
 
 
 def _index_plan(kind: Index) -> IndexPlan:
-    program = kind.program
-    single = without_last(program) if kind.geometry else None
+    loops, on_device, on_long_rows, single = _loops(kind, kind.program)
     return IndexPlan(
-        index.plan(program),
-        index_device.device_plan(program),
-        index_device.long_rows_plan(program),
-        None if single is None else index.plan(single),
+        loops,
+        "CPU" not in dict(kind.faster),
+        on_device,
+        on_long_rows,
+        single,
         ChoicePlan(kind.asked, tuple(_others(kind))) if kind.asked else None,
         kind.geometry,
     )
@@ -88,14 +90,23 @@ def _index_plan(kind: Index) -> IndexPlan:
 def _others(kind: Index) -> Iterator[CasePlan]:
     """The plans of all programs of an operator but the first."""
     for values, program in kind.cases[1:]:
-        single = without_last(program) if kind.geometry else None
-        yield CasePlan(
-            values,
-            index.plan(program),
-            index_device.device_plan(program),
-            index_device.long_rows_plan(program),
-            None if single is None else index.plan(single),
-        )
+        yield CasePlan(values, *_loops(kind, program))
+
+
+def _loops(
+    kind: Index, program: IndexProgram
+) -> tuple[LoopProgram, LoopProgram | None, LoopProgram | None, LoopProgram | None]:
+    """The plans of one program: all its loops, on a device, on long rows there, without the last
+    index. Of backends that run a kernel written by hand there are no others than the first."""
+    backends = {"CPU", "CUDA"} - dict(kind.faster).keys()
+    is_on_host, is_on_device = "CPU" in backends, "CUDA" in backends
+    single = without_last(program) if kind.geometry and is_on_host else None
+    return (
+        index.plan(program),
+        index_device.device_plan(program) if is_on_device else None,
+        index_device.long_rows_plan(program) if is_on_device else None,
+        None if single is None else index.plan(single),
+    )
 
 
 def _dispatched(operator: Operator, program: Program) -> Operator:

@@ -197,7 +197,7 @@ class CasePlan:
     values: tuple[Answers, ...]
     """What the arguments that are asked are in its calls; None is a value not told apart."""
     loops: LoopProgram
-    on_device: LoopProgram
+    on_device: LoopProgram | None
     on_long_rows: LoopProgram | None
     single: LoopProgram | None
 
@@ -217,7 +217,10 @@ class IndexPlan:
     """The launches of an index program."""
 
     loops: LoopProgram
-    on_device: LoopProgram
+    is_on_host: bool
+    """Whether the CPU runs them; else a kernel written by hand does, and only sizes are asked."""
+    on_device: LoopProgram | None
+    """None where a kernel written by hand runs in their place."""
     on_long_rows: LoopProgram | None
     """The same on a device where rows are few and long."""
     single: LoopProgram | None

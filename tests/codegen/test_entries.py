@@ -9,6 +9,7 @@ import pytest
 import yaml
 from small_program import DERIVATIVES, FORMULAS, FUNCTIONS, read_pair, write_pair
 
+from codegen.emit import kernels as kernels_emitter
 from codegen.emit import nodes as nodes_emitter
 from codegen.errors import CodegenError, SourceLocation
 from codegen.formula import python_function, simplify
@@ -202,6 +203,41 @@ def test_one_line_says_how_several_inputs_of_a_short_formula_differentiate(tmp_p
     write_entries(tmp_path, entry)
     nodes = "".join(file.text for file in nodes_emitter.emit(lower(read_pair(tmp_path))))
     assert "    self: grad * other.conj() (auto)\n    other: grad * self.conj() (auto)\n" in nodes
+
+
+SCALED = """\
+- func: scaled(Tensor x, Tensor row, str how) -> Tensor
+  variants: function
+  dtypes: floating
+  index: |
+    top[i] = max(j: x[i, j])
+    out[i, j] = x[i, j] / top[i] if how == "max" else x[i, j] * row[j]
+  faster: {%s: copy.scaled}
+  samples: [{x: "randn(2, 3)", row: "randn(3)", how: max}]
+  doc: Scale.
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "has_own", "has_devices"), [("CPU", False, True), ("CUDA", True, False)]
+)
+def test_a_kernel_written_by_hand_leaves_no_loops_of_its_backend(
+    tmp_path, backend, has_own, has_devices
+):
+    functions = FUNCTIONS.replace("- func: mm(", SCALED % backend + "- func: mm(")
+    derivatives = "- name: scaled\n  x, row: non_differentiable\n\n"
+    write_pair(tmp_path, functions, derivatives + DERIVATIVES)
+    text = next(
+        file.text
+        for file in kernels_emitter.emit(lower(read_pair(tmp_path)))
+        if file.path.endswith("/scaled.py")
+    )
+    assert ("    launches=(" in text, "    on_device=(" in text) == (has_own, has_devices)
+    functions = re.findall("^def (.*?)\\(", text, re.MULTILINE)
+    assert any("_device_" in name for name in functions) == has_devices
+    assert any(re.search("max_[0-9]", name) for name in functions) == has_own
+    assert "def scaled_extents(" in text
 
 
 # YAML

@@ -247,12 +247,13 @@ class IndexProgram:
     `indices`. dims: which sizes of which tensors loops need besides. launches, temporaries: the
     CPU's; on_device, on_device_temporaries: those of devices; on_long_rows, long_rows_temporaries:
     these where one launch has several folds, and rows are so few and long that many threads share
-    each. moves: whether nothing is computed, so that elements of any dtype are taken as words of
-    their width. divides: whether whole numbers are divided, which are computed in 64 bits then.
-    compares: whether elements are only picked by their order, so that truth values are taken as
-    bytes. gives_parts: whether the first result is real whatever the operands, a part of a complex
-    number or its size. is_wide: whether the CPU computes floats in float64. costly: whether steps
-    of scans are worth vectors across rows.
+    each. There are none where a kernel written by hand takes their place. moves: whether nothing is
+    computed, so that elements of any dtype are taken as words of their width. divides: whether
+    whole numbers are divided, which are computed in 64 bits then. compares: whether elements are
+    only picked by their order, so that truth values are taken as bytes. gives_parts: whether the
+    first result is real whatever the operands, a part of a complex number or its size. is_wide:
+    whether the CPU computes floats in float64. costly: whether steps of scans are worth vectors
+    across rows.
     geometry: from what a kernel is called with to the views that the statements see, and numbers,
     by name; None where operands must be contiguous for that. begins: from which argument
     a result begins that a fold goes on from; of a result that the views show in part, the rest is
@@ -269,7 +270,7 @@ class IndexProgram:
     integers: tuple[str, ...]
     indices: tuple[str, ...]
     measure: Callable[..., tuple[int, ...]]
-    launches: tuple[Launch, ...]
+    launches: tuple[Launch, ...] = ()
     on_device: tuple[Launch, ...] = ()
     on_long_rows: tuple[Launch, ...] = ()
     temporaries: Mapping[str, TensorForm] = field(default_factory=dict)

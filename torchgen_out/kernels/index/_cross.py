@@ -3,8 +3,6 @@
 # Do not edit.
 """The loops of `_cross`; the package's docstring says what the names mean."""
 
-import numpy as np
-
 from torchgen_out._runtime.kernels.common import linalg as linalg_geometry
 from torchgen_out._runtime.kernels.common.index import (
     IndexProgram,
@@ -14,131 +12,7 @@ from torchgen_out._runtime.kernels.common.index import (
     holds,
 )
 from torchgen_out._runtime.kernels.common.lanes import I, modulus
-from torchgen_out._runtime.kernels.common.places import BLOCK, U, greater, lesser, row_start
-from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
-
-
-def _cross_single_0(
-    start, stop, self, other, out, self_at, self_row, self_s0, other_at, other_row, other_s0,
-    out_at, out_row, out_s0, batch, dims, batches, n_c, self_size1, other_size1,
-):  # fmt: skip
-    """out[..., c] = self[..., wrap(c + 1)] * other[..., wrap(c + 2)] - self[..., wrap(c + 2)] *
-    other[..., wrap(c + 1)]
-    """
-    other_block2 = np.empty(BLOCK, T)
-    self_block2 = np.empty(BLOCK, T)
-    other_block = np.empty(BLOCK, T)
-    self_block = np.empty(BLOCK, T)
-    for item in range(start, stop):
-        rest = item
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        other_p = other_at + row_start(batch, dims, other_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        for begin in range(0, n_c, BLOCK):
-            end = lesser(begin + BLOCK, n_c)
-            turn_end = begin
-            while turn_end < end:
-                turn_rest = (turn_end + 1) % self_size1
-                turn = turn_end
-                turn_end = lesser(end, turn + greater(self_size1 - turn_rest, 1))
-                for c in range(turn, turn_end):
-                    self_block[U(c - begin)] = self[U(self_p + (c + turn_rest - turn) * self_s0)]
-            turn_end2 = begin
-            while turn_end2 < end:
-                turn_rest2 = (turn_end2 + 2) % other_size1
-                turn2 = turn_end2
-                turn_end2 = lesser(end, turn2 + greater(other_size1 - turn_rest2, 1))
-                for c in range(turn2, turn_end2):
-                    other_block[U(c - begin)] = other[
-                        U(other_p + (c + turn_rest2 - turn2) * other_s0)
-                    ]
-            turn_end3 = begin
-            while turn_end3 < end:
-                turn_rest3 = (turn_end3 + 2) % self_size1
-                turn3 = turn_end3
-                turn_end3 = lesser(end, turn3 + greater(self_size1 - turn_rest3, 1))
-                for c in range(turn3, turn_end3):
-                    self_block2[U(c - begin)] = self[U(self_p + (c + turn_rest3 - turn3) * self_s0)]
-            turn_end4 = begin
-            while turn_end4 < end:
-                turn_rest4 = (turn_end4 + 1) % other_size1
-                turn4 = turn_end4
-                turn_end4 = lesser(end, turn4 + greater(other_size1 - turn_rest4, 1))
-                for c in range(turn4, turn_end4):
-                    other_block2[U(c - begin)] = other[
-                        U(other_p + (c + turn_rest4 - turn4) * other_s0)
-                    ]
-            for c in range(begin, end):
-                t0 = self_block2[U(c - begin)] * other_block2[U(c - begin)]
-                t1 = self_block[U(c - begin)] * other_block[U(c - begin)]
-                out_value = t1 - t0
-                out[U(out_p + c * out_s0)] = out_value
-    return True
-
-
-def _cross_single_extents(self, other):
-    """The extents of c; sizes must agree."""
-    n_c = 3
-    if n_c:
-        holds("_cross", "wrap(c + 1)", self[-1])
-    if n_c:
-        holds("_cross", "wrap(c + 2)", other[-1])
-    if n_c:
-        holds("_cross", "wrap(c + 2)", self[-1])
-    if n_c:
-        holds("_cross", "wrap(c + 1)", other[-1])
-    return (n_c,)
-
-
-single = IndexProgram(
-    "_cross_single",
-    arguments=("self", "other", "dim"),
-    inputs={"self": TensorForm(True, ("",)), "other": TensorForm(True, ("",))},
-    results={"out": TensorForm(True, ("c",))},
-    integers=(),
-    indices=("c",),
-    measure=_cross_single_extents,
-    dims=(("self", -1), ("other", -1)),
-    launches=(
-        Launch(
-            function=_cross_single_0, arrays=("self", "other", "out"), writes=("out",),
-            extents=("c",), integers=("size(self, -1)", "size(other, -1)"), has_batch=True,
-            work=(("c",),),
-        ),
-    ),
-)  # fmt: skip
-
-
-def _cross_0(
-    start, stop, self, other, out, self_at, self_row, self_s0, self_s1, other_at, other_row,
-    other_s0, other_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_c, n_i, self_size2,
-    other_size2,
-):  # fmt: skip
-    """out[..., c, i] = self[..., wrap(c + 1), i] * other[..., wrap(c + 2), i] - self[..., wrap(c +
-    2), i] * other[..., wrap(c + 1), i]
-    """
-    c = start % n_c
-    rest = start // n_c
-    for _ in range(start, stop):
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        other_p = other_at + row_start(batch, dims, other_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        wrap_value = (c + 1) % self_size2
-        wrap_value2 = (c + 2) % other_size2
-        wrap_value3 = (c + 2) % self_size2
-        wrap_value4 = (c + 1) % other_size2
-        for i in range(n_i):
-            self_value = self[U(self_p + wrap_value * self_s0 + i * self_s1)]
-            other_value = other[U(other_p + wrap_value2 * other_s0 + i * other_s1)]
-            self_value2 = self[U(self_p + wrap_value3 * self_s0 + i * self_s1)]
-            other_value2 = other[U(other_p + wrap_value4 * other_s0 + i * other_s1)]
-            out_value = self_value * other_value - self_value2 * other_value2
-            out[U(out_p + c * out_s0 + i * out_s1)] = out_value
-        c += 1
-        if c == n_c:
-            c = 0
-            rest += 1
-    return True
+from torchgen_out._runtime.kernels.common.places import U, row_start
 
 
 def _cross_device_0(
@@ -146,7 +20,9 @@ def _cross_device_0(
     other_s0, other_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, self_size2,
     other_size2,
 ):  # fmt: skip
-    """The statements of `_cross_0`."""
+    """out[..., c, i] = self[..., wrap(c + 1), i] * other[..., wrap(c + 2), i] - self[..., wrap(c +
+    2), i] * other[..., wrap(c + 1), i]
+    """
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     other_p = I(other_at + row_start(batch, dims, other_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -188,14 +64,6 @@ program = IndexProgram(
     measure=_cross_extents,
     dims=(("self", -2), ("other", -2)),
     geometry=linalg_geometry.cross,
-    single=single,
-    launches=(
-        Launch(
-            function=_cross_0, arrays=("self", "other", "out"), writes=("out",), extents=("c", "i"),
-            integers=("size(self, -2)", "size(other, -2)"), has_batch=True, items=("c",),
-            work=(("i",),),
-        ),
-    ),
     on_device=(
         Launch(
             function=_cross_device_0, arrays=("self", "other", "out"), writes=("out",),

@@ -21,25 +21,14 @@ from torchgen_out._runtime.kernels.common.lanes import (
     joined_sum,
     note_outside,
 )
-from torchgen_out._runtime.kernels.common.places import (
-    BLOCK,
-    RUN,
-    TILE,
-    WIDE,
-    U,
-    larger,
-    lesser,
-    ordered,
-    plus,
-    unordered,
-)
+from torchgen_out._runtime.kernels.common.places import U, plus
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, exp, inf, log, max, min
 
 
-def _cross_entropy_rows_with_other_none_0(
-    start, stop, self, log_probabilities, target, w, loss, self_at, self_s0, self_s1,
-    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0, w_at,
-    w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
+def _cross_entropy_rows_with_other_none_device_0(
+    b, lane, faults, first_check, self, log_probabilities, target, w, loss, self_at, self_s0,
+    self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
+    w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
 ):  # fmt: skip
     """top[b] = max(c: self[b, c])
     shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
@@ -50,141 +39,6 @@ def _cross_entropy_rows_with_other_none_0(
     loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
         shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
     """
-    for item in range(start, stop):
-        b = item
-        top_total = ordered(T(-inf))
-        for c in range(n_c):
-            self_value = self[U(self_at + b * self_s0 + c * self_s1)]
-            top_item = self_value
-            top_total = larger(top_total, ordered(top_item))
-        top_total_value = unordered(top_total)
-        top = top_total_value
-        shift_sum_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            shift_sum_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                self_value2 = self[U(self_at + b * self_s0 + c * self_s1)]
-                shift_sum_item = exp(self_value2 - top)
-                shift_sum_run = plus(shift_sum_run, shift_sum_item)
-            shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
-        shift_sum = T(shift_sum_total)
-        shift = log(shift_sum)
-        spread_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            spread_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
-                spread_item = self_value3 - top - shift
-                spread_run = plus(spread_run, spread_item)
-                log_probabilities_value = self_value3 - top - shift
-                log_probabilities[
-                    U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-                ] = log_probabilities_value
-            spread_total = plus(spread_total, WIDE(spread_run))
-        spread = T(spread_total)
-        w_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                w_item = T(1)
-                w_total = plus(w_total, w_item)
-        w_here = w_total
-        w[U(w_at + b * w_s0)] = w_here
-        loss_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place = np.int64(target[U(target_at + b * target_s0)])
-                if U(place) >= U(n_c):
-                    return False
-                self_value4 = self[U(self_at + b * self_s0 + place * self_s1)]
-                t0 = w_here * (self_value4 - top - shift)
-                t1 = t0 * (T(1) - label_smoothing)
-                t2 = -t1
-                loss_item = t2 - spread * (label_smoothing / classes)
-                loss_total = plus(loss_total, loss_item)
-        loss_here = loss_total
-        loss[U(loss_at + b * loss_s0)] = loss_here
-    return True
-
-
-def _cross_entropy_rows_with_other_none_1(
-    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_totals = np.empty(BLOCK, WIDE)
-    total_weight_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            total_weight_block[U(t - begin)] = T(0)
-            total_weight_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for b_first in range(0, n_b - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    total_weight_totals[at] += WIDE(total_weight_block[at])
-                    total_weight_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                total_weight_block_here = total_weight_block[at]
-                for b in range(b_first, b_first + 4):
-                    w_value = w[U(w_at + (b + t) * w_s0)]
-                    total_weight_item = w_value
-                    total_weight_block_here = total_weight_block_here + total_weight_item
-                total_weight_block[at] = total_weight_block_here
-        for b in range(n_b // 4 * 4, n_b):
-            for t in range(begin, end):
-                w_value2 = w[U(w_at + (b + t) * w_s0)]
-                total_weight_item2 = w_value2
-                at = U(t - begin)
-                before = total_weight_block[at]
-                total_weight_block[at] = before + total_weight_item2
-        for t in range(begin, end):
-            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
-                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
-            )
-    return True
-
-
-def _cross_entropy_rows_with_other_none_2(
-    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_r, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    width = lesser(TILE, n_r)
-    output_sum = np.empty(width, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_r)
-        for r in range(begin, end):
-            output_sum[U(r - begin)] = T(0)
-        for j in range(n_j):
-            for r in range(begin, end):
-                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
-                output_sum_item = loss_value
-                at = U(r - begin)
-                before = output_sum[at]
-                output_sum[at] = before + output_sum_item
-        for r in range(begin, end):
-            output_sum_value = output_sum[U(r - begin)]
-            test_value = reduction - 1 == 0
-            total_weight_value = total_weight[U(total_weight_at)]
-            t0 = total_weight_value if test_value else T(1)
-            output_value = output_sum_value / t0
-            output[U(output_at + r * output_s0)] = output_value
-    return True
-
-
-def _cross_entropy_rows_with_other_none_device_0(
-    b, lane, faults, first_check, self, log_probabilities, target, w, loss, self_at, self_s0,
-    self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
-    w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_none_0`."""
     top_total = T(-inf)
     for c in range(lane, n_c, LANES):
         self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
@@ -276,7 +130,9 @@ def _cross_entropy_rows_with_other_none_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_none_2`."""
+    """output_sum[r] = sum(j: loss[j + r])
+    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
+    """
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -295,7 +151,7 @@ def _cross_entropy_rows_with_other_none_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_none_2`."""
+    """The statements of `_cross_entropy_rows_with_other_none_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -518,7 +374,7 @@ def _cross_entropy_rows_with_other_none_long_device_7(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_none_2`."""
+    """The statements of `_cross_entropy_rows_with_other_none_device_2`."""
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -537,7 +393,7 @@ def _cross_entropy_rows_with_other_none_long_device_7_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_none_2`."""
+    """The statements of `_cross_entropy_rows_with_other_none_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -584,7 +440,6 @@ with_other_none = IndexProgram(
         "output": TensorForm(False, ("r",)), "log_probabilities": TensorForm(False, ("b", "c")),
         "total_weight": TensorForm(False, ("t",)),
     },
-    temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     long_rows_temporaries={
         "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
@@ -595,24 +450,6 @@ with_other_none = IndexProgram(
     indices=("b", "c", "k", "t", "r", "j"),
     measure=_cross_entropy_rows_with_other_none_extents,
     geometry=loss_geometry.cross_entropy_rows,
-    launches=(
-        Launch(
-            function=_cross_entropy_rows_with_other_none_0,
-            arrays=("self", "log_probabilities", "target", "w", "loss"),
-            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
-            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
-            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), spread="t", work=(("t", "b"),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_2,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("r", "j"),
-            integers=("reduction",), work=(("r", "j"), ("r",)), tile="r",
-        ),
-    ),
     on_device=(
         Launch(
             function=_cross_entropy_rows_with_other_none_device_0,
@@ -745,11 +582,11 @@ with_other_none = IndexProgram(
 )  # fmt: skip
 
 
-def _cross_entropy_rows_with_0_0_other_0(
-    start, stop, self, log_probabilities, target, weight, w, loss, self_at, self_s0, self_s1,
-    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
-    weight_at, weight_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, weight_size1,
-    label_smoothing, classes,
+def _cross_entropy_rows_with_0_0_other_device_0(
+    b, lane, faults, first_check, self, log_probabilities, target, weight, w, loss, self_at,
+    self_s0, self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at,
+    target_s0, weight_at, weight_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index,
+    weight_size1, label_smoothing, classes,
 ):  # fmt: skip
     """top[b] = max(c: self[b, c])
     shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
@@ -760,141 +597,6 @@ def _cross_entropy_rows_with_0_0_other_0(
     loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
         shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
     """
-    for item in range(start, stop):
-        b = item
-        top_total = ordered(T(-inf))
-        for c in range(n_c):
-            self_value = self[U(self_at + b * self_s0 + c * self_s1)]
-            top_item = self_value
-            top_total = larger(top_total, ordered(top_item))
-        top_total_value = unordered(top_total)
-        top = top_total_value
-        shift_sum_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            shift_sum_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                self_value2 = self[U(self_at + b * self_s0 + c * self_s1)]
-                shift_sum_item = exp(self_value2 - top)
-                shift_sum_run = plus(shift_sum_run, shift_sum_item)
-            shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
-        shift_sum = T(shift_sum_total)
-        shift = log(shift_sum)
-        spread = np.int64(T(0))
-        for c in range(n_c):
-            self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
-            log_probabilities_value = self_value3 - top - shift
-            log_probabilities[
-                U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-            ] = log_probabilities_value
-        w_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place = np.int64(target[U(target_at + b * target_s0)])
-                if U(place) >= U(weight_size1):
-                    return False
-                weight_value = weight[U(weight_at + place * weight_s0)]
-                w_item = weight_value
-                w_total = plus(w_total, w_item)
-        w_here = w_total
-        w[U(w_at + b * w_s0)] = w_here
-        loss_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place2 = np.int64(target[U(target_at + b * target_s0)])
-                if U(place2) >= U(n_c):
-                    return False
-                self_value4 = self[U(self_at + b * self_s0 + place2 * self_s1)]
-                place_value = T(np.int64(spread))
-                t0 = w_here * (self_value4 - top - shift)
-                t1 = t0 * (T(1) - label_smoothing)
-                t2 = -t1
-                loss_item = t2 - place_value * (label_smoothing / classes)
-                loss_total = plus(loss_total, loss_item)
-        loss_here = loss_total
-        loss[U(loss_at + b * loss_s0)] = loss_here
-    return True
-
-
-def _cross_entropy_rows_with_0_0_other_1(
-    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_totals = np.empty(BLOCK, WIDE)
-    total_weight_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            total_weight_block[U(t - begin)] = T(0)
-            total_weight_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for b_first in range(0, n_b - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    total_weight_totals[at] += WIDE(total_weight_block[at])
-                    total_weight_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                total_weight_block_here = total_weight_block[at]
-                for b in range(b_first, b_first + 4):
-                    w_value = w[U(w_at + (b + t) * w_s0)]
-                    total_weight_item = w_value
-                    total_weight_block_here = total_weight_block_here + total_weight_item
-                total_weight_block[at] = total_weight_block_here
-        for b in range(n_b // 4 * 4, n_b):
-            for t in range(begin, end):
-                w_value2 = w[U(w_at + (b + t) * w_s0)]
-                total_weight_item2 = w_value2
-                at = U(t - begin)
-                before = total_weight_block[at]
-                total_weight_block[at] = before + total_weight_item2
-        for t in range(begin, end):
-            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
-                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
-            )
-    return True
-
-
-def _cross_entropy_rows_with_0_0_other_2(
-    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_r, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    width = lesser(TILE, n_r)
-    output_sum = np.empty(width, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_r)
-        for r in range(begin, end):
-            output_sum[U(r - begin)] = T(0)
-        for j in range(n_j):
-            for r in range(begin, end):
-                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
-                output_sum_item = loss_value
-                at = U(r - begin)
-                before = output_sum[at]
-                output_sum[at] = before + output_sum_item
-        for r in range(begin, end):
-            output_sum_value = output_sum[U(r - begin)]
-            test_value = reduction - 1 == 0
-            total_weight_value = total_weight[U(total_weight_at)]
-            t0 = total_weight_value if test_value else T(1)
-            output_value = output_sum_value / t0
-            output[U(output_at + r * output_s0)] = output_value
-    return True
-
-
-def _cross_entropy_rows_with_0_0_other_device_0(
-    b, lane, faults, first_check, self, log_probabilities, target, weight, w, loss, self_at,
-    self_s0, self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at,
-    target_s0, weight_at, weight_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index,
-    weight_size1, label_smoothing, classes,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_0`."""
     top_total = T(-inf)
     for c in range(lane, n_c, LANES):
         self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
@@ -989,7 +691,9 @@ def _cross_entropy_rows_with_0_0_other_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
+    """output_sum[r] = sum(j: loss[j + r])
+    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
+    """
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -1008,7 +712,7 @@ def _cross_entropy_rows_with_0_0_other_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_other_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -1207,7 +911,7 @@ def _cross_entropy_rows_with_0_0_other_long_device_6(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_other_device_2`."""
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -1226,7 +930,7 @@ def _cross_entropy_rows_with_0_0_other_long_device_6_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_other_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -1276,7 +980,6 @@ with_0_0_other = IndexProgram(
         "output": TensorForm(False, ("r",)), "log_probabilities": TensorForm(False, ("b", "c")),
         "total_weight": TensorForm(False, ("t",)),
     },
-    temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     long_rows_temporaries={
         "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
@@ -1288,24 +991,6 @@ with_0_0_other = IndexProgram(
     measure=_cross_entropy_rows_with_0_0_other_extents,
     dims=(("weight", -1),),
     geometry=loss_geometry.cross_entropy_rows,
-    launches=(
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_0,
-            arrays=("self", "log_probabilities", "target", "weight", "w", "loss"),
-            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
-            integers=("ignore_index", "size(weight, -1)"), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), spread="t", work=(("t", "b"),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_2,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("r", "j"),
-            integers=("reduction",), work=(("r", "j"), ("r",)), tile="r",
-        ),
-    ),
     on_device=(
         Launch(
             function=_cross_entropy_rows_with_0_0_other_device_0,
@@ -1425,10 +1110,10 @@ with_0_0_other = IndexProgram(
 )  # fmt: skip
 
 
-def _cross_entropy_rows_with_0_0_none_0(
-    start, stop, self, log_probabilities, target, w, loss, self_at, self_s0, self_s1,
-    log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0, w_at,
-    w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
+def _cross_entropy_rows_with_0_0_none_device_0(
+    b, lane, faults, first_check, self, log_probabilities, target, w, loss, self_at, self_s0,
+    self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
+    w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
 ):  # fmt: skip
     """top[b] = max(c: self[b, c])
     shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
@@ -1439,136 +1124,6 @@ def _cross_entropy_rows_with_0_0_none_0(
     loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
         shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
     """
-    for item in range(start, stop):
-        b = item
-        top_total = ordered(T(-inf))
-        for c in range(n_c):
-            self_value = self[U(self_at + b * self_s0 + c * self_s1)]
-            top_item = self_value
-            top_total = larger(top_total, ordered(top_item))
-        top_total_value = unordered(top_total)
-        top = top_total_value
-        shift_sum_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            shift_sum_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                self_value2 = self[U(self_at + b * self_s0 + c * self_s1)]
-                shift_sum_item = exp(self_value2 - top)
-                shift_sum_run = plus(shift_sum_run, shift_sum_item)
-            shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
-        shift_sum = T(shift_sum_total)
-        shift = log(shift_sum)
-        spread = np.int64(T(0))
-        for c in range(n_c):
-            self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
-            log_probabilities_value = self_value3 - top - shift
-            log_probabilities[
-                U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-            ] = log_probabilities_value
-        w_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                w_item = T(1)
-                w_total = plus(w_total, w_item)
-        w_here = w_total
-        w[U(w_at + b * w_s0)] = w_here
-        loss_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place = np.int64(target[U(target_at + b * target_s0)])
-                if U(place) >= U(n_c):
-                    return False
-                self_value4 = self[U(self_at + b * self_s0 + place * self_s1)]
-                place_value = T(np.int64(spread))
-                t0 = w_here * (self_value4 - top - shift)
-                t1 = t0 * (T(1) - label_smoothing)
-                t2 = -t1
-                loss_item = t2 - place_value * (label_smoothing / classes)
-                loss_total = plus(loss_total, loss_item)
-        loss_here = loss_total
-        loss[U(loss_at + b * loss_s0)] = loss_here
-    return True
-
-
-def _cross_entropy_rows_with_0_0_none_1(
-    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_totals = np.empty(BLOCK, WIDE)
-    total_weight_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            total_weight_block[U(t - begin)] = T(0)
-            total_weight_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for b_first in range(0, n_b - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    total_weight_totals[at] += WIDE(total_weight_block[at])
-                    total_weight_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                total_weight_block_here = total_weight_block[at]
-                for b in range(b_first, b_first + 4):
-                    w_value = w[U(w_at + (b + t) * w_s0)]
-                    total_weight_item = w_value
-                    total_weight_block_here = total_weight_block_here + total_weight_item
-                total_weight_block[at] = total_weight_block_here
-        for b in range(n_b // 4 * 4, n_b):
-            for t in range(begin, end):
-                w_value2 = w[U(w_at + (b + t) * w_s0)]
-                total_weight_item2 = w_value2
-                at = U(t - begin)
-                before = total_weight_block[at]
-                total_weight_block[at] = before + total_weight_item2
-        for t in range(begin, end):
-            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
-                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
-            )
-    return True
-
-
-def _cross_entropy_rows_with_0_0_none_2(
-    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_r, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    width = lesser(TILE, n_r)
-    output_sum = np.empty(width, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_r)
-        for r in range(begin, end):
-            output_sum[U(r - begin)] = T(0)
-        for j in range(n_j):
-            for r in range(begin, end):
-                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
-                output_sum_item = loss_value
-                at = U(r - begin)
-                before = output_sum[at]
-                output_sum[at] = before + output_sum_item
-        for r in range(begin, end):
-            output_sum_value = output_sum[U(r - begin)]
-            test_value = reduction - 1 == 0
-            total_weight_value = total_weight[U(total_weight_at)]
-            t0 = total_weight_value if test_value else T(1)
-            output_value = output_sum_value / t0
-            output[U(output_at + r * output_s0)] = output_value
-    return True
-
-
-def _cross_entropy_rows_with_0_0_none_device_0(
-    b, lane, faults, first_check, self, log_probabilities, target, w, loss, self_at, self_s0,
-    self_s1, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, target_at, target_s0,
-    w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_0`."""
     top_total = T(-inf)
     for c in range(lane, n_c, LANES):
         self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
@@ -1657,7 +1212,9 @@ def _cross_entropy_rows_with_0_0_none_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    """output_sum[r] = sum(j: loss[j + r])
+    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
+    """
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -1676,7 +1233,7 @@ def _cross_entropy_rows_with_0_0_none_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_none_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -1868,7 +1425,7 @@ def _cross_entropy_rows_with_0_0_none_long_device_6(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_none_device_2`."""
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -1887,7 +1444,7 @@ def _cross_entropy_rows_with_0_0_none_long_device_6_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_2`."""
+    """The statements of `_cross_entropy_rows_with_0_0_none_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -1934,7 +1491,6 @@ with_0_0_none = IndexProgram(
         "output": TensorForm(False, ("r",)), "log_probabilities": TensorForm(False, ("b", "c")),
         "total_weight": TensorForm(False, ("t",)),
     },
-    temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     long_rows_temporaries={
         "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
@@ -1945,24 +1501,6 @@ with_0_0_none = IndexProgram(
     indices=("b", "c", "k", "t", "r", "j"),
     measure=_cross_entropy_rows_with_0_0_none_extents,
     geometry=loss_geometry.cross_entropy_rows,
-    launches=(
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_0,
-            arrays=("self", "log_probabilities", "target", "w", "loss"),
-            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
-            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
-            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), spread="t", work=(("t", "b"),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("r", "j"), integers=("reduction",),
-            work=(("r", "j"), ("r",)), tile="r",
-        ),
-    ),
     on_device=(
         Launch(
             function=_cross_entropy_rows_with_0_0_none_device_0,
@@ -2081,11 +1619,11 @@ with_0_0_none = IndexProgram(
 )  # fmt: skip
 
 
-def _cross_entropy_rows_0(
-    start, stop, self, weight, log_probabilities, target, w, loss, self_at, self_s0, self_s1,
-    weight_at, weight_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-    target_at, target_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k, ignore_index, label_smoothing,
-    classes,
+def _cross_entropy_rows_device_0(
+    b, lane, faults, first_check, self, weight, log_probabilities, target, w, loss, self_at,
+    self_s0, self_s1, weight_at, weight_s0, log_probabilities_at, log_probabilities_s0,
+    log_probabilities_s1, target_at, target_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k,
+    ignore_index, label_smoothing, classes,
 ):  # fmt: skip
     """top[b] = max(c: self[b, c])
     shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
@@ -2096,147 +1634,6 @@ def _cross_entropy_rows_0(
     loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
         shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
     """
-    for item in range(start, stop):
-        b = item
-        top_total = ordered(T(-inf))
-        for c in range(n_c):
-            self_value = self[U(self_at + b * self_s0 + c * self_s1)]
-            top_item = self_value
-            top_total = larger(top_total, ordered(top_item))
-        top_total_value = unordered(top_total)
-        top = top_total_value
-        shift_sum_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            shift_sum_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                self_value2 = self[U(self_at + b * self_s0 + c * self_s1)]
-                shift_sum_item = exp(self_value2 - top)
-                shift_sum_run = plus(shift_sum_run, shift_sum_item)
-            shift_sum_total = plus(shift_sum_total, WIDE(shift_sum_run))
-        shift_sum = T(shift_sum_total)
-        shift = log(shift_sum)
-        spread_total = WIDE(0)
-        for begin in range(0, n_c, BLOCK):
-            spread_run = T(0)
-            for c in range(begin, lesser(begin + BLOCK, n_c)):
-                self_value3 = self[U(self_at + b * self_s0 + c * self_s1)]
-                weight_value = weight[U(weight_at + c * weight_s0)]
-                spread_item = (self_value3 - top - shift) * weight_value
-                spread_run = plus(spread_run, spread_item)
-                log_probabilities_value = self_value3 - top - shift
-                log_probabilities[
-                    U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-                ] = log_probabilities_value
-            spread_total = plus(spread_total, WIDE(spread_run))
-        spread = T(spread_total)
-        w_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place = np.int64(target[U(target_at + b * target_s0)])
-                if U(place) >= U(n_c):
-                    return False
-                weight_value2 = weight[U(weight_at + place * weight_s0)]
-                w_item = weight_value2
-                w_total = plus(w_total, w_item)
-        w_here = w_total
-        w[U(w_at + b * w_s0)] = w_here
-        loss_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                place2 = np.int64(target[U(target_at + b * target_s0)])
-                if U(place2) >= U(n_c):
-                    return False
-                self_value4 = self[U(self_at + b * self_s0 + place2 * self_s1)]
-                t0 = w_here * (self_value4 - top - shift)
-                t1 = t0 * (T(1) - label_smoothing)
-                t2 = -t1
-                loss_item = t2 - spread * (label_smoothing / classes)
-                loss_total = plus(loss_total, loss_item)
-        loss_here = loss_total
-        loss[U(loss_at + b * loss_s0)] = loss_here
-    return True
-
-
-def _cross_entropy_rows_1(
-    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_totals = np.empty(BLOCK, WIDE)
-    total_weight_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            total_weight_block[U(t - begin)] = T(0)
-            total_weight_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for b_first in range(0, n_b - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    total_weight_totals[at] += WIDE(total_weight_block[at])
-                    total_weight_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                total_weight_block_here = total_weight_block[at]
-                for b in range(b_first, b_first + 4):
-                    w_value = w[U(w_at + (b + t) * w_s0)]
-                    total_weight_item = w_value
-                    total_weight_block_here = total_weight_block_here + total_weight_item
-                total_weight_block[at] = total_weight_block_here
-        for b in range(n_b // 4 * 4, n_b):
-            for t in range(begin, end):
-                w_value2 = w[U(w_at + (b + t) * w_s0)]
-                total_weight_item2 = w_value2
-                at = U(t - begin)
-                before = total_weight_block[at]
-                total_weight_block[at] = before + total_weight_item2
-        for t in range(begin, end):
-            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
-                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
-            )
-    return True
-
-
-def _cross_entropy_rows_2(
-    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_r, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    width = lesser(TILE, n_r)
-    output_sum = np.empty(width, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_r)
-        for r in range(begin, end):
-            output_sum[U(r - begin)] = T(0)
-        for j in range(n_j):
-            for r in range(begin, end):
-                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
-                output_sum_item = loss_value
-                at = U(r - begin)
-                before = output_sum[at]
-                output_sum[at] = before + output_sum_item
-        for r in range(begin, end):
-            output_sum_value = output_sum[U(r - begin)]
-            test_value = reduction - 1 == 0
-            total_weight_value = total_weight[U(total_weight_at)]
-            t0 = total_weight_value if test_value else T(1)
-            output_value = output_sum_value / t0
-            output[U(output_at + r * output_s0)] = output_value
-    return True
-
-
-def _cross_entropy_rows_device_0(
-    b, lane, faults, first_check, self, weight, log_probabilities, target, w, loss, self_at,
-    self_s0, self_s1, weight_at, weight_s0, log_probabilities_at, log_probabilities_s0,
-    log_probabilities_s1, target_at, target_s0, w_at, w_s0, loss_at, loss_s0, n_c, n_k,
-    ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_0`."""
     top_total = T(-inf)
     for c in range(lane, n_c, LANES):
         self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
@@ -2335,7 +1732,9 @@ def _cross_entropy_rows_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_2`."""
+    """output_sum[r] = sum(j: loss[j + r])
+    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
+    """
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -2354,7 +1753,7 @@ def _cross_entropy_rows_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_2`."""
+    """The statements of `_cross_entropy_rows_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -2586,7 +1985,7 @@ def _cross_entropy_rows_long_device_7(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_2`."""
+    """The statements of `_cross_entropy_rows_device_2`."""
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -2605,7 +2004,7 @@ def _cross_entropy_rows_long_device_7_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_2`."""
+    """The statements of `_cross_entropy_rows_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -2654,7 +2053,6 @@ program = IndexProgram(
         "output": TensorForm(False, ("r",)), "log_probabilities": TensorForm(False, ("b", "c")),
         "total_weight": TensorForm(False, ("t",)),
     },
-    temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     on_device_temporaries={"w": TensorForm(False, ("b",)), "loss": TensorForm(False, ("b",))},
     long_rows_temporaries={
         "top": TensorForm(False, ("b",)), "shift": TensorForm(False, ("b",)),
@@ -2669,24 +2067,6 @@ program = IndexProgram(
     others={
         (None, False): with_other_none, (0.0, None): with_0_0_other, (0.0, False): with_0_0_none,
     },
-    launches=(
-        Launch(
-            function=_cross_entropy_rows_0,
-            arrays=("self", "weight", "log_probabilities", "target", "w", "loss"),
-            writes=("log_probabilities", "w", "loss"), extents=("c", "k"),
-            integers=("ignore_index",), numbers=("label_smoothing", "classes"), items=("b",),
-            work=(("c",), ("c",), (), ("c",), ("k",), ("k",)),
-        ),
-        Launch(
-            function=_cross_entropy_rows_1, arrays=("w", "total_weight"), writes=("total_weight",),
-            extents=("b",), spread="t", work=(("t", "b"),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("r", "j"), integers=("reduction",),
-            work=(("r", "j"), ("r",)), tile="r",
-        ),
-    ),
     on_device=(
         Launch(
             function=_cross_entropy_rows_device_0,

@@ -15,56 +15,8 @@ from torchgen_out._runtime.kernels.common.index import (
     within,
 )
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum, note_outside
-from torchgen_out._runtime.kernels.common.places import BLOCK, RUN, WIDE, U, lesser, plus
+from torchgen_out._runtime.kernels.common.places import U, plus
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, exp
-
-
-def _cross_entropy_rows_backward_with_none_0(
-    start, stop, target, grad_output, total_weight, log_probabilities, out, target_at, target_s0,
-    grad_output_at, grad_output_s0, total_weight_at, total_weight_s0, log_probabilities_at,
-    log_probabilities_s0, log_probabilities_s1, out_at, out_s0, out_s1, n_k, n_c, ignore_index,
-    reduction, label_smoothing, classes,
-):  # fmt: skip
-    """kept[b] = sum(k where target[b] != ignore_index: 1 - label_smoothing)
-    scale[b] = sum(k where target[b] != ignore_index: grad_output[b] if reduction != 1 else
-        grad_output[b] / total_weight[0] if total_weight[0] != 0 else 0)
-    out[b, c] = 0 if target[b] == ignore_index else scale[b] * (exp(log_probabilities[b, c]) *
-        (kept[b] if label_smoothing == 0 else kept[b] + label_smoothing) - (kept[b] if c ==
-        target[b] else 0) - (0 if label_smoothing == 0 else label_smoothing / classes))
-    """
-    for item in range(start, stop):
-        b = item
-        kept_total = T(0)
-        scale_total = T(0)
-        if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-            for _ in range(n_k):
-                kept_item = T(1) - label_smoothing
-                kept_total = plus(kept_total, kept_item)
-                test_value = reduction - 1 != 0
-                grad_output_value = grad_output[U(grad_output_at + b * grad_output_s0)]
-                total_weight_value = total_weight[U(total_weight_at)]
-                t0 = grad_output_value / total_weight_value
-                t1 = t0 if total_weight_value != T(0) else T(0)
-                scale_item = grad_output_value if test_value else t1
-                scale_total = plus(scale_total, scale_item)
-        kept_ = kept_total
-        scale = scale_total
-        target_value = np.int64(target[U(target_at + b * target_s0)])
-        for c in range(n_c):
-            test_value2 = target_value - ignore_index == 0
-            log_probabilities_value = log_probabilities[
-                U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-            ]
-            test_value3 = c - target_value == 0
-            t2 = label_smoothing == T(0)
-            t3 = kept_ if t2 else kept_ + label_smoothing
-            t4 = exp(log_probabilities_value) * t3
-            t5 = t4 - (kept_ if test_value3 else T(0))
-            t6 = t5 - (T(0) if t2 else label_smoothing / classes)
-            t7 = scale * t6
-            out_value = T(0) if test_value2 else t7
-            out[U(out_at + b * out_s0 + c * out_s1)] = out_value
-    return True
 
 
 def _cross_entropy_rows_backward_with_none_device_0(
@@ -160,14 +112,6 @@ with_none = IndexProgram(
     indices=("k", "b", "c"),
     measure=_cross_entropy_rows_backward_with_none_extents,
     geometry=loss_geometry.cross_entropy_rows_backward,
-    launches=(
-        Launch(
-            function=_cross_entropy_rows_backward_with_none_0,
-            arrays=("target", "grad_output", "total_weight", "log_probabilities", "out"),
-            writes=("out",), extents=("k", "c"), integers=("ignore_index", "reduction"),
-            numbers=("label_smoothing", "classes"), items=("b",), work=(("k",), ("c",)),
-        ),
-    ),
     on_device=(
         Launch(
             function=_cross_entropy_rows_backward_with_none_device_0,
@@ -186,134 +130,16 @@ with_none = IndexProgram(
 )  # fmt: skip
 
 
-def _cross_entropy_rows_backward_0(
-    start, stop, target, weight, grad_output, total_weight, kept_, scale, target_at, target_s0,
-    weight_at, weight_s0, grad_output_at, grad_output_s0, total_weight_at, total_weight_s0, kept_at,
-    kept_s0, scale_at, scale_s0, n_k, n_c, ignore_index, reduction, label_smoothing,
-):  # fmt: skip
-    """kept[b] = sum(k where target[b] != ignore_index: (1 - label_smoothing) * weight[target[b]])
-    scale[b] = sum(k where target[b] != ignore_index: grad_output[b] if reduction != 1 else
-        grad_output[b] / total_weight[0] if total_weight[0] != 0 else 0)
-    """
-    scale_block = np.empty(BLOCK, T)
-    kept_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for b in range(begin, end):
-            kept_block[U(b - begin)] = T(0)
-            scale_block[U(b - begin)] = T(0)
-        for _ in range(n_k):
-            for b in range(begin, end):
-                if np.int64(target[U(target_at + b * target_s0)]) - ignore_index != 0:
-                    place = np.int64(target[U(target_at + b * target_s0)])
-                    if U(place) >= U(n_c):
-                        return False
-                    weight_value = weight[U(weight_at + place * weight_s0)]
-                    kept_item = (T(1) - label_smoothing) * weight_value
-                    at = U(b - begin)
-                    before = kept_block[at]
-                    kept_block[at] = before + kept_item
-                    test_value = reduction - 1 != 0
-                    grad_output_value = grad_output[U(grad_output_at + b * grad_output_s0)]
-                    total_weight_value = total_weight[U(total_weight_at)]
-                    t0 = grad_output_value / total_weight_value
-                    t1 = t0 if total_weight_value != T(0) else T(0)
-                    scale_item = grad_output_value if test_value else t1
-                    at = U(b - begin)
-                    before = scale_block[at]
-                    scale_block[at] = before + scale_item
-        for b in range(begin, end):
-            kept_[U(kept_at + b * kept_s0)] = kept_block[U(b - begin)]
-            scale[U(scale_at + b * scale_s0)] = scale_block[U(b - begin)]
-    return True
-
-
-def _cross_entropy_rows_backward_1(
-    start, stop, weight, spread, weight_at, weight_s0, spread_at, spread_s0, n_c, label_smoothing,
-    classes,
-):  # fmt: skip
-    """spread[t] = sum(c: weight[c + t] * (label_smoothing / classes))"""
-    spread_totals = np.empty(BLOCK, WIDE)
-    spread_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            spread_block[U(t - begin)] = T(0)
-            spread_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for c_first in range(0, n_c - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    spread_totals[at] += WIDE(spread_block[at])
-                    spread_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                spread_block_here = spread_block[at]
-                for c in range(c_first, c_first + 4):
-                    weight_value = weight[U(weight_at + (c + t) * weight_s0)]
-                    spread_item = weight_value * (label_smoothing / classes)
-                    spread_block_here = spread_block_here + spread_item
-                spread_block[at] = spread_block_here
-        for c in range(n_c // 4 * 4, n_c):
-            for t in range(begin, end):
-                weight_value2 = weight[U(weight_at + (c + t) * weight_s0)]
-                spread_item2 = weight_value2 * (label_smoothing / classes)
-                at = U(t - begin)
-                before = spread_block[at]
-                spread_block[at] = before + spread_item2
-        for t in range(begin, end):
-            spread[U(spread_at + t * spread_s0)] = T(
-                spread_totals[U(t - begin)] + WIDE(spread_block[U(t - begin)])
-            )
-    return True
-
-
-def _cross_entropy_rows_backward_2(
-    start, stop, target, scale, log_probabilities, kept_, spread, weight, out, target_at, target_s0,
-    scale_at, scale_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1, kept_at,
-    kept_s0, spread_at, spread_s0, weight_at, weight_s0, out_at, out_s0, out_s1, n_c, ignore_index,
-    label_smoothing, classes,
-):  # fmt: skip
-    """out[b, c] = 0 if target[b] == ignore_index else scale[b] * (exp(log_probabilities[b, c]) *
-    (kept[b] if label_smoothing == 0 else kept[b] + spread[0]) - (kept[b] if c == target[b] else
-    0) - (0 if label_smoothing == 0 else label_smoothing / classes * weight[c]))
-    """
-    for item in range(start, stop):
-        b = item
-        target_value = np.int64(target[U(target_at + b * target_s0)])
-        for c in range(n_c):
-            test_value = target_value - ignore_index == 0
-            scale_value = scale[U(scale_at + b * scale_s0)]
-            log_probabilities_value = log_probabilities[
-                U(log_probabilities_at + b * log_probabilities_s0 + c * log_probabilities_s1)
-            ]
-            kept_value = kept_[U(kept_at + b * kept_s0)]
-            spread_value = spread[U(spread_at)]
-            test_value2 = c - target_value == 0
-            weight_value = weight[U(weight_at + c * weight_s0)]
-            t0 = label_smoothing == T(0)
-            t1 = kept_value if t0 else kept_value + spread_value
-            t2 = exp(log_probabilities_value) * t1
-            t3 = t2 - (kept_value if test_value2 else T(0))
-            t4 = label_smoothing / classes * weight_value
-            t5 = T(0) if t0 else t4
-            t6 = t3 - t5
-            t7 = scale_value * t6
-            out_value = T(0) if test_value else t7
-            out[U(out_at + b * out_s0 + c * out_s1)] = out_value
-    return True
-
-
 def _cross_entropy_rows_backward_device_0(
     b, lane, faults, first_check, target, weight, grad_output, total_weight, kept_, scale,
     target_at, target_s0, weight_at, weight_s0, grad_output_at, grad_output_s0, total_weight_at,
     total_weight_s0, kept_at, kept_s0, scale_at, scale_s0, n_k, n_c, ignore_index, reduction,
     label_smoothing,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_backward_0`."""
+    """kept[b] = sum(k where target[b] != ignore_index: (1 - label_smoothing) * weight[target[b]])
+    scale[b] = sum(k where target[b] != ignore_index: grad_output[b] if reduction != 1 else
+        grad_output[b] / total_weight[0] if total_weight[0] != 0 else 0)
+    """
     kept_total = T(0)
     scale_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
@@ -383,7 +209,10 @@ def _cross_entropy_rows_backward_device_2(
     kept_s0, spread_at, spread_s0, weight_at, weight_s0, out_at, out_s0, out_s1, ignore_index,
     label_smoothing, classes,
 ):  # fmt: skip
-    """The statements of `_cross_entropy_rows_backward_2`."""
+    """out[b, c] = 0 if target[b] == ignore_index else scale[b] * (exp(log_probabilities[b, c]) *
+    (kept[b] if label_smoothing == 0 else kept[b] + spread[0]) - (kept[b] if c == target[b] else
+    0) - (0 if label_smoothing == 0 else label_smoothing / classes * weight[c]))
+    """
     test_value = np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index == 0
     scale_value = scale[U(scale_at + I(b * scale_s0))]
     log_probabilities_value = log_probabilities[
@@ -437,10 +266,6 @@ program = IndexProgram(
         "total_weight": TensorForm(False, ("",)),
     },
     results={"out": TensorForm(False, ("b", "c"))},
-    temporaries={
-        "kept": TensorForm(False, ("b",)), "scale": TensorForm(False, ("b",)),
-        "spread": TensorForm(False, ("t",)),
-    },
     on_device_temporaries={
         "kept": TensorForm(False, ("b",)), "scale": TensorForm(False, ("b",)),
         "spread": TensorForm(False, ("t",)),
@@ -451,25 +276,6 @@ program = IndexProgram(
     geometry=loss_geometry.cross_entropy_rows_backward,
     asked={"weight": (False,)},
     others={(False,): with_none},
-    launches=(
-        Launch(
-            function=_cross_entropy_rows_backward_0,
-            arrays=("target", "weight", "grad_output", "total_weight", "kept", "scale"),
-            writes=("kept", "scale"), extents=("k", "c"), integers=("ignore_index", "reduction"),
-            numbers=("label_smoothing",), spread="b", work=(("b", "k"),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_backward_1, arrays=("weight", "spread"),
-            writes=("spread",), extents=("c",), numbers=("label_smoothing", "classes"), spread="t",
-            work=(("t", "c"),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_backward_2,
-            arrays=("target", "scale", "log_probabilities", "kept", "spread", "weight", "out"),
-            writes=("out",), extents=("c",), integers=("ignore_index",),
-            numbers=("label_smoothing", "classes"), items=("b",), work=(("c",),),
-        ),
-    ),
     on_device=(
         Launch(
             function=_cross_entropy_rows_backward_device_0,

@@ -7,82 +7,8 @@ import numpy as np
 
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, Scan, TensorForm, agree
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum, note_outside
-from torchgen_out._runtime.kernels.common.places import RUN, TILE, WIDE, U, lesser, plus, row_start
+from torchgen_out._runtime.kernels.common.places import U, plus, row_start
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
-
-
-def _resample_with_other_none_0(
-    start, stop, row_weights, rows, self, out, row_weights_at, row_weights_s0, row_weights_s1,
-    rows_at, rows_s0, rows_s1, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
-    batch, dims, batches, n_j, n_i, n_k, self_size2,
-):  # fmt: skip
-    """out[..., i, j] = sum(k: row_weights[k, i] * self[..., rows[k, i], j] if row_weights[k, i] !=
-    0 else 0)
-    """
-    out_totals = np.empty(TILE, WIDE)
-    out_block = np.empty(TILE, T)
-    tiles = (n_j + TILE - 1) // TILE
-    begin = start % tiles * TILE
-    rest = start // tiles
-    i = rest % n_i
-    rest = rest // n_i
-    for _ in range(start, stop):
-        end = lesser(begin + TILE, n_j)
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        for j in range(begin, end):
-            out_block[U(j - begin)] = T(0)
-            out_totals[U(j - begin)] = WIDE(0)
-        kept = 0
-        for k_first in range(0, n_k - 3, 4):
-            if kept == RUN:
-                for j in range(begin, end):
-                    at = U(j - begin)
-                    out_totals[at] += WIDE(out_block[at])
-                    out_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for j in range(begin, end):
-                at = U(j - begin)
-                out_block_here = out_block[at]
-                for k in range(k_first, k_first + 4):
-                    row_weights_value = T(
-                        row_weights[U(row_weights_at + k * row_weights_s0 + i * row_weights_s1)]
-                    )
-                    place = np.int64(rows[U(rows_at + k * rows_s0 + i * rows_s1)])
-                    if U(place) >= U(self_size2):
-                        return False
-                    self_value = self[U(self_p + place * self_s0 + j * self_s1)]
-                    t0 = row_weights_value * self_value
-                    out_item = t0 if row_weights_value != T(0) else T(0)
-                    out_block_here = out_block_here + out_item
-                out_block[at] = out_block_here
-        for k in range(n_k // 4 * 4, n_k):
-            for j in range(begin, end):
-                row_weights_value2 = T(
-                    row_weights[U(row_weights_at + k * row_weights_s0 + i * row_weights_s1)]
-                )
-                place2 = np.int64(rows[U(rows_at + k * rows_s0 + i * rows_s1)])
-                if U(place2) >= U(self_size2):
-                    return False
-                self_value2 = self[U(self_p + place2 * self_s0 + j * self_s1)]
-                t1 = row_weights_value2 * self_value2
-                out_item2 = t1 if row_weights_value2 != T(0) else T(0)
-                at = U(j - begin)
-                before = out_block[at]
-                out_block[at] = before + out_item2
-        for j in range(begin, end):
-            out[U(out_p + i * out_s0 + j * out_s1)] = T(
-                out_totals[U(j - begin)] + WIDE(out_block[U(j - begin)])
-            )
-        begin += TILE
-        if begin >= n_j:
-            begin = 0
-            i += 1
-            if i == n_i:
-                i = 0
-                rest += 1
-    return True
 
 
 def _resample_with_other_none_device_0(
@@ -90,7 +16,9 @@ def _resample_with_other_none_device_0(
     row_weights_s0, row_weights_s1, rows_at, rows_s0, rows_s1, self_at, self_row, self_s0, self_s1,
     out_at, out_row, out_s0, out_s1, batch, dims, batches, n_k, self_size2,
 ):  # fmt: skip
-    """The statements of `_resample_with_other_none_0`."""
+    """out[..., i, j] = sum(k: row_weights[k, i] * self[..., rows[k, i], j] if row_weights[k, i] !=
+    0 else 0)
+    """
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     out_total = T(0)
@@ -118,7 +46,7 @@ def _resample_with_other_none_device_0_step(
     row_weights_s0, row_weights_s1, rows_at, rows_s0, rows_s1, self_at, self_row, self_s0, self_s1,
     out_at, out_row, out_s0, out_s1, batch, dims, batches, self_size2,
 ):  # fmt: skip
-    """The statements of `_resample_with_other_none_0`."""
+    """The statements of `_resample_with_other_none_device_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     if reads:
@@ -165,13 +93,6 @@ with_other_none = IndexProgram(
     indices=("k", "i", "j"),
     measure=_resample_with_other_none_extents,
     dims=(("self", -2),),
-    launches=(
-        Launch(
-            function=_resample_with_other_none_0, arrays=("row_weights", "rows", "self", "out"),
-            writes=("out",), extents=("j", "i", "k"), integers=("size(self, -2)",), has_batch=True,
-            items=("i",), work=(("j", "k"),), tile="j",
-        ),
-    ),
     on_device=(
         Launch(
             function=_resample_with_other_none_device_0,
@@ -194,74 +115,14 @@ with_other_none = IndexProgram(
 )  # fmt: skip
 
 
-def _resample_with_none_other_0(
-    start, stop, columns, self, column_weights, out, columns_at, columns_s0, columns_s1, self_at,
-    self_row, self_s0, self_s1, column_weights_at, column_weights_s0, column_weights_s1, out_at,
-    out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, n_l, self_size1,
-):  # fmt: skip
-    """out[..., i, j] = sum(l: column_weights[l, j] * self[..., i, columns[l, j]] if
-    column_weights[l, j] != 0 else 0)
-    """
-    self_block = np.empty(TILE, T)
-    out_totals = np.empty(TILE, WIDE)
-    out_block = np.empty(TILE, T)
-    tiles = (n_j + TILE - 1) // TILE
-    begin = start % tiles * TILE
-    rest = start // tiles
-    i = rest % n_i
-    rest = rest // n_i
-    for _ in range(start, stop):
-        end = lesser(begin + TILE, n_j)
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        for j in range(begin, end):
-            out_block[U(j - begin)] = T(0)
-            out_totals[U(j - begin)] = WIDE(0)
-        kept = 0
-        for l_ in range(n_l):
-            if kept == RUN:
-                for j in range(begin, end):
-                    at = U(j - begin)
-                    out_totals[at] += WIDE(out_block[at])
-                    out_block[at] = T(0)
-                kept = 0
-            kept = kept + 1
-            for j in range(begin, end):
-                place = np.int64(columns[U(columns_at + l_ * columns_s0 + j * columns_s1)])
-                if U(place) >= U(self_size1):
-                    return False
-                self_block[U(j - begin)] = self[U(self_p + i * self_s0 + place * self_s1)]
-            for j in range(begin, end):
-                column_weights_value = T(
-                    column_weights[
-                        U(column_weights_at + l_ * column_weights_s0 + j * column_weights_s1)
-                    ]
-                )
-                t0 = column_weights_value * self_block[U(j - begin)]
-                out_item = t0 if column_weights_value != T(0) else T(0)
-                at = U(j - begin)
-                before = out_block[at]
-                out_block[at] = before + out_item
-        for j in range(begin, end):
-            out[U(out_p + i * out_s0 + j * out_s1)] = T(
-                out_totals[U(j - begin)] + WIDE(out_block[U(j - begin)])
-            )
-        begin += TILE
-        if begin >= n_j:
-            begin = 0
-            i += 1
-            if i == n_i:
-                i = 0
-                rest += 1
-    return True
-
-
 def _resample_with_none_other_device_0(
     i, j, rest, lane, faults, first_check, column_weights, columns, self, out, column_weights_at,
     column_weights_s0, column_weights_s1, columns_at, columns_s0, columns_s1, self_at, self_row,
     self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_l, self_size1,
 ):  # fmt: skip
-    """The statements of `_resample_with_none_other_0`."""
+    """out[..., i, j] = sum(l: column_weights[l, j] * self[..., i, columns[l, j]] if
+    column_weights[l, j] != 0 else 0)
+    """
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     out_total = T(0)
@@ -292,7 +153,7 @@ def _resample_with_none_other_device_0_step(
     self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches,
     self_size1,
 ):  # fmt: skip
-    """The statements of `_resample_with_none_other_0`."""
+    """The statements of `_resample_with_none_other_device_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     if reads:
@@ -341,14 +202,6 @@ with_none_other = IndexProgram(
     indices=("l", "j", "i"),
     measure=_resample_with_none_other_extents,
     dims=(("self", -1),),
-    launches=(
-        Launch(
-            function=_resample_with_none_other_0,
-            arrays=("columns", "self", "column_weights", "out"), writes=("out",),
-            extents=("j", "i", "l"), integers=("size(self, -1)",), has_batch=True, items=("i",),
-            work=(("j", "l"),), tile="j",
-        ),
-    ),
     on_device=(
         Launch(
             function=_resample_with_none_other_device_0,
@@ -369,27 +222,6 @@ with_none_other = IndexProgram(
         ),
     ),
 )  # fmt: skip
-
-
-def _resample_with_none_none_0(
-    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
-    batch, dims, batches, n_i, n_j,
-):  # fmt: skip
-    """out[..., i, j] = self[..., i, j]"""
-    i = start % n_i
-    rest = start // n_i
-    for _ in range(start, stop):
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        for j in range(n_j):
-            self_value = self[U(self_p + i * self_s0 + j * self_s1)]
-            out_value = self_value
-            out[U(out_p + i * out_s0 + j * out_s1)] = out_value
-        i += 1
-        if i == n_i:
-            i = 0
-            rest += 1
-    return True
 
 
 def _resample_with_none_none_device_0(
@@ -413,12 +245,6 @@ with_none_none = IndexProgram(
     indices=("i", "j"),
     measure=lambda self: (self[-2], self[-1]),
     moves=True,
-    launches=(
-        Launch(
-            function=_resample_with_none_none_0, arrays=("self", "out"), writes=("out",),
-            extents=("i", "j"), has_batch=True, items=("i",), work=(("j",),),
-        ),
-    ),
     on_device=(
         Launch(
             function=_resample_with_none_none_device_0, arrays=("self", "out"), writes=("out",),
@@ -428,79 +254,6 @@ with_none_none = IndexProgram(
 )  # fmt: skip
 
 
-def _resample_0(
-    start, stop, rows, columns, self, row_weights, column_weights, out, rows_at, rows_s0, rows_s1,
-    columns_at, columns_s0, columns_s1, self_at, self_row, self_s0, self_s1, row_weights_at,
-    row_weights_s0, row_weights_s1, column_weights_at, column_weights_s0, column_weights_s1, out_at,
-    out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, n_k, n_l, self_size2, self_size1,
-):  # fmt: skip
-    """out[..., i, j] = sum(k, l: row_weights[k, i] * (column_weights[l, j] * self[..., rows[k, i],
-    columns[l, j]]) if row_weights[k, i] != 0 and column_weights[l, j] != 0 else 0)
-    """
-    self_block = np.empty(TILE, T)
-    out_totals = np.empty(TILE, WIDE)
-    out_block = np.empty(TILE, T)
-    tiles = (n_j + TILE - 1) // TILE
-    begin = start % tiles * TILE
-    rest = start // tiles
-    i = rest % n_i
-    rest = rest // n_i
-    for _ in range(start, stop):
-        end = lesser(begin + TILE, n_j)
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        for j in range(begin, end):
-            out_block[U(j - begin)] = T(0)
-            out_totals[U(j - begin)] = WIDE(0)
-        kept = 0
-        for k in range(n_k):
-            for l_ in range(n_l):
-                if kept == RUN:
-                    for j in range(begin, end):
-                        at = U(j - begin)
-                        out_totals[at] += WIDE(out_block[at])
-                        out_block[at] = T(0)
-                    kept = 0
-                kept = kept + 1
-                for j in range(begin, end):
-                    place = np.int64(rows[U(rows_at + k * rows_s0 + i * rows_s1)])
-                    if U(place) >= U(self_size2):
-                        return False
-                    place2 = np.int64(columns[U(columns_at + l_ * columns_s0 + j * columns_s1)])
-                    if U(place2) >= U(self_size1):
-                        return False
-                    self_block[U(j - begin)] = self[U(self_p + place * self_s0 + place2 * self_s1)]
-                for j in range(begin, end):
-                    row_weights_value = T(
-                        row_weights[U(row_weights_at + k * row_weights_s0 + i * row_weights_s1)]
-                    )
-                    column_weights_value = T(
-                        column_weights[
-                            U(column_weights_at + l_ * column_weights_s0 + j * column_weights_s1)
-                        ]
-                    )
-                    t0 = column_weights_value * self_block[U(j - begin)]
-                    t1 = row_weights_value * t0
-                    t2 = column_weights_value != T(0)
-                    t3 = row_weights_value != T(0) and t2
-                    out_item = t1 if t3 else T(0)
-                    at = U(j - begin)
-                    before = out_block[at]
-                    out_block[at] = before + out_item
-        for j in range(begin, end):
-            out[U(out_p + i * out_s0 + j * out_s1)] = T(
-                out_totals[U(j - begin)] + WIDE(out_block[U(j - begin)])
-            )
-        begin += TILE
-        if begin >= n_j:
-            begin = 0
-            i += 1
-            if i == n_i:
-                i = 0
-                rest += 1
-    return True
-
-
 def _resample_device_0(
     i, j, rest, lane, faults, first_check, row_weights, column_weights, rows, columns, self, out,
     row_weights_at, row_weights_s0, row_weights_s1, column_weights_at, column_weights_s0,
@@ -508,7 +261,9 @@ def _resample_device_0(
     self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_k, n_l,
     self_size2, self_size1,
 ):  # fmt: skip
-    """The statements of `_resample_0`."""
+    """out[..., i, j] = sum(k, l: row_weights[k, i] * (column_weights[l, j] * self[..., rows[k, i],
+    columns[l, j]]) if row_weights[k, i] != 0 and column_weights[l, j] != 0 else 0)
+    """
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     out_total = T(0)
@@ -576,15 +331,6 @@ program = IndexProgram(
         (None, False): with_other_none, (False, None): with_none_other,
         (False, False): with_none_none,
     },
-    launches=(
-        Launch(
-            function=_resample_0,
-            arrays=("rows", "columns", "self", "row_weights", "column_weights", "out"),
-            writes=("out",), extents=("j", "i", "k", "l"),
-            integers=("size(self, -2)", "size(self, -1)"), has_batch=True, items=("i",),
-            work=(("j", "k", "l"),), tile="j",
-        ),
-    ),
     on_device=(
         Launch(
             function=_resample_device_0,

@@ -22,127 +22,8 @@ from torchgen_out._runtime.kernels.common.lanes import (
     note_outside,
     quotient,
 )
-from torchgen_out._runtime.kernels.common.places import BLOCK, RUN, TILE, WIDE, U, lesser, plus
+from torchgen_out._runtime.kernels.common.places import U, plus
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T, max, min
-
-
-def nll_loss_forward_with_none_0(
-    start, stop, target, w, self, loss, target_at, target_s0, w_at, w_s0, self_at, self_s0, self_s1,
-    self_s2, loss_at, loss_s0, n_i, n_k, ignore_index, places, self_size3, self_size2, self_size1,
-):  # fmt: skip
-    """w[i] = sum(k where target[i] != ignore_index: 1)
-    loss[i] = sum(k where target[i] != ignore_index: -(w[i] * self[(i // places), target[i], (i
-        % places)]))
-    """
-    loss_block = np.empty(BLOCK, T)
-    for _ in range(start, stop):
-        for i in range(n_i):
-            w_total = T(0)
-            if np.int64(target[U(target_at + i * target_s0)]) - ignore_index != 0:
-                for _ in range(n_k):
-                    w_item = T(1)
-                    w_total = plus(w_total, w_item)
-            w[U(w_at + i * w_s0)] = w_total
-        for begin in range(0, n_i, BLOCK):
-            end = lesser(begin + BLOCK, n_i)
-            for i in range(begin, end):
-                loss_block[U(i - begin)] = T(0)
-            for _ in range(n_k):
-                for i in range(begin, end):
-                    if np.int64(target[U(target_at + i * target_s0)]) - ignore_index != 0:
-                        w_value = w[U(w_at + i * w_s0)]
-                        place = i // places
-                        if U(place) >= U(self_size3):
-                            return False
-                        place2 = np.int64(target[U(target_at + i * target_s0)])
-                        if U(place2) >= U(self_size2):
-                            return False
-                        place3 = i % places
-                        if U(place3) >= U(self_size1):
-                            return False
-                        self_value = T(
-                            self[U(self_at + place * self_s0 + place2 * self_s1 + place3 * self_s2)]
-                        )
-                        loss_item = -(w_value * self_value)
-                        at = U(i - begin)
-                        before = loss_block[at]
-                        loss_block[at] = before + loss_item
-            for i in range(begin, end):
-                loss[U(loss_at + i * loss_s0)] = loss_block[U(i - begin)]
-    return True
-
-
-def nll_loss_forward_with_none_1(
-    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_i
-):
-    """total_weight[t] = sum(i: w[i + t])"""
-    total_weight_totals = np.empty(BLOCK, WIDE)
-    total_weight_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            total_weight_block[U(t - begin)] = T(0)
-            total_weight_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for i_first in range(0, n_i - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    total_weight_totals[at] += WIDE(total_weight_block[at])
-                    total_weight_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                total_weight_block_here = total_weight_block[at]
-                for i in range(i_first, i_first + 4):
-                    w_value = w[U(w_at + (i + t) * w_s0)]
-                    total_weight_item = w_value
-                    total_weight_block_here = total_weight_block_here + total_weight_item
-                total_weight_block[at] = total_weight_block_here
-        for i in range(n_i // 4 * 4, n_i):
-            for t in range(begin, end):
-                w_value2 = w[U(w_at + (i + t) * w_s0)]
-                total_weight_item2 = w_value2
-                at = U(t - begin)
-                before = total_weight_block[at]
-                total_weight_block[at] = before + total_weight_item2
-        for t in range(begin, end):
-            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
-                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
-            )
-    return True
-
-
-def nll_loss_forward_with_none_2(
-    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_r, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    width = lesser(TILE, n_r)
-    output_sum = np.empty(width, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_r)
-        for r in range(begin, end):
-            output_sum[U(r - begin)] = T(0)
-        for j in range(n_j):
-            for r in range(begin, end):
-                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
-                output_sum_item = loss_value
-                at = U(r - begin)
-                before = output_sum[at]
-                output_sum[at] = before + output_sum_item
-        for r in range(begin, end):
-            output_sum_value = output_sum[U(r - begin)]
-            test_value = reduction - 1 == 0
-            total_weight_value = total_weight[U(total_weight_at)]
-            t0 = total_weight_value if test_value else T(1)
-            output_value = output_sum_value / t0
-            output[U(output_at + r * output_s0)] = output_value
-    return True
 
 
 def nll_loss_forward_with_none_device_0(
@@ -150,7 +31,10 @@ def nll_loss_forward_with_none_device_0(
     self_s0, self_s1, self_s2, loss_at, loss_s0, n_k, ignore_index, places, self_size3, self_size2,
     self_size1,
 ):  # fmt: skip
-    """The statements of `nll_loss_forward_with_none_0`."""
+    """w[i] = sum(k where target[i] != ignore_index: 1)
+    loss[i] = sum(k where target[i] != ignore_index: -(w[i] * self[(i // places), target[i], (i
+        % places)]))
+    """
     w_total = T(0)
     if np.int64(target[U(target_at + I(i * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
@@ -225,7 +109,9 @@ def nll_loss_forward_with_none_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `nll_loss_forward_with_none_2`."""
+    """output_sum[r] = sum(j: loss[j + r])
+    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
+    """
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -244,7 +130,7 @@ def nll_loss_forward_with_none_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `nll_loss_forward_with_none_2`."""
+    """The statements of `nll_loss_forward_with_none_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -290,7 +176,6 @@ with_none = IndexProgram(
     arguments=("self", "target", "weight", "reduction", "ignore_index"),
     inputs={"self": TensorForm(False, ("", "", "")), "target": TensorForm(False, ("",), "int")},
     results={"output": TensorForm(False, ("r",)), "total_weight": TensorForm(False, ("t",))},
-    temporaries={"w": TensorForm(False, ("i",)), "loss": TensorForm(False, ("i",))},
     on_device_temporaries={"w": TensorForm(False, ("i",)), "loss": TensorForm(False, ("i",))},
     integers=("reduction", "ignore_index", "places", "results", "summed"),
     indices=("k", "i", "t", "r", "j"),
@@ -298,25 +183,6 @@ with_none = IndexProgram(
     dims=(("self", -3), ("self", -2), ("self", -1)),
     divides=True,
     geometry=loss_geometry.nll_loss_forward,
-    launches=(
-        Launch(
-            function=nll_loss_forward_with_none_0, arrays=("target", "w", "self", "loss"),
-            writes=("w", "loss"), extents=("i", "k"),
-            integers=(
-                "ignore_index", "places", "size(self, -3)", "size(self, -2)", "size(self, -1)",
-            ),
-            work=(("i", "k"), ("i", "k")),
-        ),
-        Launch(
-            function=nll_loss_forward_with_none_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("i",), spread="t", work=(("t", "i"),),
-        ),
-        Launch(
-            function=nll_loss_forward_with_none_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("r", "j"), integers=("reduction",),
-            work=(("r", "j"), ("r",)), tile="r",
-        ),
-    ),
     on_device=(
         Launch(
             function=nll_loss_forward_with_none_device_0, arrays=("target", "w", "self", "loss"),
@@ -365,141 +231,15 @@ with_none = IndexProgram(
 )  # fmt: skip
 
 
-def nll_loss_forward_0(
-    start, stop, target, weight, w, self, loss, target_at, target_s0, weight_at, weight_s0, w_at,
-    w_s0, self_at, self_s0, self_s1, self_s2, loss_at, loss_s0, n_i, n_k, ignore_index,
+def nll_loss_forward_device_0(
+    i, lane, faults, first_check, target, weight, w, self, loss, target_at, target_s0, weight_at,
+    weight_s0, w_at, w_s0, self_at, self_s0, self_s1, self_s2, loss_at, loss_s0, n_k, ignore_index,
     weight_size1, places, self_size3, self_size2, self_size1,
 ):  # fmt: skip
     """w[i] = sum(k where target[i] != ignore_index: weight[target[i]])
     loss[i] = sum(k where target[i] != ignore_index: -(w[i] * self[(i // places), target[i], (i
         % places)]))
     """
-    loss_block = np.empty(TILE, T)
-    w_block = np.empty(TILE, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_i)
-        for i in range(begin, end):
-            w_block[U(i - begin)] = T(0)
-        for _ in range(n_k):
-            for i in range(begin, end):
-                if np.int64(target[U(target_at + i * target_s0)]) - ignore_index != 0:
-                    place = np.int64(target[U(target_at + i * target_s0)])
-                    if U(place) >= U(weight_size1):
-                        return False
-                    weight_value = T(weight[U(weight_at + place * weight_s0)])
-                    w_item = weight_value
-                    at = U(i - begin)
-                    before = w_block[at]
-                    w_block[at] = before + w_item
-        for i in range(begin, end):
-            w[U(w_at + i * w_s0)] = w_block[U(i - begin)]
-        for i in range(begin, end):
-            loss_block[U(i - begin)] = T(0)
-        for _ in range(n_k):
-            for i in range(begin, end):
-                if np.int64(target[U(target_at + i * target_s0)]) - ignore_index != 0:
-                    w_value = w[U(w_at + i * w_s0)]
-                    place2 = i // places
-                    if U(place2) >= U(self_size3):
-                        return False
-                    place3 = np.int64(target[U(target_at + i * target_s0)])
-                    if U(place3) >= U(self_size2):
-                        return False
-                    place4 = i % places
-                    if U(place4) >= U(self_size1):
-                        return False
-                    self_value = T(
-                        self[U(self_at + place2 * self_s0 + place3 * self_s1 + place4 * self_s2)]
-                    )
-                    loss_item = -(w_value * self_value)
-                    at = U(i - begin)
-                    before = loss_block[at]
-                    loss_block[at] = before + loss_item
-        for i in range(begin, end):
-            loss[U(loss_at + i * loss_s0)] = loss_block[U(i - begin)]
-    return True
-
-
-def nll_loss_forward_1(
-    start, stop, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_i
-):
-    """total_weight[t] = sum(i: w[i + t])"""
-    total_weight_totals = np.empty(BLOCK, WIDE)
-    total_weight_block = np.empty(BLOCK, T)
-    for begin in range(start, stop, BLOCK):
-        end = lesser(begin + BLOCK, stop)
-        for t in range(begin, end):
-            total_weight_block[U(t - begin)] = T(0)
-            total_weight_totals[U(t - begin)] = WIDE(0)
-        kept = 0
-        for i_first in range(0, n_i - 3, 4):
-            if kept == RUN:
-                for t in range(begin, end):
-                    at = U(t - begin)
-                    total_weight_totals[at] += WIDE(total_weight_block[at])
-                    total_weight_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for t in range(begin, end):
-                at = U(t - begin)
-                total_weight_block_here = total_weight_block[at]
-                for i in range(i_first, i_first + 4):
-                    w_value = w[U(w_at + (i + t) * w_s0)]
-                    total_weight_item = w_value
-                    total_weight_block_here = total_weight_block_here + total_weight_item
-                total_weight_block[at] = total_weight_block_here
-        for i in range(n_i // 4 * 4, n_i):
-            for t in range(begin, end):
-                w_value2 = w[U(w_at + (i + t) * w_s0)]
-                total_weight_item2 = w_value2
-                at = U(t - begin)
-                before = total_weight_block[at]
-                total_weight_block[at] = before + total_weight_item2
-        for t in range(begin, end):
-            total_weight[U(total_weight_at + t * total_weight_s0)] = T(
-                total_weight_totals[U(t - begin)] + WIDE(total_weight_block[U(t - begin)])
-            )
-    return True
-
-
-def nll_loss_forward_2(
-    start, stop, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_r, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    width = lesser(TILE, n_r)
-    output_sum = np.empty(width, T)
-    for item in range(start, stop):
-        begin = item * TILE
-        end = lesser(begin + TILE, n_r)
-        for r in range(begin, end):
-            output_sum[U(r - begin)] = T(0)
-        for j in range(n_j):
-            for r in range(begin, end):
-                loss_value = loss[U(loss_at + (j + r) * loss_s0)]
-                output_sum_item = loss_value
-                at = U(r - begin)
-                before = output_sum[at]
-                output_sum[at] = before + output_sum_item
-        for r in range(begin, end):
-            output_sum_value = output_sum[U(r - begin)]
-            test_value = reduction - 1 == 0
-            total_weight_value = total_weight[U(total_weight_at)]
-            t0 = total_weight_value if test_value else T(1)
-            output_value = output_sum_value / t0
-            output[U(output_at + r * output_s0)] = output_value
-    return True
-
-
-def nll_loss_forward_device_0(
-    i, lane, faults, first_check, target, weight, w, self, loss, target_at, target_s0, weight_at,
-    weight_s0, w_at, w_s0, self_at, self_s0, self_s1, self_s2, loss_at, loss_s0, n_k, ignore_index,
-    weight_size1, places, self_size3, self_size2, self_size1,
-):  # fmt: skip
-    """The statements of `nll_loss_forward_0`."""
     w_total = T(0)
     if np.int64(target[U(target_at + I(i * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
@@ -580,7 +320,9 @@ def nll_loss_forward_device_2(
     r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
     output_at, output_s0, n_j, reduction,
 ):  # fmt: skip
-    """The statements of `nll_loss_forward_2`."""
+    """output_sum[r] = sum(j: loss[j + r])
+    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
+    """
     output_sum_total = T(0)
     for j in range(lane, n_j, LANES):
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
@@ -599,7 +341,7 @@ def nll_loss_forward_device_2_step(
     r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
     total_weight_s0, output_at, output_s0, reduction,
 ):  # fmt: skip
-    """The statements of `nll_loss_forward_2`."""
+    """The statements of `nll_loss_forward_device_2`."""
     if reads:
         loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
         part0 = loss_value
@@ -648,7 +390,6 @@ program = IndexProgram(
         "weight": TensorForm(False, ("",)),
     },
     results={"output": TensorForm(False, ("r",)), "total_weight": TensorForm(False, ("t",))},
-    temporaries={"w": TensorForm(False, ("i",)), "loss": TensorForm(False, ("i",))},
     on_device_temporaries={"w": TensorForm(False, ("i",)), "loss": TensorForm(False, ("i",))},
     integers=("reduction", "ignore_index", "places", "results", "summed"),
     indices=("k", "i", "t", "r", "j"),
@@ -658,26 +399,6 @@ program = IndexProgram(
     geometry=loss_geometry.nll_loss_forward,
     asked={"weight": (False,)},
     others={(False,): with_none},
-    launches=(
-        Launch(
-            function=nll_loss_forward_0, arrays=("target", "weight", "w", "self", "loss"),
-            writes=("w", "loss"), extents=("i", "k"),
-            integers=(
-                "ignore_index", "size(weight, -1)", "places", "size(self, -3)", "size(self, -2)",
-                "size(self, -1)",
-            ),
-            work=(("i", "k"), ("i", "k")), tile="i",
-        ),
-        Launch(
-            function=nll_loss_forward_1, arrays=("w", "total_weight"), writes=("total_weight",),
-            extents=("i",), spread="t", work=(("t", "i"),),
-        ),
-        Launch(
-            function=nll_loss_forward_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("r", "j"), integers=("reduction",),
-            work=(("r", "j"), ("r",)), tile="r",
-        ),
-    ),
     on_device=(
         Launch(
             function=nll_loss_forward_device_0, arrays=("target", "weight", "w", "self", "loss"),

@@ -49,6 +49,7 @@ class IndexKernel(PlannedKernel):
     """All launches of a program, one after the other; tensors in between are made per call."""
 
     def __init__(self, program: IndexProgram) -> None:
+        assert program.launches, f"{program.name}: a kernel written by hand runs on the CPU"
         self.program = program
         count = len(program.results)
         super().__init__(self._plan, count, any_order=True, any_strides=True)
