@@ -292,6 +292,8 @@ def _device_launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         start = statement.fold.start
         told = statement.target, statement.fold.kind, start.tensor if start else None
         fields = (*fields, ("scatter", f"({', '.join(map(_quoted, told))})"))
+        if launch.phase.keyed is not None:
+            fields = (*fields, ("keyed", translate.names_tuple(launch.phase.keyed)))
     if launch.reach:
         products = [f"({factor}, {translate.names_tuple(names)})" for factor, names in launch.reach]
         fields = (*fields, ("reach", tuple_of(products)))

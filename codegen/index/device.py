@@ -64,7 +64,7 @@ class DeviceWriter(Writer):
         found = [*map(python_name, phase.items), *(["rest"] if phase.has_batch else [])]
         found += [] if phase.lanes is None else ["lane"]
         found += ["faults", "first_check"] if self.refused else []
-        scattered = ["item", "scattered_values", "scattered_places"]
+        scattered = ["item", "key", "is_first", "scattered_values", "scattered_places"]
         return (*found, *(scattered if self.scatter is not None else []))
 
     def items(self) -> None:
@@ -264,13 +264,16 @@ class DeviceNestWriter(NestWriter):
         return [*(["lane == 0"] if is_shared else []), *super().conditions(statement)]
 
     def scatter(self) -> None:
-        """The item's value, and where in the result it goes; nowhere is -1."""
+        """The item's value, and where in the result it goes; nowhere is -1.
+
+        Of items that go to one place each, beside each other, the first one tells it.
+        """
         writer, nest = self.writer, self.nest
         (statement,) = nest.statements
         assert nest.scattered is not None
         start = writer.depth
         if not is_last(statement):
-            self.put("scattered_places[U(item)] = -1")
+            self.put("position = np.int64(-1)")
         moved: dict[Atom, Place] = {}
         for name, place in nest.scattered.items():
             variable = writer.fresh(f"to_{name}_place")
@@ -291,8 +294,11 @@ class DeviceNestWriter(NestWriter):
             self.put(f"{writer.memory(target)} = {value}")
         else:
             self.put(f"scattered_values[U(item)] = {value}")
-            self.put(f"scattered_places[U(item)] = np.int64({writer.offset(target)})")
+            self.put(f"position = np.int64({writer.offset(target)})")
         writer.depth = start
+        if not is_last(statement):
+            self.put("if is_first:")
+            self.put("    scattered_places[U(key)] = position")
 
 
 def _has_element(place: Place) -> bool:

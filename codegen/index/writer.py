@@ -30,6 +30,7 @@ _RESERVED = frozenset(
         *("reads", "part0", "part1", "part2", "part3"),
         *("lesser", "greater", "clamped", "reflected", "counted", "plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
+        *("key", "is_first", "position"),
         *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
         *("larger", "ordered", "unordered", "opposite", "drawn", "IS_DOUBLE"),
         *("first", "final", "edge", "is_whole", "is_better", "first_inside", "end_inside"),

@@ -8,9 +8,9 @@ from ..index.contract import contraction_of
 from ..index.device import is_last
 from ..index.inline import recomputed
 from ..index.scans import carried_of
-from ..model.index import IndexProgram, Statement
+from ..model.index import Fold, IndexProgram, Statement
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
-from ..model.place import Size
+from ..model.place import Element, Index, Place, Size
 from .index import kept_within, prepared, product_of
 from .index_gathers import gathered
 from .index_nests import is_target, nests_of, scattered_of, vector_of
@@ -178,4 +178,15 @@ def _device_scatter(statement: Statement) -> Phase:
     loops: tuple[Loop, ...] = ()
     nest = Nest((statement,), loops, False, loops, None, tests, scattered)
     has_batch = statement.has_batch or fold.has_batch
-    return Phase(has_batch, (*free, *fold.indices), None, False, (nest,))
+    keyed = _keyed(fold, [*scattered.values(), *(test.place for test in tests)])
+    items = (*free, *fold.indices)
+    is_all = len(keyed) == len(items) + has_batch or is_last(statement)
+    return Phase(has_batch, items, None, False, (nest,), keyed=None if is_all else keyed)
+
+
+def _keyed(fold: Fold, places: Sequence[Place]) -> tuple[str, ...]:
+    """What places depend on, and the loops of a fold, whose values are put together in order."""
+    found = [atom for place in places for atom in place.atoms]
+    indices = [atom.name for atom in found if isinstance(atom, Index)]
+    has_batch = fold.has_batch or any(isinstance(a, Element) and a.has_batch for a in found)
+    return (*dict.fromkeys((*fold.indices, *indices)), *(["..."] if has_batch else []))

@@ -91,6 +91,9 @@ class Phase:
     scans_along: str | None = None
     """On a device, the index of a scan along which most of what is read lies side by side."""
 
+    keyed: tuple[str, ...] | None = None
+    """On a device, of a scatter: what tells where an item's value goes, `...` for its number among
+    these, if the rest of its indices only tell which of the elements there."""
     product: tuple[Access, Access] | None = None
     """The elements whose products the only statement sums, where libraries can do that."""
     window: Window | None = None

@@ -23,6 +23,7 @@ from torchgen_out._runtime.kernels.cuda import recorded
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import index
+from torchgen_out._runtime.kernels.cuda.scatter import combining
 
 pytestmark = pytest.mark.usefixtures("emulated")
 
@@ -112,7 +113,8 @@ def constructs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["truths", "extremes", "wavefront", "computed", "moments", "carried"]
+    "name",
+    ["truths", "extremes", "wavefront", "computed", "moments", "carried", "side_by_side"],
 )
 def test_constructs_as_on_the_cpu(constructs: Any, name: str) -> None:
     """Results of each type, and gradients, in float64."""
@@ -134,6 +136,22 @@ def test_constructs_as_on_the_cpu(constructs: Any, name: str) -> None:
             found.append([r.detach().cpu().numpy() for r in (*results, *grads)])
         for ours, theirs in zip(*found, strict=True):
             np.testing.assert_allclose(theirs, ours, rtol=1e-9, atol=1e-12)
+
+
+def test_places_are_sorted_once_for_what_goes_there_side_by_side(
+    constructs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts: list[int] = []
+    real = combining.sort_positions
+
+    def counted(queue: Any, keys: Any, *args: Any) -> Any:
+        counts.append(keys.numel)
+        return real(queue, keys, *args)
+
+    monkeypatch.setattr(combining, "sort_positions", counted)
+    places = (torch.zeros(4, dtype=torch.int64), torch.zeros(3, 4, dtype=torch.int64))
+    constructs.side_by_side(_randn(2, 3, 4, 5).cuda(), *(each.cuda() for each in places), 2)
+    assert counts == [4, 2 * 4, 4, 2 * 3 * 4, 4 * 5]  # no one step leads from image to image
 
 
 @pytest.mark.parametrize(("size", "count"), [(3, 5), (5, 3), (1, 4), (4, 1), (7, 7)])

@@ -182,7 +182,8 @@ class Launch(NamedTuple):
     threads look at ranges, or '', and the one that they may share in place of items; then the
     function has a `mode` behind its range. On a device, where the function is of one item: lanes:
     an index whose loop a warp can share, and whether neighbours along it lie side by side. scatter:
-    the tensor into which the values go, how they are combined there, and what it begins from.
+    the tensor into which the values go, how they are combined there, and what it begins from;
+    keyed: what tells where they go, of the items and '...', None for all that an item is told by.
     reach: products of extents and whole numbers, of whose sum no place is further from 0. scan: its
     steps, if rows can be shared. refused: what must hold of places that it looks at.
     """
@@ -210,6 +211,7 @@ class Launch(NamedTuple):
     window: Window | None = None
     waits: bool = False
     scan: Scan | None = None
+    keyed: tuple[str, ...] | None = None
 
     def chosen(self, sizes: Mapping[str, int], rows: int) -> tuple[Launch, tuple[str, ...]]:
         """The launch for these extents and whole numbers, and which of these are part of its text.

@@ -112,6 +112,24 @@ def _scattered(x: Array, group: Array, groups: int) -> tuple[Array, ...]:
     return np.array([v.prod() for v in of]), np.array(high), np.array(low)
 
 
+def _side_by_side(x: Array, at: Array, place: Array, count: int) -> tuple[Array, ...]:
+    c, _, d = x.shape[-3:]
+    batch = x.shape[:-3]
+    between, own = np.zeros((*batch, c, count, d)), np.zeros((*batch, c, d, count))
+    chosen, first = np.zeros((*batch, c, count, d)), np.full((count, d, c), -np.inf)
+    for i, s in enumerate(at):
+        if 0 <= s < count:
+            between[..., s, :] += x[..., i, :]
+            chosen[..., s, :] += np.where(np.arange(d) != s, x[..., i, :], 0)
+            largest = x[..., i, :].max(tuple(range(len(batch))), initial=-np.inf)
+            first[s] = np.maximum(first[s], largest.T)
+        for k in range(c):
+            if 0 <= place[k, i] < count:
+                own[..., k, :, place[k, i]] += x[..., k, i, :]
+    behind = np.moveaxis(between, (-1, -3, -2), (-3, -2, -1))
+    return between, first, behind, own, chosen
+
+
 def _conditions(x: Array, label: Array) -> Array:
     same = label[:, None] == label
     return np.cumsum(np.where(x > 0, x, 0)) + (same * x**2).sum(-1)
@@ -167,6 +185,7 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "carried": _carried,
     "broadcast": _broadcast,
     "scattered": _scattered,
+    "side_by_side": _side_by_side,
     "conditions": _conditions,
     "by_label": _by_label,
     "one_of": _one_of,
@@ -188,6 +207,8 @@ def _strided(*sizes: int) -> Any:
     return _randn(*sizes[::-1], 2)[..., 0].permute(*reversed(range(len(sizes))))
 
 
+_AT, _PLACE = torch.tensor([2, 0, 2, 5]), torch.tensor([[0, 1, 0, -1], [2, 2, 0, 0]])
+
 CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
     "outside": [lambda: (_randn(5), 2), lambda: (_strided(2, 3, 4), 1), lambda: (_randn(0, 4), 1)],
     "places": [lambda: (_strided(2, 7),), lambda: (_randn(3),)],
@@ -207,6 +228,10 @@ CALLS: dict[str, list[Callable[[], tuple[Any, ...]]]] = {
                   lambda: (_randn(2, 3).expand(4, 2, 3), _randn(0))],
     "scattered": [lambda: (_strided(6), torch.tensor([0, 1, 1, 0, 3, 1]), 4),
                   lambda: (_randn(0), torch.tensor([], dtype=torch.int64), 2)],
+    "side_by_side": [lambda: (_strided(2, 4, 3), _AT, _PLACE, 3),
+                     lambda: (_randn(2, 1, 2, 4, 5), _AT, _PLACE, 4),
+                     lambda: (_randn(2, 3, 2, 4, 1).transpose(0, 1), _AT, _PLACE, 1),
+                     lambda: (_randn(2, 4, 0), _AT, _PLACE, 3)],
     "conditions": [lambda: (_strided(5), torch.tensor([2, 0, 2, 1, 0])),
                    lambda: (_randn(0), torch.tensor([], dtype=torch.int64))],
     "by_label": [lambda: (_strided(5), torch.tensor([2, 0, 2, 3, 0]), 1),

@@ -649,8 +649,8 @@ def _max_pool_backward_0(
 
 
 def _max_pool_backward_device_0(
-    c, z, y, x, rest, item, scattered_values, scattered_places, indices, grad_output, out,
-    indices_at, indices_row, indices_s0, indices_s1, indices_s2, indices_s3, grad_output_at,
+    c, z, y, x, rest, item, key, is_first, scattered_values, scattered_places, indices, grad_output,
+    out, indices_at, indices_row, indices_s0, indices_s1, indices_s2, indices_s3, grad_output_at,
     grad_output_row, grad_output_s0, grad_output_s1, grad_output_s2, grad_output_s3, out_at,
     out_row, out_s0, out_s1, batch, dims, batches, n_s,
 ):  # fmt: skip
@@ -658,7 +658,7 @@ def _max_pool_backward_device_0(
     grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
     indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_s_place = np.int64(
         indices[
             U(
@@ -681,7 +681,9 @@ def _max_pool_backward_device_0(
             )
         ]
         scattered_values[U(item)] = grad_output_value
-        scattered_places[U(item)] = np.int64(out_p + I(to_s_place * out_s0) + I(c * out_s1))
+        position = np.int64(out_p + I(to_s_place * out_s0) + I(c * out_s1))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def _max_pool_backward_extents(grad_output, indices, elements):

@@ -57,14 +57,14 @@ def _pad_reflect_backward_0(
 
 
 def _pad_reflect_backward_device_0(
-    c, b, a, rest, item, scattered_values, scattered_places, grad_output, out, grad_output_at,
-    grad_output_row, grad_output_s0, grad_output_s1, grad_output_s2, out_at, out_row, out_s0,
-    out_s1, out_s2, batch, dims, batches, n_k, n_j, n_i, front, top, left,
+    c, b, a, rest, item, key, is_first, scattered_values, scattered_places, grad_output, out,
+    grad_output_at, grad_output_row, grad_output_s0, grad_output_s1, grad_output_s2, out_at,
+    out_row, out_s0, out_s1, out_s2, batch, dims, batches, n_k, n_j, n_i, front, top, left,
 ):  # fmt: skip
     """The statements of `_pad_reflect_backward_0`."""
     grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_k_place = I(reflected(I(c - front), n_k))
     if to_k_place < n_k:
         to_j_place = I(reflected(I(b - top), n_j))
@@ -80,9 +80,11 @@ def _pad_reflect_backward_device_0(
                     )
                 ]
                 scattered_values[U(item)] = grad_output_value
-                scattered_places[U(item)] = np.int64(
+                position = np.int64(
                     out_p + I(to_k_place * out_s0) + I(to_j_place * out_s1) + I(to_i_place * out_s2)
                 )
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def _pad_reflect_backward_extents(grad_output, depth, height, width_, front, top, left):
@@ -122,6 +124,7 @@ program = IndexProgram(
             function=_pad_reflect_backward_device_0, arrays=("grad_output", "out"), writes=("out",),
             extents=("k", "j", "i"), integers=("front", "top", "left"), has_batch=True,
             items=("c", "b", "a"), work=(("k", "j", "i"), ()), scatter=("out", "sum", None),
+            keyed=("c", "b", "a"),
             reach=(
                 (1, ("c",)), (1, ("front",)), (2, ("k",)), (1, ("b",)), (1, ("top",)), (2, ("j",)),
                 (1, ("a",)), (1, ("left",)), (2, ("i",)),

@@ -171,24 +171,26 @@ def embedding_dense_backward_1(
 
 
 def embedding_dense_backward_device_0(
-    i, item, scattered_values, scattered_places, indices, count, indices_at, indices_s0, count_at,
-    count_s0, n_r,
+    i, item, key, is_first, scattered_values, scattered_places, indices, count, indices_at,
+    indices_s0, count_at, count_s0, n_r,
 ):  # fmt: skip
     """count[r] = sum(i where indices[i] == r: 1)"""
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_r_place = np.int64(indices[U(indices_at + I(i * indices_s0))])
     if (to_r_place >= 0) & (to_r_place < n_r):
         scattered_values[U(item)] = T(1)
-        scattered_places[U(item)] = np.int64(count_at + I(to_r_place * count_s0))
+        position = np.int64(count_at + I(to_r_place * count_s0))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def embedding_dense_backward_device_1(
-    d, i, faults, first_check, item, scattered_values, scattered_places, indices, grad_output,
-    count, out, indices_at, indices_s0, grad_output_at, grad_output_s0, grad_output_s1, count_at,
-    count_s0, out_at, out_s0, out_s1, n_s, n_r, padding_idx,
+    d, i, faults, first_check, item, key, is_first, scattered_values, scattered_places, indices,
+    grad_output, count, out, indices_at, indices_s0, grad_output_at, grad_output_s0, grad_output_s1,
+    count_at, count_s0, out_at, out_s0, out_s1, n_s, n_r, padding_idx,
 ):  # fmt: skip
     """The statements of `embedding_dense_backward_1`."""
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_s_place = np.int64(indices[U(indices_at + I(i * indices_s0))])
     is_inside = (to_s_place >= 0) & (to_s_place < n_s)
     if not is_inside:
@@ -208,7 +210,9 @@ def embedding_dense_backward_device_1(
         )
         t0 = grad_output_value / count_value
         scattered_values[U(item)] = t0 if test_value else grad_output_value
-        scattered_places[U(item)] = np.int64(out_at + I(to_s_place * out_s0) + I(d * out_s1))
+        position = np.int64(out_at + I(to_s_place * out_s0) + I(d * out_s1))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def embedding_dense_backward_extents(grad_output, indices, num_weights, padding_idx, counted_):
@@ -255,7 +259,7 @@ program = IndexProgram(
             function=embedding_dense_backward_device_1,
             arrays=("indices", "grad_output", "count", "out"), writes=("out",), extents=("s", "r"),
             integers=("padding_idx",), items=("d", "i"), work=(("s",), ()),
-            scatter=("out", "sum", None), reach=((1, ()), (1, ("r",))),
+            scatter=("out", "sum", None), keyed=("i",), reach=((1, ()), (1, ("r",))),
             refused=("0 <= checked(indices[i]) < num_weights",),
         ),
     ),

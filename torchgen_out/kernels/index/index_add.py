@@ -121,14 +121,14 @@ def index_add_0(
 
 
 def index_add_device_0(
-    i, j, rest, faults, first_check, item, scattered_values, scattered_places, index, source, out,
-    index_at, index_s0, source_at, source_row, source_s0, source_s1, out_at, out_row, out_s0,
-    out_s1, batch, dims, batches, n_s, alpha,
+    i, j, rest, faults, first_check, item, key, is_first, scattered_values, scattered_places, index,
+    source, out, index_at, index_s0, source_at, source_row, source_s0, source_s1, out_at, out_row,
+    out_s0, out_s1, batch, dims, batches, n_s, alpha,
 ):  # fmt: skip
     """The statements of `index_add_0`."""
     source_p = I(source_at + row_start(batch, dims, source_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_s_place = np.int64(index[U(index_at + I(j * index_s0))])
     is_inside = (to_s_place >= 0) & (to_s_place < n_s)
     if not is_inside:
@@ -136,7 +136,9 @@ def index_add_device_0(
     if is_inside:
         source_value = source[U(source_p + I(j * source_s0) + I(i * source_s1))]
         scattered_values[U(item)] = alpha * source_value
-        scattered_places[U(item)] = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+        position = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def index_add_extents(self, index, source):
@@ -174,7 +176,8 @@ program = IndexProgram(
         Launch(
             function=index_add_device_0, arrays=("index", "source", "out"), writes=("out",),
             extents=("s",), numbers=("alpha",), has_batch=True, items=("i", "j"), work=(("s",), ()),
-            scatter=("out", "sum", "self"), refused=("0 <= checked(index[j]) < size(self, -2)",),
+            scatter=("out", "sum", "self"), keyed=("j",),
+            refused=("0 <= checked(index[j]) < size(self, -2)",),
         ),
     ),
 )  # fmt: skip

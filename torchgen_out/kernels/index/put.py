@@ -42,11 +42,11 @@ def put_with_true_0(
 
 
 def put_with_true_device_0(
-    j, faults, first_check, item, scattered_values, scattered_places, index, source, out, index_at,
-    index_s0, source_at, source_s0, out_at, out_s0, n_s,
+    j, faults, first_check, item, key, is_first, scattered_values, scattered_places, index, source,
+    out, index_at, index_s0, source_at, source_s0, out_at, out_s0, n_s,
 ):  # fmt: skip
     """out[s] = sum(j from self[s] where s == signed(index[j]): source[j])"""
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_s_place = counted(np.int64(index[U(index_at + I(j * index_s0))]), n_s)
     is_inside = (to_s_place >= 0) & (to_s_place < n_s)
     if not is_inside:
@@ -54,7 +54,9 @@ def put_with_true_device_0(
     if is_inside:
         source_value = source[U(source_at + I(j * source_s0))]
         scattered_values[U(item)] = source_value
-        scattered_places[U(item)] = np.int64(out_at + I(to_s_place * out_s0))
+        position = np.int64(out_at + I(to_s_place * out_s0))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def put_with_true_extents(self, index, source):

@@ -126,15 +126,15 @@ def scatter_add_0(
 
 
 def scatter_add_device_0(
-    i, j, rest, faults, first_check, item, scattered_values, scattered_places, index, src, out,
-    index_at, index_row, index_s0, index_s1, src_at, src_row, src_s0, src_s1, out_at, out_row,
-    out_s0, out_s1, batch, dims, batches, n_s,
+    i, j, rest, faults, first_check, item, key, is_first, scattered_values, scattered_places, index,
+    src, out, index_at, index_row, index_s0, index_s1, src_at, src_row, src_s0, src_s1, out_at,
+    out_row, out_s0, out_s1, batch, dims, batches, n_s,
 ):  # fmt: skip
     """The statements of `scatter_add_0`."""
     src_p = I(src_at + row_start(batch, dims, src_row, rest))
     index_p = I(index_at + row_start(batch, dims, index_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_s_place = np.int64(index[U(index_p + I(j * index_s0) + I(i * index_s1))])
     is_inside = (to_s_place >= 0) & (to_s_place < n_s)
     if not is_inside:
@@ -142,7 +142,9 @@ def scatter_add_device_0(
     if is_inside:
         src_value = src[U(src_p + I(j * src_s0) + I(i * src_s1))]
         scattered_values[U(item)] = src_value
-        scattered_places[U(item)] = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+        position = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def scatter_add_extents(self, index, src):

@@ -114,21 +114,23 @@ def scatter_value_reduce_0(
 
 
 def scatter_value_reduce_device_0(
-    i, j, rest, faults, first_check, item, scattered_values, scattered_places, index, out, index_at,
-    index_row, index_s0, index_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_s,
-    value,
+    i, j, rest, faults, first_check, item, key, is_first, scattered_values, scattered_places, index,
+    out, index_at, index_row, index_s0, index_s1, out_at, out_row, out_s0, out_s1, batch, dims,
+    batches, n_s, value,
 ):  # fmt: skip
     """The statements of `scatter_value_reduce_0`."""
     index_p = I(index_at + row_start(batch, dims, index_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_s_place = np.int64(index[U(index_p + I(j * index_s0) + I(i * index_s1))])
     is_inside = (to_s_place >= 0) & (to_s_place < n_s)
     if not is_inside:
         note_outside(faults, first_check + 0, to_s_place, n_s)
     if is_inside:
         scattered_values[U(item)] = value
-        scattered_places[U(item)] = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+        position = np.int64(out_p + I(to_s_place * out_s0) + I(i * out_s1))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def scatter_value_reduce_extents(self, index):

@@ -2,14 +2,15 @@
 
 Where a fold is long, or runs along dense memory, the threads of a warp share it, of a long row
 those of a block. A scatter's values are combined place by place in their order
-(`scatter.combining`), so that equal calls give equal bits. 16-bit floats compute in float32 and are
+(`scatter.combining`), so that equal calls give equal bits; what goes to one place side by side is
+sorted once. 16-bit floats compute in float32 and are
 rounded once: a result that is read again has a wider copy until then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf, prod
+from math import gcd, inf, prod
 from typing import Any, NamedTuple
 
 from torchgen_out._runtime.core import dtype as dtypes
@@ -99,6 +100,23 @@ class _Loops(NamedTuple):
 
     sizes: list[int]
     strides: dict[str, list[int]]
+
+
+class _Keys(NamedTuple):
+    """How the items of a scatter are numbered: rows outermost, what tells places, then columns.
+
+    order: all that tells an item, the fastest first; span: which of these tell places. count: their
+    number. folded: the target as combining sees it, steps: of its rows and places. batch, dims: the
+    target's strides, in places.
+    """
+
+    order: tuple[str, ...]
+    span: tuple[int, int]
+    count: int
+    folded: Folded
+    steps: tuple[int, int]
+    batch: list[int]
+    dims: list[int]
 
 
 def _in_order(queue: ProductQueue, array: Array, order: Order) -> Array:
@@ -212,22 +230,24 @@ class _Call:
         first: list[Array] = []
         if launch.scatter is not None:
             self._begin(*launch.scatter)
+        keys = None
         if launch.scatter is not None and launch.combines:
+            keys = self._keys(launch, launch.scatter[0], self._loops(launch))
             values = self.queue.empty((count,), self.arrays[launch.scatter[0]].dtype)
-            first = [values, self.queue.empty((count,), dtypes.int64)]
+            first = [values, self.queue.empty((keys.count,), dtypes.int64)]
         if not count or self._contracted(launch):
             return
         if self._scanned(launch, count):
             return
         lanes = self._lanes(launch, count)
-        source, values = self._bind(launch, count, lanes, first)
+        source, values = self._bind(launch, count, lanes, first, keys=keys)
         threads = typed.THREADS
         blocks = min(
             -(-count * lanes // threads), self.queue.processors * typed.BLOCKS_PER_PROCESSOR
         )
         self.queue.launch(source, blocks, (threads, 1), values)
-        if launch.scatter is not None and launch.combines:
-            self._combine(*launch.scatter[:2], *first)
+        if launch.scatter is not None and keys is not None:
+            self._combine(*launch.scatter[:2], *first, keys)
 
     def _begin(self, name: str, kind: str, begun: str | None) -> None:
         """What a scatter's result is before the first value is put to it; in place what it is."""
@@ -280,15 +300,57 @@ class _Call:
         operands = out, one, other
         return contracted(self.queue, launch.product, arrays, self.extents, sizes, operands)
 
-    def _combine(self, target: str, kind: str, values: Array, positions: Array) -> None:
+    def _keys(self, launch: Launch, name: str, loops: _Loops) -> _Keys:
+        """How items are numbered: side by side in the target those that go to one place."""
+        array, form = self.arrays[name], self.forms[name]
+        own = array.strides[len(array.strides) - form.rank :]
+        steps = dict(zip(form.indices, own, strict=True))
+        found = (*launch.items[::-1], *([ROWS] if launch.has_batch else []))
+        free = [] if launch.keyed is None else [n for n in found if n not in launch.keyed]
+        columns: list[str] = []
+        width = 1
+        for index in form.indices[::-1]:
+            if index not in free or (steps[index] != width and self.extents[index] > 1):
+                break
+            columns.append(index)
+            width *= self.extents[index]
+        batch = loops.strides.get(name, [])
+        steps[ROWS] = batch[-1] if batch else 0
+        rows: list[str] = []
+        for index in sorted(free, key=steps.__getitem__):
+            height = prod(map(self._extent, rows))
+            is_next = not rows or steps[index] == steps[rows[0]] * height
+            if index not in columns and is_next and not (index == ROWS and len(loops.sizes) > 1):
+                rows.append(index)
+        apart = {*columns, *rows}
+        keyed = [each for each in found if each not in apart]
+        moving = [(self.extents[n], steps[n]) for n in form.indices if n not in apart]
+        moving += zip(loops.sizes, batch, strict=True) if batch and ROWS not in apart else []
+        step = gcd(*(stride for size, stride in moving if size > 1)) or 1
+        places = 1 + sum((size - 1) * (stride // step) for size, stride in moving)
+        return _Keys(
+            (*columns, *keyed, *rows),
+            (len(columns), len(columns) + len(keyed)),
+            prod(map(self._extent, keyed)),
+            Folded(prod(map(self._extent, rows)), places, width),
+            (steps[rows[0]] if rows else 0, step),
+            [0 if ROWS in apart else each // step for each in batch],
+            [0 if n in apart else steps[n] // step for n in form.indices],
+        )
+
+    def _combine(
+        self, target: str, kind: str, values: Array, positions: Array, keys: _Keys
+    ) -> None:
         array = self.written.get(target, self.arrays[target])
         kind = self.program.fold_of(self.given) or kind
         if array.dtype is dtypes.bool:
             kind = OF_BOOLEANS.get(kind, kind)
             array, values = (each._replace(dtype=dtypes.uint8) for each in (array, values))
         flat = array.reshaped(array.numel)
-        folded = Folded(1, flat.numel, 1)
-        combine_at_places(self.queue, flat, positions, values, folded, COMBINE[COMBINED[kind]])
+        combine = COMBINE[COMBINED[kind]]
+        combine_at_places(
+            self.queue, flat, positions, values, keys.folded, combine, steps=keys.steps
+        )
 
     def _lanes(self, launch: Launch, count: int) -> int:
         """How many threads share an item."""
@@ -308,19 +370,21 @@ class _Call:
         first: Sequence[Array],
         shared: Shared | None = None,
         extra: Sequence[int] = (),
+        keys: _Keys | None = None,
     ) -> tuple[Source, list[Any]]:
         """The kernel for these geometries, and all that it takes. extra: further whole numbers."""
         wholes: list[int] = []
         loops = self._loops(launch)
-        order = self._order(launch, loops)
-        parts = tuple(self._parts(launch, loops, max(len(order) - 1, 0), wholes))
+        order = self._order(launch, loops) if keys is None else keys.order
+        parts = tuple(self._parts(launch, loops, max(len(order) - 1, 0), wholes, keys))
         wholes += extra
         arrays = [*first, *(self.arrays[name] for name in launch.arrays)]
         wide = self._is_wide(launch, [count, *wholes], arrays)
         kinds = tuple([each.dtype for each in arrays])
         numbers = [self._number(self.given[name]) for name in launch.numbers]
         numbered = len(wholes), len(loops.sizes), len(numbers)
-        form = Form(launch, order, self.compute, lanes, wide, kinds, parts, *numbered, shared)
+        span = None if keys is None else keys.span
+        form = Form(launch, order, self.compute, lanes, wide, kinds, parts, *numbered, shared, span)
         sizes = [self._extent(name) for name in order[:-1]] + loops.sizes
         addresses = [each.address - _before(each) * each.dtype.itemsize for each in arrays]
         values = [*addresses, self.queue.faults.address, first_number(launch.refused), count]
@@ -352,7 +416,7 @@ class _Call:
         """What an item is told by, the fastest first: neighbours write side by side."""
         found = (*launch.items[::-1], *([ROWS] if launch.has_batch else []))
         moving = [name for name in found if self._extent(name) > 1]
-        if launch.combines or not moving:
+        if not moving:
             return found
         target = launch.writes[0]
         form, own = self.forms[target], self.arrays[target].strides
@@ -362,11 +426,17 @@ class _Call:
         return (fastest, *(name for name in found if name != fastest))
 
     def _parts(
-        self, launch: Launch, loops: _Loops, divided: int, wholes: list[int]
+        self,
+        launch: Launch,
+        loops: _Loops,
+        divided: int,
+        wholes: list[int],
+        keys: _Keys | None,
     ) -> Iterator[str]:
         """What the function takes behind its arrays; whole numbers join those that there are.
 
-        divided: how many divisors of items come before those of rows.
+        divided: how many divisors of items come before those of rows. keys: of a scatter, whose
+        target is told in places.
         """
 
         def whole(value: int) -> str:
@@ -376,11 +446,15 @@ class _Call:
         for name in launch.arrays:
             array, form = self.arrays[name], self.forms[name]
             before = _before(array)
+            rows = loops.strides[name] if form.has_batch else []
+            strides = array.strides[len(array.strides) - form.rank :]
+            if keys is not None and name in launch.writes:
+                before, rows, strides = before // keys.steps[1], keys.batch, keys.dims
             yield whole(before) if before else "0"
             if form.has_batch:
-                steps = [whole(each) for each in loops.strides[name]]
+                steps = [whole(each) for each in rows]
                 yield f"({', '.join(steps)},)" if steps else "0"
-            for stride in array.strides[len(array.strides) - form.rank :]:
+            for stride in strides:
                 yield "1" if stride == 1 else whole(stride)
         if launch.takes_batch:
             dims = range(divided, divided + len(loops.sizes))

@@ -195,7 +195,8 @@ class Form(NamedTuple):
     dtypes: of its arrays, as they are stored, those of a scatter first. parts: what its function
     takes behind the arrays, as text over the numbers that the kernel takes. wholes, numbers: how
     many of these there are. dims: loops over what `...` stands for.
-    shared: how threads share the rows of a scan, of which the launch is a step.
+    shared: how threads share the rows of a scan, of which the launch is a step. span: of a scatter,
+    which of `order` tell where an item's value goes.
     """
 
     launch: Launch
@@ -209,6 +210,7 @@ class Form(NamedTuple):
     dims: int
     numbers: int
     shared: Shared | None = None
+    span: tuple[int, int] | None = None
 
     @property
     def divisors(self) -> int:
@@ -252,7 +254,7 @@ def _kernel(form: Form) -> list[str]:
     called = [*indices, *(["rest"] if launch.has_batch else [])]
     called += ["lane"] if launch.lanes is not None else []
     called += ["faults", "first_check"] if launch.refused else []
-    called += ["item"] if launch.combines else []
+    called += ["item", "key", "is_first"] if launch.combines else []
     if form.shared is not None:
         scan, group, makes_totals, totals = form.shared
         wholes = ("length", "slices", "chunk")
@@ -271,7 +273,7 @@ def _kernel(form: Form) -> list[str]:
         f"    item = I(thread >> I({shift}))",
         f"    step = I(I(cuda.gridsize(1)) >> I({shift}))",
         "    while item < count:",
-        *(f"        {line}" for line in _decoded(form)),
+        *(f"        {line}" for line in (*_decoded(form), *_key(form))),
         f"        {launch.function.__name__}({', '.join([*called, *arrays, *form.parts])})",
         "        item = I(item + step)",
     ]
@@ -280,9 +282,14 @@ def _kernel(form: Form) -> list[str]:
 DIVISOR = ("size", "multiplier", "shift")
 
 
+def _names(form: Form) -> dict[str, str]:
+    """What a kernel calls that by which an item is told."""
+    return {name: f"index{i}" for i, name in enumerate(form.launch.items)} | {ROWS: "rest"}
+
+
 def _decoded(form: Form) -> list[str]:
     """The indices of an item, and its row of `...`."""
-    names = {name: f"index{i}" for i, name in enumerate(form.launch.items)} | {ROWS: "rest"}
+    names = _names(form)
     lines = ["left = item"]
     for number, name in enumerate(form.order[:-1]):
         divisor = ", ".join(f"{part}{number}" for part in DIVISOR)
@@ -292,6 +299,20 @@ def _decoded(form: Form) -> list[str]:
             "left = over",
         ]
     return lines + [f"{names[name]} = left" for name in form.order[-1:]]
+
+
+def _key(form: Form) -> list[str]:
+    """Of a scatter: the number of an item among those that tell places, and whether it tells it."""
+    if form.span is None:
+        return []
+    start, end = form.span
+    names = _names(form)
+    keyed = list(enumerate(map(names.__getitem__, form.order)))[start:end]
+    others = [names[each] for each in (*form.order[:start], *form.order[end:])]
+    key = keyed[-1][1]
+    for number, name in keyed[-2::-1]:
+        key = f"I({key} * size{number} + {name})"
+    return [f"key = {key}", f"is_first = {' and '.join(f'{n} == 0' for n in others) or 'True'}"]
 
 
 def _functions(form: Form) -> str:

@@ -33,12 +33,14 @@ def combine_at_places(
     combine: DeviceFunction,
     include_self: bool = True,
     is_mean: bool = False,
+    steps: tuple[int, int] | None = None,
 ) -> None:
     """target[o, places[k], i] = itself combined with values[o, k, i], for all k in order.
 
-    Shape: target contiguous (outer, count, inner) as `folded` says; places int64 (n), those outside
-    are left out; values contiguous (outer, n, inner). include_self: whether what stood there takes
-    part. is_mean: whether the sum is divided by how many took part.
+    Shape: target (outer, count, inner) as `folded` says; places int64 (n), those outside are left
+    out; values contiguous (outer, n, inner). include_self: whether what stood there takes part.
+    is_mean: whether the sum is divided by how many took part. steps: of the target's first two
+    dims, if it is not contiguous.
     """
     outer, count, inner = folded
     n = places.numel
@@ -46,7 +48,7 @@ def combine_at_places(
         return
     order = sort_positions(queue, places, count.bit_length() + 1)
     flags = {"INCLUDE_SELF": include_self, "IS_MEAN": is_mean}
-    numbers = (n, count, inner, outer * n * inner)
+    numbers = (n, count, inner, *(steps or (count * inner, inner)), outer * n * inner)
     operands = (target, values, places, order)
     run_elements(
         queue, combine_runs, outer * n * inner, *operands, *numbers, combine=combine, **flags
@@ -78,8 +80,8 @@ def mean_of(total, taken):
     return T(total // T(taken)) if IS_INTEGER else T(total / T(taken))
 
 
-@device_kernel("X* X* int64* int64*", "I I I I")
-def combine_runs(target, values, places, order, n, count, inner, total):
+@device_kernel("X* X* int64* int64*", "I I I I I I")
+def combine_runs(target, values, places, order, n, count, inner, row_step, place_step, total):
     """A thread owns (o, k, i), at the distance of the grid: if the k-th place in order is the first
     of its kind, it goes through all of that place."""
     item = I(cuda.grid(1))
@@ -91,7 +93,7 @@ def combine_runs(target, values, places, order, n, count, inner, total):
         place = places[order[k]]
         is_inside = (place >= 0) & (place < count)
         if is_inside and (k == 0 or places[order[I(k - 1)]] != place):
-            at = I((o * count + I(place)) * inner + column)
+            at = I(o * row_step + I(place) * place_step + column)
             acc = load_X(target[at])
             taken = np.int64(1)
             if not INCLUDE_SELF:
