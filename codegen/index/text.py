@@ -83,7 +83,7 @@ def _plain(value: Outside) -> str:
     return value.name if isinstance(value, Named | Argument) else repr(value.value)
 
 
-LONGEST = 1_000
+LONGEST = 60
 """Operations of a statement from which on what it reads twice is printed once, with a name."""
 
 

@@ -3,7 +3,7 @@
 A point has *taps*, elements of the image whose weighted sum is the result: 2 per dim, 1 for
 nearest, 4 for bicubic. They are worked out for CHUNK points at a time, once for all channels; a tap
 in a padding of zeros has place -1. A point's first coordinate goes along the last dim of the image.
-Mirrored in `runtime.kernels.cuda.sampling.grid_sample`.
+The statements of these operators say the same, and run on CUDA.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Reading images between their elements, at points of a grid or at another size."""
