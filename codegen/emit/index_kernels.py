@@ -233,6 +233,7 @@ def _scan(scan: ScanText) -> str:
     launch = ", ".join(f"{key}={value}" for key, value in _device_launch(scan.launch))
     flags = f'"{scan.index}", {scan.is_reversed}, {scan.is_dense}'
     parts = f"{names(scan.starts)}, {names(scan.types)}" + (", True" if scan.folds else "")
+    parts += f', "{scan.columns}"' if scan.columns is not None else ""
     return f"Scan(Launch({launch}), {scan.joined}, {flags}, {parts})"
 
 

@@ -40,6 +40,7 @@ def scan_text(
         tuple(writer.start(part) for part in found.parts),
         tuple(part.statement.type for part in found.parts),
         nest.is_fold,
+        lanes.columns if lanes is not None and nest.is_fold else None,
     )
 
 

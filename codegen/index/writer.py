@@ -109,6 +109,8 @@ class ScanText:
     """Of what is carried."""
     folds: bool = False
     """Whether only the last value is stored: elements may be put together in any order."""
+    columns: str | None = None
+    """The index of items along which neighbours do, if a fold's own is none."""
 
 
 @dataclass(frozen=True, slots=True)

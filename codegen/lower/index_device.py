@@ -148,7 +148,8 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
         else kept_within(group, items, first.has_batch, program)[0]
     )
     is_scan = any(each.reads_itself for each in group)
-    shared = [] if is_scan else [_shared_loop(nest, best) for nest in nests]
+    columns = best if best in items else None
+    shared = [] if is_scan else [_shared_loop(nest, best, columns) for nest in nests]
     lanes = next((each for each in shared if each), None)
     return Phase(
         *(first.has_batch, items, None, False, tuple(nests), numbers, (), lanes),
@@ -157,7 +158,7 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
     )
 
 
-def _shared_loop(nest: Nest, best: str | None) -> Lanes | None:
+def _shared_loop(nest: Nest, best: str | None, columns: str | None) -> Lanes | None:
     """The loop of a fold that a warp's threads can share."""
     folds = [each.fold for each in nest.statements if each.fold is not None]
     if not folds or not nest.inner or any(map(is_last, nest.statements)):
@@ -165,7 +166,7 @@ def _shared_loop(nest: Nest, best: str | None) -> Lanes | None:
     if any(fold.told is not None for fold in folds):
         return None
     shared = nest.inner[-1].index
-    return Lanes(shared, shared == best)
+    return Lanes(shared, shared == best, columns)
 
 
 def _device_scatter(statement: Statement) -> Phase:

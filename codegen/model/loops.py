@@ -67,6 +67,8 @@ class Lanes:
     index: str
     is_dense: bool
     """Whether neighbours along it lie side by side in most of what is read."""
+    columns: str | None = None
+    """Else the index of items along which they do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,9 +147,9 @@ class _Reader(Values):
                 self.error("E754", equation.target.span, f"'{equation.target.text}' is never used")
         for argument in self.owner.arguments:
             is_tensor = argument.kind == "tensor"
-            if argument.name not in (self.ranks if is_tensor else self.read_numbers) and (
-                is_tensor or not self.owner.has_meta
-            ):
+            is_read = argument.name in (self.ranks if is_tensor else self.read_numbers)
+            is_needed = is_tensor and not argument.optional
+            if not is_read and (is_needed or not self.owner.has_meta):
                 span = self.tree.equations[0].target.span
                 self.error("E754", span, f"the statements do not use '{argument.name}'")
 

@@ -136,6 +136,16 @@ def test_what_is_missing_beside_a_shape_function_is_a_case() -> None:
         parse_cases("out[i] = x[i] * m[i] + (1 if m is None else 0)", NOWHERE, owner)
 
 
+def test_what_a_shape_function_alone_sees_may_be_missing() -> None:
+    """A gradient is told of a bias that it does not read; a tensor that is always there is read."""
+    owner = Owner((ARGUMENTS[0], ARGUMENTS[4]), (), has_meta=True)
+    ((_, program),) = parse_cases("out[i] = x[i]", NOWHERE, owner)[1]
+    assert [each.name for each in program.inputs] == ["x"]
+    for arguments, has_meta in ((owner.arguments, False), (ARGUMENTS[:2], True)):
+        with pytest.raises(CodegenError, match="E754"):
+            parse_cases("out[i] = x[i]", NOWHERE, Owner(arguments, (), has_meta=has_meta))
+
+
 def test_numbers_by_which_a_text_folds_are_cases() -> None:
     """Also infinities and 0, which is no False; what is compared besides is a value."""
     owner = Owner((ARGUMENTS[0], Argument("p", "scalar")), (), numbers=("p",))

@@ -138,6 +138,29 @@ def test_constructs_as_on_the_cpu(constructs: Any, name: str) -> None:
             np.testing.assert_allclose(theirs, ours, rtol=1e-9, atol=1e-12)
 
 
+COLUMNS: dict[str, Callable[[Any], Any]] = {
+    "var": lambda x: torch.var_mean(x, 0),
+    "logsumexp": lambda x: (x.logsumexp(0),),
+    "layer_norm": lambda x: dispatch.ops.native_layer_norm_backward(
+        *(x, 2 * x, [32], x[:, 0], x[:, 1], x[0], None, [False, True, True])
+    )[1:],
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_long_columns_beside_each_other(name: str, emulated: Any) -> None:
+    """Threads fold slices of neighbouring columns, and warps what these come to."""
+    torch.manual_seed(0)
+    x = torch.randn(1300, 32, dtype=torch.float64)
+    emulated.calls.clear()
+    found = COLUMNS[name](x.cuda())
+    steps = [call[1] for call in emulated.named("launch") if call[1].endswith("_step")]
+    assert len(steps) >= 2 and steps[::2] == steps[1::2]
+    expected = COLUMNS[name](x)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours.cpu().numpy(), theirs.numpy(), rtol=1e-12)
+
+
 def test_places_are_sorted_once_for_what_goes_there_side_by_side(
     constructs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +299,8 @@ def test_kernels_compile(ops: Any, made: dict[Source, bool]) -> None:
     """All launches of values and gradients, in float32: no double, no stack, nothing spilled."""
     for name, call in CALLS.items():
         _trained(getattr(ops, name), call(), "cuda", torch.float32)
+    for columns in COLUMNS.values():
+        columns(_randn(1300, 32).cuda())
     assert len(made) > 2 * len(CALLS)
     for source in made:
         check(source, is_double=False)

@@ -3285,7 +3285,10 @@ native_layer_norm_backward = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="normalization.layer_norm.native_layer_norm_backward",
+    kernel_names={
+        "CPU": "normalization.layer_norm.native_layer_norm_backward",
+        "CUDA": "torchgen_out.kernels.index.native_layer_norm_backward:program",
+    },
     meta=normalization_shapes.native_layer_norm_backward,
     outputs=3,
     differentiable=("grad_out", "input", "weight", "bias"),

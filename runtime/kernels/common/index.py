@@ -152,7 +152,8 @@ class Scan(NamedTuple):
     of the one before and then of the one behind. index: along which it goes; is_dense: whether
     neighbours there lie side by side. starts: what stands before the first element, as text.
     types: of the parts, 'number' or 'int'. folds: whether one value is all that is made, of
-    elements in any order; its launch stores what follows from that, too.
+    elements in any order; its launch stores what follows from that, too. columns: then the index of
+    items along which neighbours lie side by side, if these do not.
     """
 
     launch: Launch
@@ -163,6 +164,7 @@ class Scan(NamedTuple):
     starts: tuple[str, ...]
     types: tuple[str, ...]
     folds: bool = False
+    columns: str | None = None
 
 
 class Launch(NamedTuple):

@@ -25,6 +25,25 @@ def layer_norm(
     return _rows(len(normalized_shape), rows, numbers, {"weight": weight, "bias": bias})
 
 
+def layer_norm_backward(
+    result0: Any,
+    result1: Any,
+    result2: Any,
+    grad_out: Any,
+    input: Any,
+    normalized_shape: Any,
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    bias: Any,
+    output_mask: Any,
+) -> dict[str, View] | None:
+    """The same of gradients."""
+    rows = {"result0": result0, "grad_out": grad_out, "input": input}
+    parameters = {"result1": result1, "result2": result2, "weight": weight}
+    return _rows(len(normalized_shape), rows, {"mean": mean, "rstd": rstd}, parameters)
+
+
 def group_norm(
     result0: Any,
     result1: Any,

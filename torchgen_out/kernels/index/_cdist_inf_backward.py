@@ -453,7 +453,7 @@ program = IndexProgram(
                     writes=("grad_x2",), has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_inf_backward_device_2_joined, "i", False, False, ("T(0)",), ("number",),
-                True,
+                True, "j",
             ),
         ),
     ),

@@ -307,7 +307,7 @@ program = IndexProgram(
                     has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
                 _cdist_one_backward_device_0_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "k",
             ),
         ),
         Launch(
@@ -321,7 +321,7 @@ program = IndexProgram(
                     has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_one_backward_device_1_joined, "i", False, False, ("T(0)",), ("number",),
-                True,
+                True, "k",
             ),
         ),
     ),

@@ -404,7 +404,7 @@ program = IndexProgram(
                     numbers=("p",), has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
                 _cdist_power_backward_device_1_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "k",
             ),
         ),
         Launch(
@@ -418,7 +418,7 @@ program = IndexProgram(
                     numbers=("p",), has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_power_backward_device_2_joined, "i", False, False, ("T(0)",), ("number",),
-                True,
+                True, "k",
             ),
         ),
     ),

@@ -1004,7 +1004,7 @@ program = IndexProgram(
                     items=("i", "k"), work=(("j",),),
                 ),
                 _cdist_power_backward_backward_device_3_joined, "j", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(
@@ -1018,7 +1018,7 @@ program = IndexProgram(
                     items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_power_backward_backward_device_4_joined, "i", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(
@@ -1088,7 +1088,7 @@ program = IndexProgram(
                     items=("i", "k"), work=(("j",),),
                 ),
                 _cdist_power_backward_backward_long_device_4_joined, "j", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(
@@ -1102,7 +1102,7 @@ program = IndexProgram(
                     items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_power_backward_backward_long_device_5_joined, "i", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(

@@ -377,7 +377,7 @@ program = IndexProgram(
                     has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
                 _cdist_two_backward_device_1_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "k",
             ),
         ),
         Launch(
@@ -391,7 +391,7 @@ program = IndexProgram(
                     has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_two_backward_device_2_joined, "i", False, False, ("T(0)",), ("number",),
-                True,
+                True, "k",
             ),
         ),
     ),

@@ -1033,7 +1033,7 @@ program = IndexProgram(
                     writes=("grad_x12",), has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
                 _cdist_two_backward_backward_device_1_joined, "j", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(
@@ -1054,7 +1054,7 @@ program = IndexProgram(
                     writes=("grad_x22",), has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_two_backward_backward_device_2_joined, "i", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(
@@ -1119,7 +1119,7 @@ program = IndexProgram(
                     writes=("grad_x12",), has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
                 _cdist_two_backward_backward_long_device_2_joined, "j", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(
@@ -1140,7 +1140,7 @@ program = IndexProgram(
                     writes=("grad_x22",), has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
                 _cdist_two_backward_backward_long_device_3_joined, "i", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "k",
             ),
         ),
         Launch(

@@ -296,7 +296,7 @@ program = IndexProgram(
                     reach=((1, ("c",)), (1, ("t",))),
                 ),
                 _cross_entropy_rows_backward_device_1_joined, "c", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "t",
             ),
         ),
         Launch(

@@ -619,7 +619,7 @@ program = IndexProgram(
                     reach=((1, ("a",)), (2, ("k",))),
                 ),
                 _grid_sampler_grid_backward_device_1_joined, "c", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "p",
             ),
         ),
         Launch(

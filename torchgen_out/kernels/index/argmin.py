@@ -212,7 +212,7 @@ program = IndexProgram(
                     has_batch=True, items=("i",), work=(("j",),),
                 ),
                 argmin_device_0_joined, "j", False, False,
-                ("HIGHEST", "np.int64(4611686018427387904)"), ("number", "int"), True,
+                ("HIGHEST", "np.int64(4611686018427387904)"), ("number", "int"), True, "i",
             ),
         ),
     ),

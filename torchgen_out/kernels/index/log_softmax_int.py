@@ -333,7 +333,7 @@ program = IndexProgram(
                     writes=("top",), has_batch=True, items=("i",), work=(("j",),),
                 ),
                 log_softmax_int_long_device_0_joined, "j", False, False, ("T(-inf)",), ("number",),
-                True,
+                True, "i",
             ),
         ),
         Launch(
@@ -347,7 +347,7 @@ program = IndexProgram(
                     items=("i",), work=(("j",), ()),
                 ),
                 log_softmax_int_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "i",
             ),
         ),
         Launch(

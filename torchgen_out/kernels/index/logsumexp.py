@@ -311,6 +311,7 @@ program = IndexProgram(
                     writes=("out_top",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
                 logsumexp_long_device_0_joined, "j", False, False, ("T(-inf)",), ("number",), True,
+                "i",
             ),
         ),
         Launch(
@@ -322,6 +323,7 @@ program = IndexProgram(
                     writes=("out",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
                 logsumexp_long_device_1_joined, "j", False, False, ("T(0)",), ("number",), True,
+                "i",
             ),
         ),
     ),

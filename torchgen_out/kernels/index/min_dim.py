@@ -242,7 +242,7 @@ program = IndexProgram(
                     writes=("indices", "values"), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
                 min_dim_device_0_joined, "j", False, False,
-                ("HIGHEST", "np.int64(4611686018427387904)"), ("number", "int"), True,
+                ("HIGHEST", "np.int64(4611686018427387904)"), ("number", "int"), True, "i",
             ),
         ),
     ),

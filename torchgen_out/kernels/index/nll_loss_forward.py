@@ -208,7 +208,7 @@ with_none = IndexProgram(
                     reach=((1, ("i",)), (1, ("t",))),
                 ),
                 nll_loss_forward_with_none_device_1_joined, "i", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "t",
             ),
         ),
         Launch(
@@ -224,7 +224,7 @@ with_none = IndexProgram(
                     reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
                 ),
                 nll_loss_forward_with_none_device_2_joined, "j", False, False, ("T(0)",),
-                ("number",), True,
+                ("number",), True, "r",
             ),
         ),
     ),
@@ -425,6 +425,7 @@ program = IndexProgram(
                     reach=((1, ("i",)), (1, ("t",))),
                 ),
                 nll_loss_forward_device_1_joined, "i", False, False, ("T(0)",), ("number",), True,
+                "t",
             ),
         ),
         Launch(
@@ -440,6 +441,7 @@ program = IndexProgram(
                     reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
                 ),
                 nll_loss_forward_device_2_joined, "j", False, False, ("T(0)",), ("number",), True,
+                "r",
             ),
         ),
     ),

@@ -330,7 +330,7 @@ program = IndexProgram(
                     writes=("top",), has_batch=True, items=("i",), work=(("j",),),
                 ),
                 softmax_int_long_device_0_joined, "j", False, False, ("T(-inf)",), ("number",),
-                True,
+                True, "i",
             ),
         ),
         Launch(
@@ -342,6 +342,7 @@ program = IndexProgram(
                     writes=("scale",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
                 softmax_int_long_device_1_joined, "j", False, False, ("T(0)",), ("number",), True,
+                "i",
             ),
         ),
         Launch(

@@ -343,7 +343,7 @@ program = IndexProgram(
                     work=(("j",), ()),
                 ),
                 var_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "i",
             ),
         ),
         Launch(
@@ -357,7 +357,7 @@ program = IndexProgram(
                     work=(("j",), ()),
                 ),
                 var_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "i",
             ),
         ),
     ),

@@ -354,7 +354,7 @@ program = IndexProgram(
                     work=(("j",), ()),
                 ),
                 var_mean_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "i",
             ),
         ),
         Launch(
@@ -368,7 +368,7 @@ program = IndexProgram(
                     numbers=("freedom",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
                 var_mean_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
-                True,
+                True, "i",
             ),
         ),
     ),

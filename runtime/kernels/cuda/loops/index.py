@@ -24,6 +24,7 @@ from torchgen_out._runtime.kernels.common.index import (
     InTurn,
     Launch,
     Order,
+    Scan,
     TensorForm,
 )
 from torchgen_out._runtime.kernels.cuda.compiling import typed
@@ -46,8 +47,14 @@ from torchgen_out._runtime.kernels.cuda.queue import (
     walks_strides,
 )
 from torchgen_out._runtime.kernels.cuda.recorded import Recorded
+from torchgen_out._runtime.kernels.cuda.rows import (
+    BLOCKS_WANTED,
+    LEAST_PER_THREAD,
+    MOST_SLICES,
+    THREADS,
+    cut,
+)
 from torchgen_out._runtime.kernels.cuda.rows import SHORT as OF_WARP
-from torchgen_out._runtime.kernels.cuda.rows import THREADS, cut
 from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
 from torchgen_out._runtime.kernels.plan import collapse
 
@@ -263,6 +270,8 @@ class _Call:
         if scan is None:
             return False
         length = self.extents[scan.index]
+        if scan.columns is not None and self._in_columns(scan, count, length):
+            return True
         inner = 1 if scan.is_dense else prod(self.extents[name] for name in launch.items)
         group, slices, chunk = cut(self.queue, Folded(count // max(inner, 1), length, inner))
         if scan.folds and slices == 1 and group <= WARP:
@@ -278,6 +287,25 @@ class _Call:
             if scan.folds and totals and not shared.makes_totals:
                 extra, blocks = (slices, 1, slices), -(-count * group // typed.THREADS)
             source, values = self._bind(scan.launch, count, 1, totals, shared, extra)
+            grid = min(blocks, self.queue.processors * typed.BLOCKS_PER_PROCESSOR)
+            self.queue.launch(source, grid, (typed.THREADS, 1), values)
+        return True
+
+    def _in_columns(self, scan: Scan, count: int, length: int) -> bool:
+        """Whether threads fold slices of neighbouring columns, and warps then these, and do it."""
+        wanted = -(-self.queue.processors * BLOCKS_WANTED * THREADS // count)
+        slices = min(wanted, length // LEAST_PER_THREAD, MOST_SLICES)
+        if slices < 2 or self.extents[scan.columns or ""] < WARP:
+            return False
+        chunk = -(-length // slices)
+        slices = -(-length // chunk)
+        kinds = [self.compute if each == "number" else dtypes.int64 for each in scan.types]
+        totals = [self.queue.empty((count * slices,), each) for each in kinds]
+        ways = (True, 1, (length, slices, chunk)), (False, WARP, (slices, 1, slices))
+        for makes_totals, group, extra in ways:
+            shared = Shared(scan, group, makes_totals, len(totals), is_of_columns=True)
+            source, values = self._bind(scan.launch, count, 1, totals, shared, extra)
+            blocks = -(-count * extra[1] * group // typed.THREADS)
             grid = min(blocks, self.queue.processors * typed.BLOCKS_PER_PROCESSOR)
             self.queue.launch(source, grid, (typed.THREADS, 1), values)
         return True

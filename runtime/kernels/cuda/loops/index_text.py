@@ -178,13 +178,15 @@ class Shared(NamedTuple):
     """A scan whose rows, or slices of rows, groups of threads share.
 
     makes_totals: whether slices' totals are all that is made. totals: arrays of these, which the
-    kernel takes before all others, if rows are cut.
+    kernel takes before all others, if rows are cut. is_of_columns: whether slices of neighbouring
+    rows stand side by side, not those of one row.
     """
 
     scan: Scan
     group: int
     makes_totals: bool
     totals: int
+    is_of_columns: bool = False
 
 
 class Form(NamedTuple):
@@ -256,11 +258,12 @@ def _kernel(form: Form) -> list[str]:
     called += ["faults", "first_check"] if launch.refused else []
     called += ["item", "key", "is_first"] if launch.combines else []
     if form.shared is not None:
-        scan, group, makes_totals, totals = form.shared
+        scan, group, makes_totals, totals, is_of_columns = form.shared
         wholes = ("length", "slices", "chunk")
         named = [f"{name} = whole{form.wholes - 3 + i}" for i, name in enumerate(wholes)]
         parts = (_decoded(form), called, [*arrays, *form.parts])
-        body = shared_rows(scan, group, makes_totals, totals > 0, *parts)
+        cut = (makes_totals, totals > 0, is_of_columns)
+        body = shared_rows(scan, group, *cut, *parts)
         return [
             f"def kernel({', '.join(parameters)}):",
             *(f"    {line}" for line in (*named, *body)),

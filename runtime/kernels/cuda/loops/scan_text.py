@@ -3,7 +3,8 @@
 A group of threads goes along its slice some elements at a time; each warp scans its own by
 shuffles, the warps tell each other by shared memory what theirs come to, and all carry the total
 on. Where rows are few and long, a first kernel makes the totals of all slices, with which the
-second begins. The order of operations depends on sizes alone.
+second begins; where rows are columns, beside each other in memory, a thread folds a slice of one.
+The order of operations depends on sizes alone.
 """
 
 from __future__ import annotations
@@ -24,18 +25,20 @@ def shared_rows(
     group: int,
     makes_totals: bool,
     is_cut: bool,
+    is_of_columns: bool,
     decoded: Sequence[str],
     called: Sequence[str],
     given: Sequence[str],
 ) -> list[str]:
     """The lines of a kernel's body: a group of threads owns a slice of a row.
 
+    is_of_columns: whether neighbouring groups own slices of neighbouring rows, not of one.
     decoded: what makes indices of an item. called, given: what a step takes before and behind its
     own index. The kernel knows `count`, the items, `length` of a row, `slices` and `chunk`, and
     the arrays `total0`, `total1` ... if rows are cut.
     """
     rows = _Folds if scan.folds else _Rows
-    return rows(scan, group, makes_totals, is_cut, called, given).lines(decoded)
+    return rows(scan, group, makes_totals, is_cut, is_of_columns, called, given).lines(decoded)
 
 
 class _Rows:
@@ -45,11 +48,12 @@ class _Rows:
         group: int,
         makes_totals: bool,
         is_cut: bool,
+        is_of_columns: bool,
         called: Sequence[str],
         given: Sequence[str],
     ) -> None:
         self.scan, self.group = scan, group
-        self.makes_totals, self.is_cut = makes_totals, is_cut
+        self.makes_totals, self.is_cut, self.is_of_columns = makes_totals, is_cut, is_of_columns
         self.called, self.given = called, given
         self.casts = [CASTS[each] for each in scan.types]
 
@@ -68,8 +72,7 @@ class _Rows:
             "while piece < count * slices:",
             *_indented(
                 [
-                    "item = quotient(piece, slices)",
-                    "part = I(piece - item * slices)",
+                    *self.slice_of_piece(),
                     *decoded,
                     "begin = I(part * chunk)",
                     "stop = I(min(I(begin + chunk), length))",
@@ -80,6 +83,12 @@ class _Rows:
                 ]
             ),
         ]
+
+    def slice_of_piece(self) -> list[str]:
+        """Which slice of which item a group owns."""
+        if self.is_of_columns:
+            return ["part = quotient(piece, count)", "item = I(piece - part * count)"]
+        return ["item = quotient(piece, slices)", "part = I(piece - item * slices)"]
 
     def parts(self, name: str, at: str = "") -> str:
         """Variables of all parts, one after the other."""
@@ -208,14 +217,15 @@ class _Folds(_Rows):
         """All elements of the slice: those of the row, or the totals of its slices."""
         value = self.called_step("j", True, self.empty())
         if self.is_cut and not self.makes_totals:
-            value = self.parts("total", "[item * length + j]")
+            at = "[j * count + item]" if self.is_of_columns else "[item * length + j]"
+            value = self.parts("total", at)
         return [
             "j = I(begin + lane)",
             "while j < stop:",
             *_indented(self.put("v", value)),
             *_indented(self.put("carry", self.joined(self.parts("carry"), self.parts("v")))),
             f"    j = I(j + {self.group})",
-            *self.across_warp(),
+            *(self.across_warp() if self.group > 1 else []),
             *(self.across_block() if self.group > WARP else []),
             "if lane == 0:",
             *_indented(self.ended()),

@@ -1,8 +1,7 @@
 """Batch normalisation: moments per channel (`channels.py`), then one multiply-add per element.
 
 An input is seen as contiguous (batch, channels, places). Statistics are in the type of computation,
-float32 for 16-bit floats. The groups of a sample are channels too (`group_norm.py`); layer
-normalisation goes by rows (`layer_norm.py`).
+float32 for 16-bit floats. Groups and layers are normalised by texts.
 """
 
 from __future__ import annotations
