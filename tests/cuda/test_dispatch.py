@@ -462,6 +462,39 @@ def test_running_statistics_that_lie_apart_follow(emulated):
     compare(there, table, "running statistics")
 
 
+OF_CHANNELS = {
+    "planes": lambda: torch.randn(2, 3, 4, 5),
+    "channels last": lambda: torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last),
+    "rows": lambda: torch.randn(62, 3),
+    "rows that do not divide": lambda: torch.randn(37, 3),
+    "columns": lambda: torch.randn(3, 62).t(),
+    "one place": lambda: torch.randn(8, 3, 1, 1),
+    "one channel": lambda: torch.randn(3, 1, 7),
+    "every second": lambda: torch.randn(2, 6, 10)[:, ::2, ::2],
+    "turned": lambda: torch.randn(4, 3, 5, 2).permute(3, 1, 0, 2),
+    "nothing": lambda: torch.randn(0, 3, 4),
+}
+
+
+@pytest.mark.parametrize("grad", OF_CHANNELS)
+@pytest.mark.parametrize("name", OF_CHANNELS)
+def test_gradients_of_batch_norm_in_all_layouts(emulated, name, grad):
+    """The result lies as the input does; what lies otherwise is copied first."""
+    torch.manual_seed(0)
+    x = OF_CHANNELS[name]()
+    laid = OF_CHANNELS[grad]()
+    slope = torch.randn(x.shape) if laid.shape != x.shape else laid
+    channels = torch.rand(3, x.shape[1])
+    for train, wants in ((True, True), (False, True), (True, False)):
+        given = *channels, train, 1e-3, [wants, True, True]
+        expected = dispatch.ops._batch_norm_backward(slope, x, *given)
+        there = [a.cuda() if isinstance(a, torch.Tensor) else a for a in given]
+        found = dispatch.ops._batch_norm_backward(slope.cuda(), x.cuda(), *there)
+        for ours, theirs in zip(found[not wants :], expected[not wants :], strict=True):
+            compare(ours, theirs, name, factor=20.0)
+            assert ours.stride() == theirs.stride()
+
+
 def test_training_step(emulated):
     """Embedding, dropout, normalisation, cross entropy: their gradients, and a step."""
     words, classes = torch.tensor([3, 1, 3, 0]), torch.tensor([2, 0, 1, 3])

@@ -48,7 +48,7 @@ FAMILIES = {
 }
 USUAL = ("sum.dim_IntList", "amax", "cumsum", "logcumsumexp", "cummax", "max.dim", "var.correction",
          "linalg_vector_norm", "softmax.int", "native_layer_norm_backward", "native_batch_norm",
-         "native_batch_norm_backward",
+         "_batch_norm_backward",
          "_cross_entropy_rows", "convolution", "_ordered", "index_put")  # fmt: skip
 """What takes its ways in one order, and all others in the full tier."""
 

@@ -5659,62 +5659,41 @@ def native_batch_norm(
     return call(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
-_native_batch_norm_backward = operators.native_batch_norm_backward.calls
+__batch_norm_backward = operators._batch_norm_backward.calls
 
 
-def native_batch_norm_backward(
+def _batch_norm_backward(
     grad_out: Tensor,
     input: Tensor,
     weight: Tensor | None,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    save_mean: Tensor | None,
-    save_invstd: Tensor | None,
+    mean: Tensor,
+    spread: Tensor,
     train: bool,
     eps: float,
     output_mask: Sequence[bool],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor?
-    running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float
-    eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+    """_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor mean, Tensor
+    spread, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
 
     The gradients of `native_batch_norm` with respect to input, weight and bias.
+
+    `mean` and `spread` are the batch's mean and inverse standard deviation (`train`), or the
+        running
+    mean and variance.
     """
     try:
-        call = _native_batch_norm_backward[
+        call = __batch_norm_backward[
             grad_out._key,
             input._key,
             None if weight is None else weight._key,
-            None if running_mean is None else running_mean._key,
-            None if running_var is None else running_var._key,
-            None if save_mean is None else save_mean._key,
-            None if save_invstd is None else save_invstd._key,
+            mean._key,
+            spread._key,
         ]
     except AttributeError:
-        return _native_batch_norm_backward.miss(
-            grad_out,
-            input,
-            weight,
-            running_mean,
-            running_var,
-            save_mean,
-            save_invstd,
-            train,
-            eps,
-            output_mask,
+        return __batch_norm_backward.miss(
+            grad_out, input, weight, mean, spread, train, eps, output_mask
         )
-    return call(
-        grad_out,
-        input,
-        weight,
-        running_mean,
-        running_var,
-        save_mean,
-        save_invstd,
-        train,
-        eps,
-        output_mask,
-    )
+    return call(grad_out, input, weight, mean, spread, train, eps, output_mask)
 
 
 _native_layer_norm = operators.native_layer_norm.calls

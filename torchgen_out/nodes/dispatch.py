@@ -6598,15 +6598,13 @@ def recording_native_batch_norm(below, needs_input, needs_weight, needs_bias):
     return call
 
 
-class NativeBatchNormBackwardBackward0(MultiOutputNode):
-    """native_batch_norm_backward
+class BatchNormBackwardBackward0(MultiOutputNode):
+    """_batch_norm_backward
     grad_out: not_implemented
     input: not_implemented
     weight: not_implemented
-    running_mean: non_differentiable
-    running_var: non_differentiable
-    save_mean: non_differentiable
-    save_invstd: non_differentiable
+    mean: non_differentiable
+    spread: non_differentiable
     """
 
     __slots__ = ()
@@ -6617,44 +6615,22 @@ class NativeBatchNormBackwardBackward0(MultiOutputNode):
         grad_input: Any = None
         grad_weight: Any = None
         if edges[0] is not None:
-            grad_grad_out = errors.raise_not_differentiable("native_batch_norm_backward")
+            grad_grad_out = errors.raise_not_differentiable("_batch_norm_backward")
         if edges[1] is not None:
-            grad_input = errors.raise_not_differentiable("native_batch_norm_backward")
+            grad_input = errors.raise_not_differentiable("_batch_norm_backward")
         if edges[2] is not None:
-            grad_weight = errors.raise_not_differentiable("native_batch_norm_backward")
+            grad_weight = errors.raise_not_differentiable("_batch_norm_backward")
         return grad_grad_out, grad_input, grad_weight
 
 
-def recording_native_batch_norm_backward(below, needs_grad_out, needs_input, needs_weight):
-    """Records NativeBatchNormBackwardBackward0 around `below`."""
+def recording__batch_norm_backward(below, needs_grad_out, needs_input, needs_weight):
+    """Records BatchNormBackwardBackward0 around `below`."""
 
-    def call(
-        grad_out,
-        input,
-        weight,
-        running_mean,
-        running_var,
-        save_mean,
-        save_invstd,
-        train,
-        eps,
-        output_mask,
-    ):
-        result = below(
-            grad_out,
-            input,
-            weight,
-            running_mean,
-            running_var,
-            save_mean,
-            save_invstd,
-            train,
-            eps,
-            output_mask,
-        )
+    def call(grad_out, input, weight, mean, spread, train, eps, output_mask):
+        result = below(grad_out, input, weight, mean, spread, train, eps, output_mask)
         if not grad_mode.state.enabled:
             return result
-        node = NativeBatchNormBackwardBackward0()
+        node = BatchNormBackwardBackward0()
         node.edges = (
             gradient_edge(grad_out) if needs_grad_out else None,
             gradient_edge(input) if needs_input else None,

@@ -3205,39 +3205,37 @@ native_batch_norm = Dispatch(
     vmap="batched.layers.native_batch_norm",
 )
 
-native_batch_norm_backward = Dispatch(
-    "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? "
-    "running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, "
-    "float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+_batch_norm_backward = Dispatch(
+    "_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor mean, Tensor "
+    "spread, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     {
         "grad_out": "tensor",
         "input": "tensor",
         "weight": "tensor?",
-        "running_mean": "tensor?",
-        "running_var": "tensor?",
-        "save_mean": "tensor?",
-        "save_invstd": "tensor?",
+        "mean": "tensor",
+        "spread": "tensor",
     },
     arguments={
         "grad_out": "operand",
         "input": "operand",
         "weight": "operand",
-        "running_mean": "operand",
-        "running_var": "operand",
-        "save_mean": "operand",
-        "save_invstd": "operand",
+        "mean": "operand",
+        "spread": "operand",
         "train": "raw",
         "eps": "scalar",
         "output_mask": "raw",
     },
     promotion="none",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="normalization.batch_norm.native_batch_norm_backward",
-    meta=normalization_shapes.native_batch_norm_backward,
+    kernel_names={
+        "CPU": "normalization.batch_norm.batch_norm_backward",
+        "CUDA": "torchgen_out.kernels.index._batch_norm_backward:program",
+    },
+    meta=normalization_shapes.batch_norm_backward,
     memory_format=("input",),
     outputs=3,
     differentiable=("grad_out", "input", "weight"),
-    record=nodes.recording_native_batch_norm_backward,
+    record=nodes.recording__batch_norm_backward,
 )
 
 native_layer_norm = Dispatch(

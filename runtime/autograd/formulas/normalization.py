@@ -31,18 +31,8 @@ def batch_norm_backward(
 ) -> Any:
     """The gradients of input, weight and bias."""
     if not is_recorded(grad, input, weight):
-        gradients = ops.native_batch_norm_backward(
-            grad,
-            input,
-            weight,
-            running_mean,
-            running_var,
-            save_mean if training else None,
-            save_invstd if training else None,
-            training,
-            eps,
-            mask,
-        )
+        kept = (save_mean, save_invstd) if training else (running_mean, running_var)
+        gradients = ops._batch_norm_backward(grad, input, weight, *kept, training, eps, mask)
         return _wanted(gradients, mask)
     sizes = input._sizes
     along = [1, sizes[1]] + [1] * (len(sizes) - 2)

@@ -44,6 +44,59 @@ def layer_norm_backward(
     return _rows(len(normalized_shape), rows, {"mean": mean, "rstd": rstd}, parameters)
 
 
+MOST_OF_SLICE = 31
+"""Rows of channels that are folded at once: fewer than those of which a warp takes one each."""
+
+
+def batch_norm_backward(
+    result0: Any,
+    result1: Any,
+    result2: Any,
+    grad_out: Any,
+    input: Any,
+    weight: Any,
+    mean: Any,
+    spread: Any,
+    train: bool,
+    eps: float,
+    output_mask: Any,
+) -> dict[str, View | Order]:
+    """Samples of channels of places. Where channels lie side by side, slices of all places are the
+    samples, of which neighbouring threads fold neighbouring channels."""
+    dims = tuple(range(len(input.sizes)))
+    images = {"grad_out": grad_out, "input": input}
+    is_wanted = tuple(result0.sizes) == tuple(input.sizes)
+    images |= {"result0": result0} if is_wanted else {}
+    first = result0 if is_wanted else input
+    is_of_planes = _planes(first) is not None or _slices(first) is None
+    see, order = (_planes, dims) if is_of_planes else (_slices, (0, *dims[2:], 1))
+    views = {name: see(each) for name, each in images.items()}
+    orders = {name: Order(order) for name, view in views.items() if view is None}
+    if orders:
+        return orders
+    views |= {} if is_wanted else {"result0": View((0, 0, 0), (0, 0, 0))}
+    return {name: view for name, view in views.items() if view is not None}
+
+
+def _planes(image: Any) -> View | None:
+    """(N, C, *S) as (N, C, places), if these lie side by side and are several."""
+    step = merged_stride(image.sizes[2:], image.strides[2:])
+    count = prod(image.sizes[2:])
+    if step is None or count == 1 or step > image.strides[1]:
+        return None
+    return View((*image.sizes[:2], count), (*image.strides[:2], step))
+
+
+def _slices(image: Any) -> View | None:
+    """(N, C, *S) as (slices, C, places), if one stride leads through samples and places."""
+    sizes, strides = ((each[0], *each[2:]) for each in (image.sizes, image.strides))
+    step, count = merged_stride(sizes, strides), prod(sizes)
+    if step is None:
+        return None
+    size = next(n for n in range(MOST_OF_SLICE, 0, -1) if count % n == 0)
+    return View((count // size, image.sizes[1], size), (size * step, image.strides[1], step))
+
+
 def group_norm(
     result0: Any,
     result1: Any,

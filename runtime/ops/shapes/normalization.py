@@ -66,14 +66,12 @@ def statistics_dtype(input: Any, parameters: Sequence[Any]) -> Any:
     return parameters[0].dtype if parameters else input.dtype
 
 
-def native_batch_norm_backward(
+def batch_norm_backward(
     grad_out: Any,
     input: Any,
     weight: Any,
-    running_mean: Any,
-    running_var: Any,
-    save_mean: Any,
-    save_invstd: Any,
+    mean: Any,
+    spread: Any,
     train: bool,
     eps: float,
     output_mask: Sequence[bool],

@@ -49,17 +49,15 @@ def _shape(x: TensorSpec) -> tuple[int, int, int]:
 
 
 @planned(results=3)
-def native_batch_norm_backward(
+def batch_norm_backward(
     grad_input: TensorSpec,
     grad_weight: TensorSpec,
     grad_bias: TensorSpec,
     grad_out: TensorSpec,
     input: TensorSpec,
     weight: TensorSpec | None,
-    running_mean: TensorSpec | None,
-    running_var: TensorSpec | None,
-    save_mean: TensorSpec | None,
-    save_invstd: TensorSpec | None,
+    mean: TensorSpec,
+    spread: TensorSpec,
     train: bool,
     eps: float,
     output_mask: Sequence[bool],
@@ -67,12 +65,11 @@ def native_batch_norm_backward(
     """Write the gradients; that of the input only if `output_mask[0]`."""
     shape, channels = _shape(input), input.sizes[1]
     wanted = shape if output_mask[0] else (0, *shape[1:])
-    moments = (5, 6) if train else (3, 4)
     return plan_ranges(
         batch_gradients,
         *(channels, WORK * prod(shape), [grad_input, grad_weight, grad_bias]),
-        [grad_out, input, weight, running_mean, running_var, save_mean, save_invstd],
+        [grad_out, input, weight, mean, spread],
         *(out(0, *wanted), out(1, channels), out(2, channels), operand(0, *shape)),
-        *(operand(1, *shape), *[operand(i, channels) for i in (2, *moments)]),
+        *(operand(1, *shape), *[operand(i, channels) for i in (2, 3, 4)]),
         *(bool(train), float(eps)),
     )

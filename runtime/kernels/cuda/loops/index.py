@@ -386,7 +386,9 @@ class _Call:
             return 1
         index, is_dense = launch.lanes
         length = self.extents[index]
-        if is_dense and length > OF_WARP and not self.compute.is_complex:
+        leaves_idle = count * WARP < self.queue.processors * BLOCKS_WANTED * THREADS
+        is_long = length > (OF_WARP // 2 if leaves_idle else OF_WARP)
+        if is_dense and is_long and not self.compute.is_complex:
             return THREADS
         return WARP if length >= SHORT and (is_dense or count < FEW) else 1
 

@@ -7,11 +7,10 @@ float32 for 16-bit floats. Groups and layers are normalised by texts.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.normalization.channels import channel_moments, channel_sums
+from torchgen_out._runtime.kernels.cuda.normalization.channels import channel_moments
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, walks_strides
 
 
@@ -91,74 +90,6 @@ def batch_coefficients(
         c = I(c + cuda.gridsize(1))
 
 
-def native_batch_norm_backward(
-    queue: Queue,
-    grad_input: Array,
-    grad_weight: Array,
-    grad_bias: Array,
-    grad_out: Array,
-    input: Array,
-    weight: Array | None,
-    running_mean: Array | None,
-    running_var: Array | None,
-    save_mean: Array | None,
-    save_invstd: Array | None,
-    train: bool,
-    eps: float,
-    output_mask: Any,
-) -> None:
-    """Write the gradients; that of the input only if `output_mask[0]`."""
-    shape = channels_of(input)
-    made = [queue.empty((shape.count,), input.dtype.opmath) for _ in range(7)]
-    center, inverse, total, product, scale, slope, shift = made
-    mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
-    numbers = (shape.count, eps)
-    given = (input, center, inverse, mean, spread)
-    run_elements(queue, saved_statistics, shape.count, *given, *numbers, IS_INVERSE=bool(train))
-    channel_sums(queue, total, product, grad_out, input, center, shape)
-    operands = (input, *made, weight, grad_weight, grad_bias)
-    flags = {"TRAINING": bool(train), "HAS_WEIGHT": weight is not None}
-    numbers = (shape.count, shape.outer * shape.inner)
-    run_elements(queue, batch_slopes, shape.count, *operands, *numbers, **flags)
-    if output_mask[0]:
-        combine_channels(queue, grad_input, grad_out, input, scale, slope, shift, shape)
-
-
-@device_kernel("X* T* T* Y* Y*", "I T")
-def saved_statistics(x, center, inverse, mean, spread, channels, eps):
-    """A thread owns channels at the distance of the grid: mean, and inverse standard deviation."""
-    c = I(cuda.grid(1))
-    while c < channels:
-        center[c] = load_Y(mean[c])
-        kept = load_Y(spread[c])
-        inverse[c] = kept if IS_INVERSE else T(T(1) / sqrt(T(kept + eps)))
-        c = I(c + cuda.gridsize(1))
-
-
-@device_kernel("X* T* T* T* T* T* T* T* Y* Y* Y*", "I I")
-def batch_slopes(
-    x, center, inverse, total, product, scale, slope, shift, weight, grad_weight, grad_bias,
-    channels, count,
-):  # fmt: skip
-    """A thread owns channels at the distance of the grid: parameter gradients, and the input's.
-
-    That is scale * (grad - total / count - normalised * product / count), as
-    scale * grad + slope * x + shift.
-    """
-    c = I(cuda.grid(1))
-    while c < channels:
-        spread = inverse[c]
-        along = T(product[c] * spread)
-        grad_weight[c] = store_Y(along)
-        grad_bias[c] = store_Y(total[c])
-        factor = T(spread * load_Y(weight[c])) if HAS_WEIGHT else spread
-        by_x = T(-factor * spread * along / T(count)) if TRAINING else T(0)
-        scale[c] = factor
-        slope[c] = by_x
-        shift[c] = T(-factor * total[c] / T(count) - by_x * center[c]) if TRAINING else T(0)
-        c = I(c + cuda.gridsize(1))
-
-
 # -- what is done per element ---------------------------------------------------------------------
 
 
@@ -178,32 +109,4 @@ def scaled_elements(out, x, scale, shift, n, channels, places):
         row = divided(i, places)
         c = I(row - divided(row, channels) * channels)
         out[i] = store_X(T(load_X(x[i]) * scale[c] + shift[c]))
-        i = I(i + cuda.gridsize(1))
-
-
-def combine_channels(
-    queue: Queue,
-    out: Array,
-    grad: Array,
-    x: Array,
-    scale: Array,
-    slope: Array,
-    shift: Array,
-    shape: Folded,
-) -> None:
-    """out = scale * grad + slope * x + shift, with a number per channel."""
-    numbers = (x.numel, shape.count, shape.inner)
-    operands = (out, grad, x, scale, slope, shift)
-    run_elements(queue, combined_elements, x.numel, *operands, *numbers)
-
-
-@device_kernel("X* X* X* T* T* T*", "I I I")
-def combined_elements(out, grad, x, scale, slope, shift, n, channels, places):
-    """A thread owns elements at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        row = divided(i, places)
-        c = I(row - divided(row, channels) * channels)
-        offset = T(slope[c] * load_X(x[i]) + shift[c])
-        out[i] = store_X(T(scale[c] * load_X(grad[i]) + offset))
         i = I(i + cuda.gridsize(1))

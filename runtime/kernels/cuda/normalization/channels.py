@@ -1,4 +1,4 @@
-"""Sums over channels: moments, and what gradients need.
+"""Mean and variance of channels.
 
 An input is seen as contiguous (batch, channels, places). Few channels with many elements are cut
 into slices, whose results are joined: a card has more processors than a network has channels.
@@ -126,91 +126,4 @@ def join_channels(mean, variance, x, centers, squares, channels, count, splits, 
         if lane == 0:
             mean[channel] = center
             variance[channel] = T(total / T(count))
-        channel = I(channel + row_step())
-
-
-def channel_sums(
-    queue: Queue,
-    total: Array,
-    product: Array,
-    grad: Array,
-    x: Array,
-    center: Array,
-    shape: Folded,
-) -> None:
-    """Write the sums of grad and of grad * (x - center) of each channel."""
-    group, splits, chunk = cut_channels(queue, shape)
-    pieces = shape.count * splits
-    made = total, product
-    if splits > 1:
-        made = queue.empty((pieces,), total.dtype), queue.empty((pieces,), total.dtype)
-    operands = (*made, grad, x, center)
-    run_rows(queue, sums_of_channels, pieces, group, *operands, pieces, *shape, chunk)
-    if splits > 1:
-        join_sums(queue, total, product, x, *made, shape.count, splits)
-
-
-@device_kernel("T* T* X* X* T*", "I I I I I")
-def sums_of_channels(
-    total, product, grad, x, center, pieces, batch, channels, places, chunk
-):  # fmt: skip
-    """A group of threads owns a slice of a channel; lane t takes elements t, t + GROUP ..."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    piece = first_row()
-    while piece < pieces:
-        part = divided(piece, channels)
-        channel = I(piece - part * channels)
-        stop = I(min(I(part * chunk + chunk), I(batch * places)))
-        middle = center[channel]
-        first, second = T(0), T(0)
-        k = I(part * chunk + lane)
-        while k < stop:
-            at = place_in_channel(k, channel, channels, places)
-            upstream = load_X(grad[at])
-            first = T(first + upstream)
-            second = T(second + upstream * T(load_X(x[at]) - middle))
-            k = I(k + GROUP)
-        first = sum_of_group(first, shared)
-        second = sum_of_group(second, shared)
-        if lane == 0:
-            total[piece] = first
-            product[piece] = second
-        piece = I(piece + row_step())
-
-
-def join_sums(
-    queue: Queue,
-    first: Array,
-    second: Array,
-    x: Array,
-    firsts: Array,
-    seconds: Array,
-    channels: int,
-    splits: int,
-) -> None:
-    """Write two sums of each channel from those of its slices, as (splits, channels) in the type in
-    which `x` is computed."""
-    operands = (first, second, x, firsts, seconds)
-    run_rows(queue, add_slices, channels, WARP, *operands, channels, splits)
-
-
-@device_kernel("Y* Y* X* T* T*", "I I")
-def add_slices(first, second, x, firsts, seconds, channels, splits):
-    """A warp owns a channel, and adds up what its slices make."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    channel = first_row()
-    while channel < channels:
-        a, b = T(0), T(0)
-        part = lane
-        while part < splits:
-            a = T(a + firsts[I(part * channels + channel)])
-            b = T(b + seconds[I(part * channels + channel)])
-            part = I(part + GROUP)
-        a = sum_of_group(a, shared)
-        b = sum_of_group(b, shared)
-        if lane == 0:
-            first[channel] = store_Y(a)
-            second[channel] = store_Y(b)
         channel = I(channel + row_step())
