@@ -6153,67 +6153,38 @@ def grid_sampler(
     return call(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
-__grid_sampler_input_backward = operators._grid_sampler_input_backward.calls
+__grid_sampler_backward = operators._grid_sampler_backward.calls
 
 
-def _grid_sampler_input_backward(
-    grad_output: Tensor,
-    sizes: Sequence[int],
-    grid: Tensor,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-) -> Tensor:
-    """_grid_sampler_input_backward(Tensor grad_output, SymInt[] sizes, Tensor grid, int
-    interpolation_mode, int padding_mode, bool align_corners) -> Tensor
-
-    The gradient of `grid_sampler` with respect to images of shape `sizes`.
-    """
-    sizes = as_ints(sizes, "_grid_sampler_input_backward", "sizes", 2)
-    if interpolation_mode.__class__ is not int:
-        interpolation_mode = as_int(
-            interpolation_mode, "_grid_sampler_input_backward", "interpolation_mode", 4
-        )
-    if padding_mode.__class__ is not int:
-        padding_mode = as_int(padding_mode, "_grid_sampler_input_backward", "padding_mode", 5)
-    try:
-        call = __grid_sampler_input_backward[grad_output._key, grid._key]
-    except AttributeError:
-        return __grid_sampler_input_backward.miss(
-            grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners
-        )
-    return call(grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners)
-
-
-__grid_sampler_grid_backward = operators._grid_sampler_grid_backward.calls
-
-
-def _grid_sampler_grid_backward(
+def _grid_sampler_backward(
     grad_output: Tensor,
     input: Tensor,
     grid: Tensor,
     interpolation_mode: int,
     padding_mode: int,
     align_corners: bool,
-) -> Tensor:
-    """_grid_sampler_grid_backward(Tensor grad_output, Tensor input, Tensor grid, int
-    interpolation_mode, int padding_mode, bool align_corners) -> Tensor
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]:
+    """_grid_sampler_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode,
+    int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)
 
-    The gradient of `grid_sampler` with respect to the points.
+    The gradients of `grid_sampler` with respect to the images and to the points.
     """
     if interpolation_mode.__class__ is not int:
         interpolation_mode = as_int(
-            interpolation_mode, "_grid_sampler_grid_backward", "interpolation_mode", 4
+            interpolation_mode, "_grid_sampler_backward", "interpolation_mode", 4
         )
     if padding_mode.__class__ is not int:
-        padding_mode = as_int(padding_mode, "_grid_sampler_grid_backward", "padding_mode", 5)
+        padding_mode = as_int(padding_mode, "_grid_sampler_backward", "padding_mode", 5)
     try:
-        call = __grid_sampler_grid_backward[grad_output._key, input._key, grid._key]
+        call = __grid_sampler_backward[grad_output._key, input._key, grid._key]
     except AttributeError:
-        return __grid_sampler_grid_backward.miss(
-            grad_output, input, grid, interpolation_mode, padding_mode, align_corners
+        return __grid_sampler_backward.miss(
+            grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
         )
-    return call(grad_output, input, grid, interpolation_mode, padding_mode, align_corners)
+    return call(
+        grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
+    )
 
 
 __attention = operators._attention.calls

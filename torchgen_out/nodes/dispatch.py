@@ -7490,45 +7490,8 @@ def recording_grid_sampler(below, needs_input, needs_grid):
     return call
 
 
-class GridSamplerInputBackwardBackward0(Node):
-    """_grid_sampler_input_backward
-    grad_output: not_implemented
-    grid: not_implemented
-    """
-
-    __slots__ = ()
-
-    def apply(node, grad):
-        edges = node.edges
-        grad_grad_output: Any = None
-        grad_grid: Any = None
-        if edges[0] is not None:
-            grad_grad_output = errors.raise_not_differentiable("_grid_sampler_input_backward")
-        if edges[1] is not None:
-            grad_grid = errors.raise_not_differentiable("_grid_sampler_input_backward")
-        return grad_grad_output, grad_grid
-
-
-def recording__grid_sampler_input_backward(below, needs_grad_output, needs_grid):
-    """Records GridSamplerInputBackwardBackward0 around `below`."""
-
-    def call(grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners):
-        result = below(grad_output, sizes, grid, interpolation_mode, padding_mode, align_corners)
-        if not grad_mode.state.enabled:
-            return result
-        node = GridSamplerInputBackwardBackward0()
-        node.edges = (
-            gradient_edge(grad_output) if needs_grad_output else None,
-            gradient_edge(grid) if needs_grid else None,
-        )
-        attach(result, node)
-        return result
-
-    return call
-
-
-class GridSamplerGridBackwardBackward0(Node):
-    """_grid_sampler_grid_backward
+class GridSamplerBackwardBackward0(MultiOutputNode):
+    """_grid_sampler_backward
     grad_output: not_implemented
     input: not_implemented
     grid: not_implemented
@@ -7536,34 +7499,38 @@ class GridSamplerGridBackwardBackward0(Node):
 
     __slots__ = ()
 
-    def apply(node, grad):
+    def apply(node, *grads):
         edges = node.edges
         grad_grad_output: Any = None
         grad_input: Any = None
         grad_grid: Any = None
         if edges[0] is not None:
-            grad_grad_output = errors.raise_not_differentiable("_grid_sampler_grid_backward")
+            grad_grad_output = errors.raise_not_differentiable("_grid_sampler_backward")
         if edges[1] is not None:
-            grad_input = errors.raise_not_differentiable("_grid_sampler_grid_backward")
+            grad_input = errors.raise_not_differentiable("_grid_sampler_backward")
         if edges[2] is not None:
-            grad_grid = errors.raise_not_differentiable("_grid_sampler_grid_backward")
+            grad_grid = errors.raise_not_differentiable("_grid_sampler_backward")
         return grad_grad_output, grad_input, grad_grid
 
 
-def recording__grid_sampler_grid_backward(below, needs_grad_output, needs_input, needs_grid):
-    """Records GridSamplerGridBackwardBackward0 around `below`."""
+def recording__grid_sampler_backward(below, needs_grad_output, needs_input, needs_grid):
+    """Records GridSamplerBackwardBackward0 around `below`."""
 
-    def call(grad_output, input, grid, interpolation_mode, padding_mode, align_corners):
-        result = below(grad_output, input, grid, interpolation_mode, padding_mode, align_corners)
+    def call(
+        grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
+    ):
+        result = below(
+            grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
+        )
         if not grad_mode.state.enabled:
             return result
-        node = GridSamplerGridBackwardBackward0()
+        node = GridSamplerBackwardBackward0()
         node.edges = (
             gradient_edge(grad_output) if needs_grad_output else None,
             gradient_edge(input) if needs_input else None,
             gradient_edge(grid) if needs_grid else None,
         )
-        attach(result, node)
+        attach_outputs(result, node)
         return result
 
     return call

@@ -3604,32 +3604,10 @@ grid_sampler = Dispatch(
     vmap="folded",
 )
 
-_grid_sampler_input_backward = Dispatch(
-    "_grid_sampler_input_backward(Tensor grad_output, SymInt[] sizes, Tensor grid, int "
-    "interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-    {"grad_output": "tensor", "grid": "tensor"},
-    arguments={
-        "grad_output": "operand",
-        "sizes": "raw",
-        "grid": "operand",
-        "interpolation_mode": "raw",
-        "padding_mode": "raw",
-        "align_corners": "raw",
-    },
-    promotion="none",
-    dtypes=dtype_sets.FLOATING,
-    kernel_names={
-        "CPU": "sampling.grid_sample.input_backward",
-        "CUDA": "torchgen_out.kernels.index._grid_sampler_input_backward:program",
-    },
-    meta=sampling_shapes.input_backward,
-    differentiable=("grad_output", "grid"),
-    record=nodes.recording__grid_sampler_input_backward,
-)
-
-_grid_sampler_grid_backward = Dispatch(
-    "_grid_sampler_grid_backward(Tensor grad_output, Tensor input, Tensor grid, int "
-    "interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+_grid_sampler_backward = Dispatch(
+    "_grid_sampler_backward(Tensor grad_output, Tensor input, Tensor grid, int "
+    "interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> "
+    "(Tensor, Tensor)",
     {"grad_output": "tensor", "input": "tensor", "grid": "tensor"},
     arguments={
         "grad_output": "operand",
@@ -3638,16 +3616,18 @@ _grid_sampler_grid_backward = Dispatch(
         "interpolation_mode": "raw",
         "padding_mode": "raw",
         "align_corners": "raw",
+        "output_mask": "raw",
     },
     promotion="none",
     dtypes=dtype_sets.FLOATING,
     kernel_names={
-        "CPU": "sampling.grid_sample.grid_backward",
-        "CUDA": "torchgen_out.kernels.index._grid_sampler_grid_backward:program",
+        "CPU": "sampling.grid_sample.grid_sampler_backward",
+        "CUDA": "torchgen_out.kernels.index._grid_sampler_backward:program",
     },
-    meta=sampling_shapes.grid_backward,
+    meta=sampling_shapes.grid_sampler_backward,
+    outputs=2,
     differentiable=("grad_output", "input", "grid"),
-    record=nodes.recording__grid_sampler_grid_backward,
+    record=nodes.recording__grid_sampler_backward,
 )
 
 _attention = Dispatch(

@@ -37,21 +37,26 @@ def grid_sampler(
     return _seen(tensors, input.sizes, interpolation_mode)
 
 
-def input_backward(
-    out: Any, grad_output: Any, sizes: Any, grid: Any, interpolation_mode: int, *modes: Any
+def grid_sampler_backward(
+    of_input: Any,
+    of_grid: Any,
+    grad_output: Any,
+    input: Any,
+    grid: Any,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
 ) -> Seen | None:
-    """The same; the result is an image."""
-    tensors = {"out": _image(out), "grad_output": _at_points(grad_output), "grid": _points(grid)}
-    return _seen(tensors, out.sizes, interpolation_mode)
-
-
-def grid_backward(
-    out: Any, grad_output: Any, input: Any, grid: Any, interpolation_mode: int, *modes: Any
-) -> Seen | None:
-    """The same; the result is points."""
-    images = {"grad_output": _at_points(grad_output), "input": _image(input)}
-    points = {"out": _points(out), "grid": _points(grid)}
-    return _seen({**images, **points}, input.sizes, interpolation_mode)
+    """The same of gradients; those that are not wanted have no elements."""
+    tensors = {
+        "result0": _image(of_input) if output_mask[0] else View((0,) * 5, (0,) * 5),
+        "result1": _points(of_grid) if output_mask[1] else View((0,) * 3, (0,) * 3),
+        "grad_output": _at_points(grad_output),
+        "input": _image(input),
+        "grid": _points(grid),
+    }
+    return _seen(tensors, input.sizes, interpolation_mode)
 
 
 def _seen(

@@ -45,14 +45,21 @@ def grid_sampler(
     return (*input.shape[:2], *grid.shape[1:-1]), input.dtype
 
 
-def input_backward(grad_output: Any, sizes: Any, grid: Any, *modes: Any) -> Answer:
-    """`sizes`, those of the image."""
-    return tuple(sizes), grad_output.dtype
-
-
-def grid_backward(grad_output: Any, input: Any, grid: Any, *modes: Any) -> Answer:
-    """The shape of the grid."""
-    return tuple(grid.shape), grid.dtype
+def grid_sampler_backward(
+    grad_output: Any,
+    input: Any,
+    grid: Any,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+    output_mask: Sequence[bool],
+) -> tuple[Answer, Answer]:
+    """The shapes of the image and of the grid; nothing of what is not wanted."""
+    wanted = zip((input, grid), output_mask, strict=True)
+    of_input, of_grid = (
+        (tuple(each.shape) if is_wanted else (0,), each.dtype) for each, is_wanted in wanted
+    )
+    return of_input, of_grid
 
 
 Sizes = tuple[int, ...]

@@ -41,36 +41,52 @@ def grid_sampler(
     return _plan(sample, _chunks(grid), result.numel, arrays, input.sizes, modes)
 
 
-@planned()
-def input_backward(
-    result: TensorSpec,
-    grad_output: TensorSpec,
-    sizes: Sequence[int],
-    grid: TensorSpec,
-    mode: int,
-    padding: int,
-    align: bool,
-) -> LaunchPlan:
-    """Add each gradient to the taps of its point, by their weights."""
-    views = _planes(out, 0, result), _planes(operand, 0, grad_output), _points(operand, 1, grid)
-    arrays, modes = ([result], [grad_output, grid], *views), (mode, padding, align)
-    return _plan(spread, sizes[0], grad_output.numel, arrays, sizes, modes)
-
-
-@planned()
-def grid_backward(
-    result: TensorSpec,
+@planned(results=2)
+def grid_sampler_backward(
+    of_input: TensorSpec,
+    of_grid: TensorSpec,
     grad_output: TensorSpec,
     input: TensorSpec,
     grid: TensorSpec,
     mode: int,
     padding: int,
     align: bool,
+    output_mask: Sequence[bool],
+) -> LaunchPlan:
+    """Write the gradients of images and points that are wanted."""
+    modes = mode, padding, align
+    wants_input, wants_grid = output_mask
+    into = _into_taps(of_input, grad_output, grid, modes) if wants_input else NOTHING
+    along = _along_points(of_grid, grad_output, input, grid, modes) if wants_grid else NOTHING
+
+    def run(*args: Any) -> None:
+        images, points, grad, x, at, grad_start, x_start, start, _ = args
+        into.run(images, grad, at, grad_start, start, into.params)
+        along.run(points, grad, x, at, grad_start, x_start, start, along.params)
+
+    return LaunchPlan(run, None)
+
+
+def _into_taps(
+    result: TensorSpec, grad_output: TensorSpec, grid: TensorSpec, modes: tuple[int, int, bool]
+) -> LaunchPlan:
+    """Add each gradient to the taps of its point, by their weights."""
+    views = _planes(out, 0, result), _planes(operand, 0, grad_output), _points(operand, 1, grid)
+    arrays = ([result], [grad_output, grid], *views)
+    return _plan(spread, result.sizes[0], grad_output.numel, arrays, result.sizes, modes)
+
+
+def _along_points(
+    result: TensorSpec,
+    grad_output: TensorSpec,
+    input: TensorSpec,
+    grid: TensorSpec,
+    modes: tuple[int, int, bool],
 ) -> LaunchPlan:
     """Write how the sum of gradient times value changes with the points."""
     images = _planes(operand, 0, grad_output), _planes(operand, 1, input)
     views = _points(out, 0, result), *images, _points(operand, 2, grid)
-    arrays, modes = ([result], [grad_output, input, grid], *views), (mode, padding, align)
+    arrays = ([result], [grad_output, input, grid], *views)
     return _plan(change, _chunks(grid), grad_output.numel, arrays, input.sizes, modes)
 
 
