@@ -30,10 +30,10 @@ from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.size import Size, make_size
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
-from torchgen_out._runtime.kernels import narrow
+from torchgen_out._runtime.kernels import narrow, threads
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
 from torchgen_out._runtime.kernels.cpu.copy import shaping
-from torchgen_out._runtime.kernels.cpu.copy.copy import fill
+from torchgen_out._runtime.kernels.cpu.copy.copy import BLOCKED, fill
 
 Number = bool | int | float | complex
 Options = Any
@@ -41,6 +41,8 @@ Options = Any
 _empty, _zeros, _new, _defaults = np.empty, np.zeros, object.__new__, devices.defaults
 SHORT = 1 << 12
 """Elements whose memory may begin anywhere: who computes nothing needs no compiled code."""
+UNTOUCHED = 1 << 26
+"""Bytes beyond which zeros are left to the system, which makes a page when it is touched first."""
 _device = devices.device
 NUMBERS = (float, int, bool, complex)
 _NO_SIZES = make_size(())
@@ -124,7 +126,7 @@ def allocate_dense(
 ) -> Tensor:
     """Return a tensor of a dense geometry in memory of the CPU, undefined or of one value."""
     if value.__class__ is int and not value:
-        buffer = _zeros(numel, dtype.numpy)
+        buffer = (_zeros if numel < BLOCKED else _zeroed)(numel, dtype.numpy)
     else:
         buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
         if value is not None:
@@ -144,6 +146,15 @@ def allocate_dense(
     made._edge = None
     made._meta = None
     return made
+
+
+def _zeroed(numel: int, dtype: Any) -> Any:
+    """Many zeros: written by all threads, or, of whole pages without end, by the system."""
+    if threads.get_num_threads() == 1 or numel * dtype.itemsize > UNTOUCHED:
+        return _zeros(numel, dtype)
+    buffer = pool.empty(numel, dtype)
+    fill(buffer, 0)
+    return buffer
 
 
 def from_values(
