@@ -17,7 +17,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
-from torchgen_out._runtime.kernels.cpu.copy.casting import cast, move_places
+from torchgen_out._runtime.kernels.cpu.copy.casting import can_move, cast, mover
 from torchgen_out._runtime.kernels.cpu.copy.copy import assign, cast_into
 
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -46,15 +46,10 @@ def _kernels(own: dtypes.dtype, wanted: dtypes.dtype, compute: dtypes.dtype) -> 
     return LoopKernels(PointwiseSpec(cast, ("tensor",), (own,), (wanted,), compute))
 
 
-MOST_PLACES = 256
-"""For how many elements it is remembered where each comes from and goes to."""
-
-
-def make_mover(dtype: dtypes.dtype, source: plans.Geometry, out: plans.Geometry) -> Run:
+def make_mover(itemsize: int, source: plans.Geometry, out: plans.Geometry) -> Run:
     """The copy of few elements, each from its place: half the time of a loop over dims."""
     places, to = plans.element_places(source), plans.element_places(out)
-    arrays = dtype.numpy, int, dtype.numpy, int, to.dtype, places.dtype
-    move = move_places.entry_point(arrays)
+    move = mover(itemsize)
 
     def run(at_out: int, at: int, out: Any, source: Any) -> None:
         move(out, at_out, source, at, to, places)
@@ -88,8 +83,8 @@ def find_copier(
     kernels = cast_kernels(own, wanted)
     if kernels is None:
         return None
-    if own is wanted and 0 < prod(out[0]) <= MOST_PLACES:
-        return make_mover(wanted, source, out), None
+    if own is wanted and can_move(prod(out[0]), own.itemsize):
+        return make_mover(own.itemsize, source, out), None
     plan = plans.plan_pointwise((source,), out, in_runs=True)
     is_common = own is wanted or (own in FLOATING and wanted in FLOATING)
     if not plan.numel or (plan.numel < threads.GRAIN and not is_common):

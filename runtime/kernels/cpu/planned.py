@@ -18,8 +18,9 @@ import numpy as np
 
 from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.kernels.cpu.copy.casting import can_move, mover
 from torchgen_out._runtime.kernels.cpu.folding import copy_parts
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, element_places
 
 Array = Any
 Planner = Callable[..., LaunchPlan]
@@ -297,22 +298,55 @@ def on_copies(
     plan: LaunchPlan, results: int, operands: Sequence[TensorSpec], updated: Sequence[int] = ()
 ) -> LaunchPlan:
     """The plan over contiguous copies of those operands that are not; some are copied back."""
-    count = len(operands)
-    copied = [(n, viewer(spec)) for n, spec in enumerate(operands) if not spec.is_contiguous]
+    copied = [n for n, spec in enumerate(operands) if not spec.is_contiguous]
+    if not copied:
+        return plan
+    behind = results + len(operands)
+    read = [(results + n, behind + n, gatherer(operands[n])) for n in copied if n not in updated]
+    written = [(results + n, behind + n, viewer(operands[n])) for n in copied if n in updated]
+    run = plan.run
 
     def run_on_copies(*args: Any) -> Any:
+        given = list(args)
+        for n, at, gather in read:
+            given[n], given[at] = gather(args[n], args[at]), 0
+        return run(*given)
+
+    def run_on_written(*args: Any) -> Any:
         given, changed = list(args), []
-        for n, view_at in copied:
-            view = view_at(args[results + n], args[results + count + n])
+        for n, at, view_at in written:
+            view = view_at(args[n], args[at])
             dense = contiguous(view)
-            given[results + n], given[results + count + n] = dense.reshape(-1), 0
-            if n in updated:
-                changed.append((view, dense))
-        found = plan.run(*given)
+            given[n], given[at] = dense.reshape(-1), 0
+            changed.append((view, dense))
+        found = run_on_copies(*given)
         copy_parts(*changed)
         return found
 
-    return LaunchPlan(run_on_copies, plan.params) if copied else plan
+    return LaunchPlan(run_on_written if written else run_on_copies, plan.params)
+
+
+@lru_cache(maxsize=CALLS_KEPT)
+def gatherer(spec: TensorSpec) -> Callable[[Array, int], Array]:
+    """gather(flat, at): an operand's elements as a dense flat array; its own memory if they lie so.
+
+    A few that do not are moved by one compiled loop: views, their strides and NumPy's copy cost
+    three times as much.
+    """
+    numel, dtype = spec.numel, spec.dtype
+    if spec.is_contiguous:
+        return lambda flat, at: flat if flat.size == numel else flat[at : at + numel]
+    if not can_move(numel, dtype.itemsize):
+        view_at = viewer(spec)
+        return lambda flat, at: contiguous(view_at(flat, at)).reshape(-1)
+    move, to, places = mover(dtype.itemsize), np.arange(numel), element_places(spec[1:3])
+
+    def gather(flat: Array, at: int) -> Array:
+        dense = np.empty(numel, dtype)
+        move(dense, 0, flat, at, to, places)
+        return dense
+
+    return gather
 
 
 def view_of(flat: Array, at: int, spec: TensorSpec) -> Array:

@@ -20,7 +20,7 @@ from torchgen_out._runtime.kernels.common.draw import (
 )
 from torchgen_out._runtime.kernels.common.pointwise import SCALAR_TYPES
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, on_copies, planned, view_of
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, gatherer, on_copies, planned
 from torchgen_out._runtime.kernels.cpu.random.draw_text import DrawForm, draw_text
 from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -155,12 +155,12 @@ def _looking_first(
     """The plan that refuses elements that are no probabilities before it writes."""
     look = are_probabilities.entry_point((spec.dtype,))
     at, start = results + which, results + operands + which
+    gather, draw = gatherer(spec), plan.run
 
     def run(*args: Any) -> None:
-        view = view_of(args[at], args[start], spec)
-        if not look(np.ascontiguousarray(view).reshape(-1)):
+        if not look(gather(args[at], args[start])):
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-        plan.run(*args)
+        draw(*args)
 
     return LaunchPlan(run, plan.params)
 
