@@ -540,7 +540,7 @@ class Operator:
 
 def adjoint_name(base_name: str) -> str:
     """The operator that gives the gradients of an index operator."""
-    return f"_{base_name.removeprefix('_')}_backward"
+    return f"{_internal(base_name)}_backward"
 
 
 def text_names(operator: Operator) -> tuple[str, ...]:
@@ -555,12 +555,17 @@ def text_names(operator: Operator) -> tuple[str, ...]:
 
 def variant_name(name: str, there: Sequence[str]) -> str:
     """What the operator is called that has these of its optional arguments, and no others."""
-    return f"_{name}_{'_'.join(['with', *there] if there else ['alone'])}"
+    return f"{_internal(name)}_{'_'.join(['with', *there] if there else ['alone'])}"
 
 
 def drawn_name(name: str) -> str:
     """What the operator is called that is a function of the key of its random numbers."""
-    return f"_{name}_drawn"
+    return f"{_internal(name)}_drawn"
+
+
+def _internal(name: str) -> str:
+    """One underscore in front: Python would read two, inside a node's class, as the class's own."""
+    return f"_{name.removeprefix('_')}"
 
 
 def public_name(base_name: str, python_module: str) -> str:

@@ -14,6 +14,7 @@ from codegen.formula import parse_formula
 from codegen.lower import lower, reduction
 from codegen.model.expression import Save, SavedValue
 from codegen.model.formula import Argument
+from codegen.model.operator import adjoint_name, drawn_name, variant_name
 from codegen.model.plan import Form, Keep, LoweredProgram, NodePlan, Slot, Writes
 from codegen.model.roles import Role
 from codegen.parse import Inputs
@@ -37,6 +38,13 @@ def test_roles_of_arguments(program: LoweredProgram) -> None:
     assert list(roles(program, "add.Tensor").values()) == [Role.TENSOR, Role.NUMBER, Role.SCALAR]
     assert roles(program, "mean.dim")["dim"] is Role.RAW
     assert roles(program, "linalg_multi_dot") == {"tensors": Role.TENSORS}
+
+
+@pytest.mark.parametrize("name", ["f", "_f"])
+def test_what_is_derived_of_an_operator_is_never_mangled_in_a_class(name: str) -> None:
+    names = [adjoint_name(name), drawn_name(name), variant_name(name, ()), variant_name(name, "w")]
+    names += [adjoint_name(each) for each in names]
+    assert all(each.startswith("_") and not each.startswith("__") for each in names)
 
 
 @pytest.mark.parametrize(
