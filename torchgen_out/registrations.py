@@ -784,6 +784,12 @@ ops.cosine_embedding_loss = composite.cosine_embedding_loss
 ops.margin_ranking_loss = composite.margin_ranking_loss
 ops.soft_margin_loss = composite.soft_margin_loss
 ops.triplet_margin_loss = composite.triplet_margin_loss
+ops._multi_margin = composite._multi_margin
+ops._multi_margin_with_weight = dispatch._multi_margin_with_weight
+ops._multi_margin_alone = dispatch._multi_margin_alone
+ops._multi_margin_total = composite._multi_margin_total
+ops._multi_margin_total_with_weight = dispatch._multi_margin_total_with_weight
+ops._multi_margin_total_alone = dispatch._multi_margin_total_alone
 ops.multi_margin_loss = composite.multi_margin_loss
 ops.multilabel_soft_margin_loss = composite.multilabel_soft_margin_loss
 ops.convolution = dispatch.convolution
@@ -946,6 +952,20 @@ ops._cdist_power_backward = dispatch._cdist_power_backward
 ops._cdist_power_backward_backward = dispatch._cdist_power_backward_backward
 ops._cdist_inf_backward = dispatch._cdist_inf_backward
 ops._cdist_inf_backward_backward = dispatch._cdist_inf_backward_backward
+ops._multi_margin_with_weight_backward = dispatch._multi_margin_with_weight_backward
+ops._multi_margin_with_weight_backward_backward = (
+    dispatch._multi_margin_with_weight_backward_backward
+)
+ops._multi_margin_alone_backward = dispatch._multi_margin_alone_backward
+ops._multi_margin_alone_backward_backward = dispatch._multi_margin_alone_backward_backward
+ops._multi_margin_total_with_weight_backward = dispatch._multi_margin_total_with_weight_backward
+ops._multi_margin_total_with_weight_backward_backward = (
+    dispatch._multi_margin_total_with_weight_backward_backward
+)
+ops._multi_margin_total_alone_backward = dispatch._multi_margin_total_alone_backward
+ops._multi_margin_total_alone_backward_backward = (
+    dispatch._multi_margin_total_alone_backward_backward
+)
 synonyms.update(PARAMETERS)
 errors.refuse(
     "neg",

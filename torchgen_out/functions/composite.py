@@ -8631,6 +8631,74 @@ def triplet_margin_loss(
     )
 
 
+def _multi_margin(
+    input: Tensor, target: Tensor, weight: Tensor | None, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin(Tensor self, Tensor target, Tensor? weight, int p, float margin, float scale)
+    -> Tensor
+
+    The losses of `multi_margin_loss`, one for each row, from sums over the classes times `scale`.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin", "p", 4)
+    if margin.__class__ is not float and margin.__class__ is not int:
+        margin = as_float(margin, "_multi_margin", "margin", 5)
+    if scale.__class__ is not float and scale.__class__ is not int:
+        scale = as_float(scale, "_multi_margin", "scale", 6)
+    if (
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+    ):
+        if (_answer := overridden(_multi_margin, locals())) is not NotImplemented:
+            return _answer
+        check_tensors(
+            "_multi_margin",
+            ("self", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 2, "tensor?", weight),
+        )
+    return (
+        ops._multi_margin_alone(input, target, p, margin, scale)
+        if weight is None
+        else ops._multi_margin_with_weight(input, target, weight, p, margin, scale)
+    )
+
+
+def _multi_margin_total(
+    input: Tensor, target: Tensor, weight: Tensor | None, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin_total(Tensor self, Tensor target, Tensor? weight, int p, float margin, float
+    scale) -> Tensor
+
+    The sum of the losses of `_multi_margin`.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_total", "p", 4)
+    if margin.__class__ is not float and margin.__class__ is not int:
+        margin = as_float(margin, "_multi_margin_total", "margin", 5)
+    if scale.__class__ is not float and scale.__class__ is not int:
+        scale = as_float(scale, "_multi_margin_total", "scale", 6)
+    if (
+        input.__class__ not in TENSORS
+        or target.__class__ not in TENSORS
+        or weight.__class__ not in OPTIONAL_TENSORS
+    ):
+        if (_answer := overridden(_multi_margin_total, locals())) is not NotImplemented:
+            return _answer
+        check_tensors(
+            "_multi_margin_total",
+            ("self", 0, "tensor", input),
+            ("target", 1, "tensor", target),
+            ("weight", 2, "tensor?", weight),
+        )
+    return (
+        ops._multi_margin_total_alone(input, target, p, margin, scale)
+        if weight is None
+        else ops._multi_margin_total_with_weight(input, target, weight, p, margin, scale)
+    )
+
+
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,

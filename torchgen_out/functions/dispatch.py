@@ -4855,6 +4855,85 @@ def _ctc_loss_backward(
     )
 
 
+__multi_margin_with_weight = operators._multi_margin_with_weight.calls
+
+
+def _multi_margin_with_weight(
+    input: Tensor, target: Tensor, weight: Tensor, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin_with_weight(Tensor self, Tensor target, Tensor weight, int p, float margin,
+    float scale) -> Tensor
+
+    `_multi_margin` of all its arguments.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_with_weight", "p", 4)
+    try:
+        call = __multi_margin_with_weight[input._key, target._key, weight._key]
+    except AttributeError:
+        return __multi_margin_with_weight.miss(input, target, weight, p, margin, scale)
+    return call(input, target, weight, p, margin, scale)
+
+
+__multi_margin_alone = operators._multi_margin_alone.calls
+
+
+def _multi_margin_alone(
+    input: Tensor, target: Tensor, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin_alone(Tensor self, Tensor target, int p, float margin, float scale) -> Tensor
+
+    `_multi_margin` where `weight` is missing.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_alone", "p", 3)
+    try:
+        call = __multi_margin_alone[input._key, target._key]
+    except AttributeError:
+        return __multi_margin_alone.miss(input, target, p, margin, scale)
+    return call(input, target, p, margin, scale)
+
+
+__multi_margin_total_with_weight = operators._multi_margin_total_with_weight.calls
+
+
+def _multi_margin_total_with_weight(
+    input: Tensor, target: Tensor, weight: Tensor, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin_total_with_weight(Tensor self, Tensor target, Tensor weight, int p, float
+    margin, float scale) -> Tensor
+
+    `_multi_margin_total` of all its arguments.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_total_with_weight", "p", 4)
+    try:
+        call = __multi_margin_total_with_weight[input._key, target._key, weight._key]
+    except AttributeError:
+        return __multi_margin_total_with_weight.miss(input, target, weight, p, margin, scale)
+    return call(input, target, weight, p, margin, scale)
+
+
+__multi_margin_total_alone = operators._multi_margin_total_alone.calls
+
+
+def _multi_margin_total_alone(
+    input: Tensor, target: Tensor, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin_total_alone(Tensor self, Tensor target, int p, float margin, float scale) ->
+    Tensor
+
+    `_multi_margin_total` where `weight` is missing.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_total_alone", "p", 3)
+    try:
+        call = __multi_margin_total_alone[input._key, target._key]
+    except AttributeError:
+        return __multi_margin_total_alone.miss(input, target, p, margin, scale)
+    return call(input, target, p, margin, scale)
+
+
 _convolution = operators.convolution.calls
 
 
@@ -6739,3 +6818,293 @@ def _cdist_inf_backward_backward(
             grad_output_x1, grad_output_x2, x1, x2, output, output_mask
         )
     return call(grad_output_x1, grad_output_x2, x1, x2, output, output_mask)
+
+
+__multi_margin_with_weight_backward = operators._multi_margin_with_weight_backward.calls
+
+
+def _multi_margin_with_weight_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor,
+    p: int,
+    margin: float,
+    scale: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]:
+    """_multi_margin_with_weight_backward(Tensor grad_output, Tensor self, Tensor target, Tensor
+    weight, int p, float margin, float scale, bool[2] output_mask) -> (Tensor, Tensor)
+
+    The gradients of `_multi_margin_with_weight`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_with_weight_backward", "p", 5)
+    try:
+        call = __multi_margin_with_weight_backward[
+            grad_output._key, input._key, target._key, weight._key
+        ]
+    except AttributeError:
+        return __multi_margin_with_weight_backward.miss(
+            grad_output, input, target, weight, p, margin, scale, output_mask
+        )
+    return call(grad_output, input, target, weight, p, margin, scale, output_mask)
+
+
+__multi_margin_with_weight_backward_backward = (
+    operators._multi_margin_with_weight_backward_backward.calls
+)
+
+
+def _multi_margin_with_weight_backward_backward(
+    grad_output_self: Tensor,
+    grad_output_weight: Tensor,
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor,
+    p: int,
+    margin: float,
+    scale: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_multi_margin_with_weight_backward_backward(Tensor grad_output_self, Tensor
+    grad_output_weight, Tensor grad_output, Tensor self, Tensor target, Tensor weight, int p, float
+    margin, float scale, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+
+    The gradients of `_multi_margin_with_weight_backward`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_with_weight_backward_backward", "p", 7)
+    try:
+        call = __multi_margin_with_weight_backward_backward[
+            grad_output_self._key,
+            grad_output_weight._key,
+            grad_output._key,
+            input._key,
+            target._key,
+            weight._key,
+        ]
+    except AttributeError:
+        return __multi_margin_with_weight_backward_backward.miss(
+            grad_output_self,
+            grad_output_weight,
+            grad_output,
+            input,
+            target,
+            weight,
+            p,
+            margin,
+            scale,
+            output_mask,
+        )
+    return call(
+        grad_output_self,
+        grad_output_weight,
+        grad_output,
+        input,
+        target,
+        weight,
+        p,
+        margin,
+        scale,
+        output_mask,
+    )
+
+
+__multi_margin_alone_backward = operators._multi_margin_alone_backward.calls
+
+
+def _multi_margin_alone_backward(
+    grad_output: Tensor, input: Tensor, target: Tensor, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin_alone_backward(Tensor grad_output, Tensor self, Tensor target, int p, float
+    margin, float scale) -> Tensor
+
+    The gradients of `_multi_margin_alone`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_alone_backward", "p", 4)
+    try:
+        call = __multi_margin_alone_backward[grad_output._key, input._key, target._key]
+    except AttributeError:
+        return __multi_margin_alone_backward.miss(grad_output, input, target, p, margin, scale)
+    return call(grad_output, input, target, p, margin, scale)
+
+
+__multi_margin_alone_backward_backward = operators._multi_margin_alone_backward_backward.calls
+
+
+def _multi_margin_alone_backward_backward(
+    grad_output_: Tensor,
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    p: int,
+    margin: float,
+    scale: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]:
+    """_multi_margin_alone_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor self,
+    Tensor target, int p, float margin, float scale, bool[2] output_mask) -> (Tensor, Tensor)
+
+    The gradients of `_multi_margin_alone_backward`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_alone_backward_backward", "p", 5)
+    try:
+        call = __multi_margin_alone_backward_backward[
+            grad_output_._key, grad_output._key, input._key, target._key
+        ]
+    except AttributeError:
+        return __multi_margin_alone_backward_backward.miss(
+            grad_output_, grad_output, input, target, p, margin, scale, output_mask
+        )
+    return call(grad_output_, grad_output, input, target, p, margin, scale, output_mask)
+
+
+__multi_margin_total_with_weight_backward = operators._multi_margin_total_with_weight_backward.calls
+
+
+def _multi_margin_total_with_weight_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor,
+    p: int,
+    margin: float,
+    scale: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]:
+    """_multi_margin_total_with_weight_backward(Tensor grad_output, Tensor self, Tensor target,
+    Tensor weight, int p, float margin, float scale, bool[2] output_mask) -> (Tensor, Tensor)
+
+    The gradients of `_multi_margin_total_with_weight`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_total_with_weight_backward", "p", 5)
+    try:
+        call = __multi_margin_total_with_weight_backward[
+            grad_output._key, input._key, target._key, weight._key
+        ]
+    except AttributeError:
+        return __multi_margin_total_with_weight_backward.miss(
+            grad_output, input, target, weight, p, margin, scale, output_mask
+        )
+    return call(grad_output, input, target, weight, p, margin, scale, output_mask)
+
+
+__multi_margin_total_with_weight_backward_backward = (
+    operators._multi_margin_total_with_weight_backward_backward.calls
+)
+
+
+def _multi_margin_total_with_weight_backward_backward(
+    grad_output_self: Tensor,
+    grad_output_weight: Tensor,
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor,
+    p: int,
+    margin: float,
+    scale: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """_multi_margin_total_with_weight_backward_backward(Tensor grad_output_self, Tensor
+    grad_output_weight, Tensor grad_output, Tensor self, Tensor target, Tensor weight, int p, float
+    margin, float scale, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+
+    The gradients of `_multi_margin_total_with_weight_backward`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_total_with_weight_backward_backward", "p", 7)
+    try:
+        call = __multi_margin_total_with_weight_backward_backward[
+            grad_output_self._key,
+            grad_output_weight._key,
+            grad_output._key,
+            input._key,
+            target._key,
+            weight._key,
+        ]
+    except AttributeError:
+        return __multi_margin_total_with_weight_backward_backward.miss(
+            grad_output_self,
+            grad_output_weight,
+            grad_output,
+            input,
+            target,
+            weight,
+            p,
+            margin,
+            scale,
+            output_mask,
+        )
+    return call(
+        grad_output_self,
+        grad_output_weight,
+        grad_output,
+        input,
+        target,
+        weight,
+        p,
+        margin,
+        scale,
+        output_mask,
+    )
+
+
+__multi_margin_total_alone_backward = operators._multi_margin_total_alone_backward.calls
+
+
+def _multi_margin_total_alone_backward(
+    grad_output: Tensor, input: Tensor, target: Tensor, p: int, margin: float, scale: float
+) -> Tensor:
+    """_multi_margin_total_alone_backward(Tensor grad_output, Tensor self, Tensor target, int p,
+    float margin, float scale) -> Tensor
+
+    The gradients of `_multi_margin_total_alone`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_total_alone_backward", "p", 4)
+    try:
+        call = __multi_margin_total_alone_backward[grad_output._key, input._key, target._key]
+    except AttributeError:
+        return __multi_margin_total_alone_backward.miss(
+            grad_output, input, target, p, margin, scale
+        )
+    return call(grad_output, input, target, p, margin, scale)
+
+
+__multi_margin_total_alone_backward_backward = (
+    operators._multi_margin_total_alone_backward_backward.calls
+)
+
+
+def _multi_margin_total_alone_backward_backward(
+    grad_output_: Tensor,
+    grad_output: Tensor,
+    input: Tensor,
+    target: Tensor,
+    p: int,
+    margin: float,
+    scale: float,
+    output_mask: Sequence[bool],
+) -> tuple[Tensor, Tensor]:
+    """_multi_margin_total_alone_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor
+    self, Tensor target, int p, float margin, float scale, bool[2] output_mask) -> (Tensor, Tensor)
+
+    The gradients of `_multi_margin_total_alone_backward`, derived from its statements.
+    """
+    if p.__class__ is not int:
+        p = as_int(p, "_multi_margin_total_alone_backward_backward", "p", 5)
+    try:
+        call = __multi_margin_total_alone_backward_backward[
+            grad_output_._key, grad_output._key, input._key, target._key
+        ]
+    except AttributeError:
+        return __multi_margin_total_alone_backward_backward.miss(
+            grad_output_, grad_output, input, target, p, margin, scale, output_mask
+        )
+    return call(grad_output_, grad_output, input, target, p, margin, scale, output_mask)

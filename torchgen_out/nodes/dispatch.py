@@ -5361,6 +5361,208 @@ def recording__ctc_loss_backward(
     return call
 
 
+class MultiMarginWithWeightBackward0(Node):
+    """_multi_margin_with_weight
+    self, weight: _multi_margin_with_weight_backward(grad, self, target, weight, p, margin, scale,
+        grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_margin",
+        "saved_p",
+        "saved_scale",
+        "saved_self",
+        "saved_target",
+        "saved_weight",
+    )
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        weight = unpack(node.saved_weight, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_self, grad_weight = ops._multi_margin_with_weight_backward(
+            grad, self, target, weight, p, margin, scale, grad_input_mask
+        )
+        return grad_self, grad_weight
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+        node.saved_weight = None
+
+
+def recording__multi_margin_with_weight(below, needs_self, needs_weight):
+    """Records MultiMarginWithWeightBackward0 around `below`."""
+
+    def call(self, target, weight, p, margin, scale):
+        result = below(self, target, weight, p, margin, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginWithWeightBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_weight = save(weight)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginAloneBackward0(Node):
+    """_multi_margin_alone
+    self: _multi_margin_alone_backward(grad, self, target, p, margin, scale)
+    target: non_differentiable
+    """
+
+    __slots__ = ("saved_margin", "saved_p", "saved_scale", "saved_self", "saved_target")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_self = ops._multi_margin_alone_backward(grad, self, target, p, margin, scale)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multi_margin_alone(below, needs_self):
+    """Records MultiMarginAloneBackward0 around `below`."""
+
+    def call(self, target, p, margin, scale):
+        result = below(self, target, p, margin, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginAloneBackward0()
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class MultiMarginTotalWithWeightBackward0(Node):
+    """_multi_margin_total_with_weight
+    self, weight: _multi_margin_total_with_weight_backward(grad, self, target, weight, p, margin,
+        scale, grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_margin",
+        "saved_p",
+        "saved_scale",
+        "saved_self",
+        "saved_target",
+        "saved_weight",
+    )
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        weight = unpack(node.saved_weight, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_self, grad_weight = ops._multi_margin_total_with_weight_backward(
+            grad, self, target, weight, p, margin, scale, grad_input_mask
+        )
+        return grad_self, grad_weight
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+        node.saved_weight = None
+
+
+def recording__multi_margin_total_with_weight(below, needs_self, needs_weight):
+    """Records MultiMarginTotalWithWeightBackward0 around `below`."""
+
+    def call(self, target, weight, p, margin, scale):
+        result = below(self, target, weight, p, margin, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginTotalWithWeightBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_weight = save(weight)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginTotalAloneBackward0(Node):
+    """_multi_margin_total_alone
+    self: _multi_margin_total_alone_backward(grad, self, target, p, margin, scale)
+    target: non_differentiable
+    """
+
+    __slots__ = ("saved_margin", "saved_p", "saved_scale", "saved_self", "saved_target")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_self = ops._multi_margin_total_alone_backward(grad, self, target, p, margin, scale)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multi_margin_total_alone(below, needs_self):
+    """Records MultiMarginTotalAloneBackward0 around `below`."""
+
+    def call(self, target, p, margin, scale):
+        result = below(self, target, p, margin, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginTotalAloneBackward0()
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class ConvolutionBackward0(Node):
     """convolution
     input: _convolution_grad_input(grad, weight.conj(), input.shape, stride, padding, dilation,
@@ -8641,6 +8843,485 @@ def recording__cdist_inf_backward_backward(
             gradient_edge(x1) if needs_x1 else None,
             gradient_edge(x2) if needs_x2 else None,
             gradient_edge(output) if needs_output else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginWithWeightBackwardBackward0(MultiOutputNode):
+    """_multi_margin_with_weight_backward
+    grad_output, self, weight: _multi_margin_with_weight_backward_backward(grads[0], grads[1],
+        grad_output, self, target, weight, p, margin, scale, grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_grad_output",
+        "saved_margin",
+        "saved_p",
+        "saved_scale",
+        "saved_self",
+        "saved_target",
+        "saved_weight",
+    )
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_output = unpack(node.saved_grad_output, node)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        weight = unpack(node.saved_weight, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_grad_output, grad_self, grad_weight = ops._multi_margin_with_weight_backward_backward(
+            grads[0], grads[1], grad_output, self, target, weight, p, margin, scale, grad_input_mask
+        )
+        return grad_grad_output, grad_self, grad_weight
+
+    def release(node):
+        node.saved_grad_output = None
+        node.saved_self = None
+        node.saved_target = None
+        node.saved_weight = None
+
+
+def recording__multi_margin_with_weight_backward(
+    below, needs_grad_output, needs_self, needs_weight
+):
+    """Records MultiMarginWithWeightBackwardBackward0 around `below`."""
+
+    def call(grad_output, self, target, weight, p, margin, scale, output_mask):
+        result = below(grad_output, self, target, weight, p, margin, scale, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginWithWeightBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        node.saved_grad_output = save(grad_output)
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_weight = save(weight)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginWithWeightBackwardBackwardBackward0(MultiOutputNode):
+    """_multi_margin_with_weight_backward_backward
+    grad_output_self, grad_output_weight, grad_output, self, weight: not_implemented
+    target: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_self, grad_grad_output_weight, grad_grad_output, grad_self, grad_weight = (
+            errors.raise_not_differentiable("_multi_margin_with_weight_backward_backward")
+        )
+        return (
+            grad_grad_output_self,
+            grad_grad_output_weight,
+            grad_grad_output,
+            grad_self,
+            grad_weight,
+        )
+
+
+def recording__multi_margin_with_weight_backward_backward(
+    below,
+    needs_grad_output_self,
+    needs_grad_output_weight,
+    needs_grad_output,
+    needs_self,
+    needs_weight,
+):
+    """Records MultiMarginWithWeightBackwardBackwardBackward0 around `below`."""
+
+    def call(
+        grad_output_self,
+        grad_output_weight,
+        grad_output,
+        self,
+        target,
+        weight,
+        p,
+        margin,
+        scale,
+        output_mask,
+    ):
+        result = below(
+            grad_output_self,
+            grad_output_weight,
+            grad_output,
+            self,
+            target,
+            weight,
+            p,
+            margin,
+            scale,
+            output_mask,
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginWithWeightBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_self) if needs_grad_output_self else None,
+            gradient_edge(grad_output_weight) if needs_grad_output_weight else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginAloneBackwardBackward0(Node):
+    """_multi_margin_alone_backward
+    grad_output, self: _multi_margin_alone_backward_backward(grad, grad_output, self, target, p,
+        margin, scale, grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_grad_output",
+        "saved_margin",
+        "saved_p",
+        "saved_scale",
+        "saved_self",
+        "saved_target",
+    )
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_output = unpack(node.saved_grad_output, node)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_grad_output, grad_self = ops._multi_margin_alone_backward_backward(
+            grad, grad_output, self, target, p, margin, scale, grad_input_mask
+        )
+        return grad_grad_output, grad_self
+
+    def release(node):
+        node.saved_grad_output = None
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multi_margin_alone_backward(below, needs_grad_output, needs_self):
+    """Records MultiMarginAloneBackwardBackward0 around `below`."""
+
+    def call(grad_output, self, target, p, margin, scale):
+        result = below(grad_output, self, target, p, margin, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginAloneBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        node.saved_grad_output = save(grad_output)
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginAloneBackwardBackwardBackward0(MultiOutputNode):
+    """_multi_margin_alone_backward_backward
+    grad_output_, grad_output, self: not_implemented
+    target: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_, grad_grad_output, grad_self = errors.raise_not_differentiable(
+            "_multi_margin_alone_backward_backward"
+        )
+        return grad_grad_output_, grad_grad_output, grad_self
+
+
+def recording__multi_margin_alone_backward_backward(
+    below, needs_grad_output_, needs_grad_output, needs_self
+):
+    """Records MultiMarginAloneBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_, grad_output, self, target, p, margin, scale, output_mask):
+        result = below(grad_output_, grad_output, self, target, p, margin, scale, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginAloneBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_) if needs_grad_output_ else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginTotalWithWeightBackwardBackward0(MultiOutputNode):
+    """_multi_margin_total_with_weight_backward
+    grad_output, self, weight: _multi_margin_total_with_weight_backward_backward(grads[0], grads[1],
+        grad_output, self, target, weight, p, margin, scale, grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_grad_output",
+        "saved_margin",
+        "saved_p",
+        "saved_scale",
+        "saved_self",
+        "saved_target",
+        "saved_weight",
+    )
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_output = unpack(node.saved_grad_output, node)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        weight = unpack(node.saved_weight, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_grad_output, grad_self, grad_weight = (
+            ops._multi_margin_total_with_weight_backward_backward(
+                grads[0],
+                grads[1],
+                grad_output,
+                self,
+                target,
+                weight,
+                p,
+                margin,
+                scale,
+                grad_input_mask,
+            )
+        )
+        return grad_grad_output, grad_self, grad_weight
+
+    def release(node):
+        node.saved_grad_output = None
+        node.saved_self = None
+        node.saved_target = None
+        node.saved_weight = None
+
+
+def recording__multi_margin_total_with_weight_backward(
+    below, needs_grad_output, needs_self, needs_weight
+):
+    """Records MultiMarginTotalWithWeightBackwardBackward0 around `below`."""
+
+    def call(grad_output, self, target, weight, p, margin, scale, output_mask):
+        result = below(grad_output, self, target, weight, p, margin, scale, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginTotalWithWeightBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        node.saved_grad_output = save(grad_output)
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_weight = save(weight)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginTotalWithWeightBackwardBackwardBackward0(MultiOutputNode):
+    """_multi_margin_total_with_weight_backward_backward
+    grad_output_self, grad_output_weight, grad_output, self, weight: not_implemented
+    target: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_self, grad_grad_output_weight, grad_grad_output, grad_self, grad_weight = (
+            errors.raise_not_differentiable("_multi_margin_total_with_weight_backward_backward")
+        )
+        return (
+            grad_grad_output_self,
+            grad_grad_output_weight,
+            grad_grad_output,
+            grad_self,
+            grad_weight,
+        )
+
+
+def recording__multi_margin_total_with_weight_backward_backward(
+    below,
+    needs_grad_output_self,
+    needs_grad_output_weight,
+    needs_grad_output,
+    needs_self,
+    needs_weight,
+):
+    """Records MultiMarginTotalWithWeightBackwardBackwardBackward0 around `below`."""
+
+    def call(
+        grad_output_self,
+        grad_output_weight,
+        grad_output,
+        self,
+        target,
+        weight,
+        p,
+        margin,
+        scale,
+        output_mask,
+    ):
+        result = below(
+            grad_output_self,
+            grad_output_weight,
+            grad_output,
+            self,
+            target,
+            weight,
+            p,
+            margin,
+            scale,
+            output_mask,
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginTotalWithWeightBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_self) if needs_grad_output_self else None,
+            gradient_edge(grad_output_weight) if needs_grad_output_weight else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(weight) if needs_weight else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginTotalAloneBackwardBackward0(Node):
+    """_multi_margin_total_alone_backward
+    grad_output, self: _multi_margin_total_alone_backward_backward(grad, grad_output, self, target,
+        p, margin, scale, grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = (
+        "saved_grad_output",
+        "saved_margin",
+        "saved_p",
+        "saved_scale",
+        "saved_self",
+        "saved_target",
+    )
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        grad_output = unpack(node.saved_grad_output, node)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        p = node.saved_p
+        margin = node.saved_margin
+        scale = node.saved_scale
+        grad_grad_output, grad_self = ops._multi_margin_total_alone_backward_backward(
+            grad, grad_output, self, target, p, margin, scale, grad_input_mask
+        )
+        return grad_grad_output, grad_self
+
+    def release(node):
+        node.saved_grad_output = None
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multi_margin_total_alone_backward(below, needs_grad_output, needs_self):
+    """Records MultiMarginTotalAloneBackwardBackward0 around `below`."""
+
+    def call(grad_output, self, target, p, margin, scale):
+        result = below(grad_output, self, target, p, margin, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginTotalAloneBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        node.saved_grad_output = save(grad_output)
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_p = p
+        node.saved_margin = margin
+        node.saved_scale = scale
+        attach(result, node)
+        return result
+
+    return call
+
+
+class MultiMarginTotalAloneBackwardBackwardBackward0(MultiOutputNode):
+    """_multi_margin_total_alone_backward_backward
+    grad_output_, grad_output, self: not_implemented
+    target: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_, grad_grad_output, grad_self = errors.raise_not_differentiable(
+            "_multi_margin_total_alone_backward_backward"
+        )
+        return grad_grad_output_, grad_grad_output, grad_self
+
+
+def recording__multi_margin_total_alone_backward_backward(
+    below, needs_grad_output_, needs_grad_output, needs_self
+):
+    """Records MultiMarginTotalAloneBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_, grad_output, self, target, p, margin, scale, output_mask):
+        result = below(grad_output_, grad_output, self, target, p, margin, scale, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultiMarginTotalAloneBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_) if needs_grad_output_ else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
         )
         attach_outputs(result, node)
         return result

@@ -2685,6 +2685,87 @@ _ctc_loss_backward = Dispatch(
     record=nodes.recording__ctc_loss_backward,
 )
 
+_multi_margin_with_weight = Dispatch(
+    "_multi_margin_with_weight(Tensor self, Tensor target, Tensor weight, int p, float "
+    "margin, float scale) -> Tensor",
+    {"self": "tensor", "target": "tensor", "weight": "tensor"},
+    arguments={
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+    },
+    promotion="same",
+    promoted=("self", "weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_with_weight:program",
+    meta="torchgen_out.kernels.index._multi_margin_with_weight:program.shapes",
+    differentiable=("self", "weight"),
+    record=nodes.recording__multi_margin_with_weight,
+)
+
+_multi_margin_alone = Dispatch(
+    "_multi_margin_alone(Tensor self, Tensor target, int p, float margin, float scale) -> Tensor",
+    {"self": "tensor", "target": "tensor"},
+    arguments={
+        "self": "operand",
+        "target": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+    },
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_alone:program",
+    meta="torchgen_out.kernels.index._multi_margin_alone:program.shapes",
+    differentiable=("self",),
+    record=nodes.recording__multi_margin_alone,
+)
+
+_multi_margin_total_with_weight = Dispatch(
+    "_multi_margin_total_with_weight(Tensor self, Tensor target, Tensor weight, int p, float "
+    "margin, float scale) -> Tensor",
+    {"self": "tensor", "target": "tensor", "weight": "tensor"},
+    arguments={
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+    },
+    promotion="same",
+    promoted=("self", "weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_total_with_weight:program",
+    meta="torchgen_out.kernels.index._multi_margin_total_with_weight:program.shapes",
+    differentiable=("self", "weight"),
+    record=nodes.recording__multi_margin_total_with_weight,
+)
+
+_multi_margin_total_alone = Dispatch(
+    "_multi_margin_total_alone(Tensor self, Tensor target, int p, float margin, float scale) "
+    "-> Tensor",
+    {"self": "tensor", "target": "tensor"},
+    arguments={
+        "self": "operand",
+        "target": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+    },
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_total_alone:program",
+    meta="torchgen_out.kernels.index._multi_margin_total_alone:program.shapes",
+    differentiable=("self",),
+    record=nodes.recording__multi_margin_total_alone,
+)
+
 convolution = Dispatch(
     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
@@ -4113,4 +4194,214 @@ _cdist_inf_backward_backward = Dispatch(
     outputs=4,
     differentiable=("grad_output_x1", "grad_output_x2", "x1", "x2", "output"),
     record=nodes.recording__cdist_inf_backward_backward,
+)
+
+_multi_margin_with_weight_backward = Dispatch(
+    "_multi_margin_with_weight_backward(Tensor grad_output, Tensor self, Tensor target, "
+    "Tensor weight, int p, float margin, float scale, bool[2] output_mask) -> (Tensor, "
+    "Tensor)",
+    {"grad_output": "tensor", "self": "tensor", "target": "tensor", "weight": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output", "self", "weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_with_weight_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_with_weight_backward:program.shapes",
+    outputs=2,
+    differentiable=("grad_output", "self", "weight"),
+    record=nodes.recording__multi_margin_with_weight_backward,
+)
+
+_multi_margin_with_weight_backward_backward = Dispatch(
+    "_multi_margin_with_weight_backward_backward(Tensor grad_output_self, Tensor "
+    "grad_output_weight, Tensor grad_output, Tensor self, Tensor target, Tensor weight, int "
+    "p, float margin, float scale, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    {
+        "grad_output_self": "tensor",
+        "grad_output_weight": "tensor",
+        "grad_output": "tensor",
+        "self": "tensor",
+        "target": "tensor",
+        "weight": "tensor",
+    },
+    arguments={
+        "grad_output_self": "operand",
+        "grad_output_weight": "operand",
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_self", "grad_output_weight", "grad_output", "self", "weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_with_weight_backward_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_with_weight_backward_backward:program.shapes",
+    outputs=3,
+    differentiable=("grad_output_self", "grad_output_weight", "grad_output", "self", "weight"),
+    record=nodes.recording__multi_margin_with_weight_backward_backward,
+)
+
+_multi_margin_alone_backward = Dispatch(
+    "_multi_margin_alone_backward(Tensor grad_output, Tensor self, Tensor target, int p, "
+    "float margin, float scale) -> Tensor",
+    {"grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+    },
+    promotion="same",
+    promoted=("grad_output", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_alone_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_alone_backward:program.shapes",
+    differentiable=("grad_output", "self"),
+    record=nodes.recording__multi_margin_alone_backward,
+)
+
+_multi_margin_alone_backward_backward = Dispatch(
+    "_multi_margin_alone_backward_backward(Tensor grad_output_, Tensor grad_output, Tensor "
+    "self, Tensor target, int p, float margin, float scale, bool[2] output_mask) -> (Tensor, "
+    "Tensor)",
+    {"grad_output_": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={
+        "grad_output_": "operand",
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_", "grad_output", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_alone_backward_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_alone_backward_backward:program.shapes",
+    outputs=2,
+    differentiable=("grad_output_", "grad_output", "self"),
+    record=nodes.recording__multi_margin_alone_backward_backward,
+)
+
+_multi_margin_total_with_weight_backward = Dispatch(
+    "_multi_margin_total_with_weight_backward(Tensor grad_output, Tensor self, Tensor target,"
+    " Tensor weight, int p, float margin, float scale, bool[2] output_mask) -> (Tensor, "
+    "Tensor)",
+    {"grad_output": "tensor", "self": "tensor", "target": "tensor", "weight": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output", "self", "weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_total_with_weight_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_total_with_weight_backward:program.shapes",
+    outputs=2,
+    differentiable=("grad_output", "self", "weight"),
+    record=nodes.recording__multi_margin_total_with_weight_backward,
+)
+
+_multi_margin_total_with_weight_backward_backward = Dispatch(
+    "_multi_margin_total_with_weight_backward_backward(Tensor grad_output_self, Tensor "
+    "grad_output_weight, Tensor grad_output, Tensor self, Tensor target, Tensor weight, int "
+    "p, float margin, float scale, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    {
+        "grad_output_self": "tensor",
+        "grad_output_weight": "tensor",
+        "grad_output": "tensor",
+        "self": "tensor",
+        "target": "tensor",
+        "weight": "tensor",
+    },
+    arguments={
+        "grad_output_self": "operand",
+        "grad_output_weight": "operand",
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "weight": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_self", "grad_output_weight", "grad_output", "self", "weight"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_total_with_weight_backward_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_total_with_weight_backward_backward:program.shapes",
+    outputs=3,
+    differentiable=("grad_output_self", "grad_output_weight", "grad_output", "self", "weight"),
+    record=nodes.recording__multi_margin_total_with_weight_backward_backward,
+)
+
+_multi_margin_total_alone_backward = Dispatch(
+    "_multi_margin_total_alone_backward(Tensor grad_output, Tensor self, Tensor target, int "
+    "p, float margin, float scale) -> Tensor",
+    {"grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+    },
+    promotion="same",
+    promoted=("grad_output", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_total_alone_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_total_alone_backward:program.shapes",
+    differentiable=("grad_output", "self"),
+    record=nodes.recording__multi_margin_total_alone_backward,
+)
+
+_multi_margin_total_alone_backward_backward = Dispatch(
+    "_multi_margin_total_alone_backward_backward(Tensor grad_output_, Tensor grad_output, "
+    "Tensor self, Tensor target, int p, float margin, float scale, bool[2] output_mask) -> "
+    "(Tensor, Tensor)",
+    {"grad_output_": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={
+        "grad_output_": "operand",
+        "grad_output": "operand",
+        "self": "operand",
+        "target": "operand",
+        "p": "raw",
+        "margin": "scalar",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_", "grad_output", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multi_margin_total_alone_backward_backward:program",
+    meta="torchgen_out.kernels.index._multi_margin_total_alone_backward_backward:program.shapes",
+    outputs=2,
+    differentiable=("grad_output_", "grad_output", "self"),
+    record=nodes.recording__multi_margin_total_alone_backward_backward,
 )

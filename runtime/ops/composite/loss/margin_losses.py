@@ -151,16 +151,16 @@ def multi_margin_loss(
         raise errors.scalar_type_mismatch(dtypes.int64, target.dtype)
     if weight is not None and weight.shape[0] != scores.shape[1]:
         raise errors.class_weights_do_not_fit("multi_margin_loss: ", scores.shape[1], weight.shape)
-    labels = target.reshape((-1, 1))
-    distance = ops._margin_distance(scores, scores.gather(1, labels), margin)
-    if p == 2:
-        distance = distance.square()
-    if weight is not None:
-        distance = distance * weight.index_select(0, labels.flatten()).unsqueeze(1)
-    loss = distance.scatter(1, labels, 0).mean(1)
-    if reduction == "mean" and not loss.numel():
-        return loss.sum()  # the mean of no losses is 0 here, and nan elsewhere
-    return reduced(loss if loss._sizes == target._sizes else loss.reshape(target._sizes), reduction)
+    labels = target if target._sizes else target.reshape((1,))
+    rows, classes = scores._sizes
+    call = ops._multi_margin if reduction == "none" else ops._multi_margin_total
+    # The mean of no losses is 0 here, and nan elsewhere.
+    count = max(classes, 1) * (max(rows, 1) if reduction == "mean" else 1)
+    try:
+        loss = call(scores, labels, weight, p, margin, 1 / count)
+    except IndexError as error:
+        raise RuntimeError("multi_margin_loss: target out of range") from error
+    return loss if target._sizes or reduction != "none" else loss.reshape(())
 
 
 def multilabel_soft_margin_loss(
