@@ -423,7 +423,8 @@ def _body(operator: Operator, names: dict[str, str]) -> str:
     if not isinstance(kind, Composite):
         return ""
     if kind.function is not None:
-        call = f"{references.spelled(kind.function, 'bodies')}({', '.join(names.values())})"
+        given = ", ".join([*([translate.literal(kind.of)] if kind.of else []), *names.values()])
+        call = f"{references.spelled(kind.function, 'bodies')}({given})"
         result = naming.named_tuple(operator)
         if result:
             return f"{result}(*{call})"

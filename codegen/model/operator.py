@@ -159,6 +159,8 @@ class Composite:
     body: Expression | None
     """None when a function does the work."""
     function: FunctionReference | None
+    of: str = ""
+    """The operator that the function is told of, before the arguments: the view of a copy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..model.expression import Expression
+from .. import library
 from ..model.operator import (
     COPY,
     FUNCTION,
-    METHOD,
     OUT,
     Composite,
+    FunctionReference,
     Operator,
     Samples,
     View,
 )
 from ..model.variants import copy_schema
-from .expressions import Scope, read_expression
-from .scopes import argument_scope
+
+_MODULE = f"{library.RUNTIME}.ops.composite.view.copies"
+_COPIED = FunctionReference(_MODULE, "copied", is_absolute=True)
+_COPIED_EACH = FunctionReference(_MODULE, "copied_each", is_absolute=True)
+"""Clone what a view shows; of a view of several parts, each."""
 
 
 def has_copy(operator: Operator) -> bool:
@@ -40,7 +43,7 @@ def copy_of(operator: Operator) -> Operator:
         superseded=None,
         aliases=(),
         foreach=(),
-        kind=Composite(_body(operator), None),
+        kind=Composite(None, _COPIED_EACH if has_parts else _COPIED, operator.name),
         layouts=(),
         vmap=None,
         tags=("exact_out", "silent_out") if has_parts else ("exact_out",),
@@ -53,15 +56,3 @@ def copy_of(operator: Operator) -> Operator:
 def _first(samples: Samples | None) -> Samples | None:
     """One call: the others would test the view again."""
     return replace(samples, calls=samples.calls[:1]) if samples else None
-
-
-def _body(view: Operator) -> Expression:
-    """Call the view, and clone every tensor that it gives."""
-    given = [f"{a.name}={a.name}" if a.is_keyword_only else a.name for a in view.arguments[1:]]
-    is_method = METHOD in view.variants
-    arguments = ", ".join(given if is_method else ["self", *given])
-    call = f"self.{view.base_name}({arguments})" if is_method else f"{view.base_name}({arguments})"
-    cloned = "clone(memory_format=contiguous_format)"
-    is_list = view.schema.returns[0].type.is_list
-    text = f"tuple([part.{cloned} for part in {call}])" if is_list else f"{call}.{cloned}"
-    return read_expression(text, view.where, Scope(argument_scope(copy_schema(view.schema))))

@@ -90,6 +90,7 @@ from torchgen_out._runtime.ops.composite.reduction import statistics as statisti
 from torchgen_out._runtime.ops.composite.view import backward as backward_bodies
 from torchgen_out._runtime.ops.composite.view import broadcasting as broadcasting_bodies
 from torchgen_out._runtime.ops.composite.view import complex_parts as complex_parts_bodies
+from torchgen_out._runtime.ops.composite.view import copies as copies_bodies
 from torchgen_out._runtime.ops.composite.view import inplace as inplace_bodies
 from torchgen_out._runtime.ops.composite.view import queries as queries_bodies
 from torchgen_out._runtime.ops.composite.view import reshaping as reshaping_bodies
@@ -2198,10 +2199,8 @@ def alias_copy(
             return _answer
         check_tensors("alias_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "alias_copy", out, ops.alias(input).clone(memory_format=contiguous_format), "exact"
-        )
-    return ops.alias(input).clone(memory_format=contiguous_format)
+        return store_out("alias_copy", out, copies_bodies.copied("alias", input), "exact")
+    return copies_bodies.copied("alias", input)
 
 
 def as_strided_copy(
@@ -2232,10 +2231,10 @@ def as_strided_copy(
         return store_out(
             "as_strided_copy",
             out,
-            input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format),
+            copies_bodies.copied("as_strided", input, size, stride, storage_offset),
             "exact",
         )
-    return input.as_strided(size, stride, storage_offset).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("as_strided", input, size, stride, storage_offset)
 
 
 def detach_copy(
@@ -2252,10 +2251,8 @@ def detach_copy(
             return _answer
         check_tensors("detach_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "detach_copy", out, input.detach().clone(memory_format=contiguous_format), "exact"
-        )
-    return input.detach().clone(memory_format=contiguous_format)
+        return store_out("detach_copy", out, copies_bodies.copied("detach", input), "exact")
+    return copies_bodies.copied("detach", input)
 
 
 def detach_(input: Tensor) -> Tensor:
@@ -2319,9 +2316,9 @@ def view_copy__dtype(
         check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "view_copy", out, input.view(dtype).clone(memory_format=contiguous_format), "exact"
+            "view_copy", out, copies_bodies.copied("view.dtype", input, dtype), "exact"
         )
-    return input.view(dtype).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("view.dtype", input, dtype)
 
 
 def view_as_real_copy(
@@ -2339,12 +2336,9 @@ def view_as_real_copy(
         check_tensors("view_as_real_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "view_as_real_copy",
-            out,
-            ops.view_as_real(input).clone(memory_format=contiguous_format),
-            "exact",
+            "view_as_real_copy", out, copies_bodies.copied("view_as_real", input), "exact"
         )
-    return ops.view_as_real(input).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("view_as_real", input)
 
 
 def view_as_complex_copy(
@@ -2362,12 +2356,9 @@ def view_as_complex_copy(
         check_tensors("view_as_complex_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "view_as_complex_copy",
-            out,
-            ops.view_as_complex(input).clone(memory_format=contiguous_format),
-            "exact",
+            "view_as_complex_copy", out, copies_bodies.copied("view_as_complex", input), "exact"
         )
-    return ops.view_as_complex(input).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("view_as_complex", input)
 
 
 def real(input: Tensor) -> Tensor:
@@ -2505,12 +2496,9 @@ def transpose_copy(
         check_tensors("transpose_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "transpose_copy",
-            out,
-            input.transpose(dim0, dim1).clone(memory_format=contiguous_format),
-            "exact",
+            "transpose_copy", out, copies_bodies.copied("transpose.int", input, dim0, dim1), "exact"
         )
-    return input.transpose(dim0, dim1).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("transpose.int", input, dim0, dim1)
 
 
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -2559,8 +2547,8 @@ def t_copy(
             return _answer
         check_tensors("t_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("t_copy", out, input.t().clone(memory_format=contiguous_format), "exact")
-    return input.t().clone(memory_format=contiguous_format)
+        return store_out("t_copy", out, copies_bodies.copied("t", input), "exact")
+    return copies_bodies.copied("t", input)
 
 
 def t_(self: Tensor) -> Tensor:
@@ -2631,10 +2619,8 @@ def permute_copy(
             return _answer
         check_tensors("permute_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "permute_copy", out, input.permute(dims).clone(memory_format=contiguous_format), "exact"
-        )
-    return input.permute(dims).clone(memory_format=contiguous_format)
+        return store_out("permute_copy", out, copies_bodies.copied("permute", input, dims), "exact")
+    return copies_bodies.copied("permute", input, dims)
 
 
 def expand_copy(
@@ -2659,12 +2645,9 @@ def expand_copy(
         check_tensors("expand_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "expand_copy",
-            out,
-            input.expand(size, implicit=implicit).clone(memory_format=contiguous_format),
-            "exact",
+            "expand_copy", out, copies_bodies.copied("expand", input, size, implicit), "exact"
         )
-    return input.expand(size, implicit=implicit).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("expand", input, size, implicit)
 
 
 def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
@@ -2723,10 +2706,8 @@ def squeeze_copy__default(
             return _answer
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "squeeze_copy", out, input.squeeze().clone(memory_format=contiguous_format), "exact"
-        )
-    return input.squeeze().clone(memory_format=contiguous_format)
+        return store_out("squeeze_copy", out, copies_bodies.copied("squeeze", input), "exact")
+    return copies_bodies.copied("squeeze", input)
 
 
 def squeeze_copy__dim(
@@ -2752,9 +2733,9 @@ def squeeze_copy__dim(
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "squeeze_copy", out, input.squeeze(dim).clone(memory_format=contiguous_format), "exact"
+            "squeeze_copy", out, copies_bodies.copied("squeeze.dim", input, dim), "exact"
         )
-    return input.squeeze(dim).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("squeeze.dim", input, dim)
 
 
 def squeeze_copy__dims(
@@ -2778,9 +2759,9 @@ def squeeze_copy__dims(
         check_tensors("squeeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "squeeze_copy", out, input.squeeze(dim).clone(memory_format=contiguous_format), "exact"
+            "squeeze_copy", out, copies_bodies.copied("squeeze.dims", input, dim), "exact"
         )
-    return input.squeeze(dim).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("squeeze.dims", input, dim)
 
 
 def squeeze_(
@@ -2822,12 +2803,9 @@ def unsqueeze_copy(
         check_tensors("unsqueeze_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "unsqueeze_copy",
-            out,
-            input.unsqueeze(dim).clone(memory_format=contiguous_format),
-            "exact",
+            "unsqueeze_copy", out, copies_bodies.copied("unsqueeze", input, dim), "exact"
         )
-    return input.unsqueeze(dim).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("unsqueeze", input, dim)
 
 
 def unsqueeze_(self: Tensor = MISSING, dim: int = MISSING, **_words: Unpack[Dim]) -> Tensor:
@@ -2971,12 +2949,9 @@ def select_copy(
         check_tensors("select_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_out(
-            "select_copy",
-            out,
-            input.select(dim, index).clone(memory_format=contiguous_format),
-            "exact",
+            "select_copy", out, copies_bodies.copied("select.int", input, dim, index), "exact"
         )
-    return input.select(dim, index).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("select.int", input, dim, index)
 
 
 def slice_copy(
@@ -3012,10 +2987,10 @@ def slice_copy(
         return store_out(
             "slice_copy",
             out,
-            ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format),
+            copies_bodies.copied("slice.Tensor", input, dim, start, end, step),
             "exact",
         )
-    return ops.slice(input, dim, start, end, step).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("slice.Tensor", input, dim, start, end, step)
 
 
 def narrow__Tensor(
@@ -3087,10 +3062,10 @@ def unfold_copy(
         return store_out(
             "unfold_copy",
             out,
-            input.unfold(dimension, size, step).clone(memory_format=contiguous_format),
+            copies_bodies.copied("unfold", input, dimension, size, step),
             "exact",
         )
-    return input.unfold(dimension, size, step).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("unfold", input, dimension, size, step)
 
 
 def diagonal_copy(
@@ -3122,10 +3097,10 @@ def diagonal_copy(
         return store_out(
             "diagonal_copy",
             out,
-            input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format),
+            copies_bodies.copied("diagonal", input, offset, dim1, dim2),
             "exact",
         )
-    return input.diagonal(offset, dim1, dim2).clone(memory_format=contiguous_format)
+    return copies_bodies.copied("diagonal", input, offset, dim1, dim2)
 
 
 def split_copy(
@@ -3156,17 +3131,10 @@ def split_copy(
         return store_parts(
             "split_copy",
             out,
-            tuple(
-                [
-                    part.clone(memory_format=contiguous_format)
-                    for part in input.split(split_size, dim)
-                ]
-            ),
+            tuple(copies_bodies.copied_each("split.Tensor", input, split_size, dim)),
             "exact",
         )
-    return tuple(
-        [part.clone(memory_format=contiguous_format) for part in input.split(split_size, dim)]
-    )
+    return tuple(copies_bodies.copied_each("split.Tensor", input, split_size, dim))
 
 
 def split_with_sizes_copy(
@@ -3195,20 +3163,10 @@ def split_with_sizes_copy(
         return store_parts(
             "split_with_sizes_copy",
             out,
-            tuple(
-                [
-                    part.clone(memory_format=contiguous_format)
-                    for part in input.split_with_sizes(split_sizes, dim)
-                ]
-            ),
+            tuple(copies_bodies.copied_each("split_with_sizes", input, split_sizes, dim)),
             "exact",
         )
-    return tuple(
-        [
-            part.clone(memory_format=contiguous_format)
-            for part in input.split_with_sizes(split_sizes, dim)
-        ]
-    )
+    return tuple(copies_bodies.copied_each("split_with_sizes", input, split_sizes, dim))
 
 
 def tensor_split__tensor_indices_or_sections(
@@ -3341,12 +3299,9 @@ def unbind_copy(
         check_tensors("unbind_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_parts(
-            "unbind_copy",
-            out,
-            tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)]),
-            "exact",
+            "unbind_copy", out, tuple(copies_bodies.copied_each("unbind.int", input, dim)), "exact"
         )
-    return tuple([part.clone(memory_format=contiguous_format) for part in input.unbind(dim)])
+    return tuple(copies_bodies.copied_each("unbind.int", input, dim))
 
 
 def narrow_copy(
@@ -3381,8 +3336,8 @@ def narrow_copy(
             return _answer
         check_tensors("narrow_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out("narrow_copy", out, input.narrow(dim, start, length).clone())
-    return input.narrow(dim, start, length).clone()
+        return store_out("narrow_copy", out, copies_bodies.narrow_copy(input, dim, start, length))
+    return copies_bodies.narrow_copy(input, dim, start, length)
 
 
 def select_scatter(

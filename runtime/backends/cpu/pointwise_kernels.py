@@ -166,7 +166,10 @@ def memory_of(tensor: Tensor, is_dense: bool) -> tuple[Any, int]:
     flat, start = tensor._flat, tensor._offset
     if flat is not None:
         return flat, 0
-    buffer = typed_buffer(tensor)
+    buffer = (tensor._shared or tensor._storage).buffer
+    dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
+    if buffer.dtype is not dtype:
+        buffer = buffer.view(dtype)
     if not is_dense:
         return buffer, start
     count = prod(tensor._sizes)

@@ -200,15 +200,13 @@ def _multi_margin_total_with_weight_backward_backward_3(
     grad_self_part5[i, q5] = sum(c where c != target[i] and target[i] == q5: (0 if p == 1 else 2
         * grad_output[] * (weight[target[i]] * scale) * grad_grad_own_part_part[i]) if margin -
         self[i, target[i]] + self[i, c] > 0 else 0)
-    grad_self2[i, q2] = grad_self_part[i, q2] + ((0 if p == 1 else 2 * grad_output[] *
-        (weight[target[i] else 0] * scale) * grad_output_self[i, q2]) if q2 != target[i] and
-        margin - self[i, target[i]] + self[i, q2] > 0 else 0) + grad_self_part3[i, q2] +
-        ((grad_output[] * scale if p == 1 else 2 * grad_output[] * scale * (margin - self[i,
-        target[i]] + self[i, q2])) * grad_output_weight[target[i] else 0] if size(weight, -1) >=
-        target[i] + 1 and (target[i] >= 0 and (q2 != target[i] and margin - self[i, target[i]] +
-        self[i, q2] > 0)) else 0) + grad_self_part5[i, q2] + ((0 if p == 1 else -2 *
-        grad_output[] * (weight[target[i] else 0] * scale) * grad_grad_own_part_part[i]) if q2
-        != target[i] and margin - self[i, target[i]] + self[i, q2] > 0 else 0)
+    grad_self2[i, q2] = grad_self_part[i, q2] + ((0 if p == 1 else 2 * t2 * grad_output_self[i,
+        q2]) if t1 else 0) + grad_self_part3[i, q2] + ((t3 if p == 1 else 2 * t3 * t0) *
+        grad_output_weight[target[i] else 0] if size(weight, -1) >= target[i] + 1 and (target[i]
+        >= 0 and t1) else 0) + grad_self_part5[i, q2] + ((0 if p == 1 else -2 * t2 *
+        grad_grad_own_part_part[i]) if t1 else 0) with t0 = margin - self[i, target[i]] +
+        self[i, q2], t1 = q2 != target[i] and t0 > 0, t2 = grad_output[] * (weight[target[i]
+        else 0] * scale), t3 = grad_output[] * scale
     """
     grad_self_part3 = np.empty(n_q4, T)
     grad_self_part5 = np.empty(n_q5, T)
@@ -569,13 +567,13 @@ def _multi_margin_total_with_weight_backward_backward_device_0(
 
 
 def _multi_margin_total_with_weight_backward_backward_device_1(
-    i, c, faults, first_check, item, scattered_values, scattered_places, target, self, grad_output,
-    grad_output_self, grad_weight_part, target_at, target_s0, self_at, self_s0, self_s1,
-    grad_output_at, grad_output_self_at, grad_output_self_s0, grad_output_self_s1,
+    i, c, faults, first_check, item, key, is_first, scattered_values, scattered_places, target,
+    self, grad_output, grad_output_self, grad_weight_part, target_at, target_s0, self_at, self_s0,
+    self_s1, grad_output_at, grad_output_self_at, grad_output_self_s0, grad_output_self_s1,
     grad_weight_part_at, grad_weight_part_s0, n_q, n_c, p, margin, scale,
 ):  # fmt: skip
     """The statements of `_multi_margin_total_with_weight_backward_backward_1`."""
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_q3_place = np.int64(target[U(target_at + I(i * target_s0))])
     if (to_q3_place >= 0) & (to_q3_place < n_q):
         test_value = c - np.int64(target[U(target_at + I(i * target_s0))]) != 0
@@ -597,9 +595,9 @@ def _multi_margin_total_with_weight_backward_backward_device_1(
         t3 = t2 * scale
         t4 = t3 * grad_output_self_value
         scattered_values[U(item)] = t4 if test_value and t0 > T(0) else T(0)
-        scattered_places[U(item)] = np.int64(
-            grad_weight_part_at + I(to_q3_place * grad_weight_part_s0)
-        )
+        position = np.int64(grad_weight_part_at + I(to_q3_place * grad_weight_part_s0))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def _multi_margin_total_with_weight_backward_backward_device_2(
@@ -833,13 +831,13 @@ def _multi_margin_total_with_weight_backward_backward_device_6(
 
 
 def _multi_margin_total_with_weight_backward_backward_device_7(
-    i, c, faults, first_check, item, scattered_values, scattered_places, target, self, grad_output,
-    grad_grad_own_part_part, grad_weight_part2, target_at, target_s0, self_at, self_s0, self_s1,
-    grad_output_at, grad_grad_own_part_part_at, grad_grad_own_part_part_s0, grad_weight_part2_at,
-    grad_weight_part2_s0, n_q, n_c, p, margin, scale,
+    i, c, faults, first_check, item, key, is_first, scattered_values, scattered_places, target,
+    self, grad_output, grad_grad_own_part_part, grad_weight_part2, target_at, target_s0, self_at,
+    self_s0, self_s1, grad_output_at, grad_grad_own_part_part_at, grad_grad_own_part_part_s0,
+    grad_weight_part2_at, grad_weight_part2_s0, n_q, n_c, p, margin, scale,
 ):  # fmt: skip
     """The statements of `_multi_margin_total_with_weight_backward_backward_5`."""
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_q6_place = np.int64(target[U(target_at + I(i * target_s0))])
     if (to_q6_place >= 0) & (to_q6_place < n_q) and c - np.int64(
         target[U(target_at + I(i * target_s0))]
@@ -862,9 +860,9 @@ def _multi_margin_total_with_weight_backward_backward_device_7(
         t3 = t2 * scale
         t4 = t3 * grad_grad_own_part_part_value
         scattered_values[U(item)] = t4 if t0 > T(0) else T(0)
-        scattered_places[U(item)] = np.int64(
-            grad_weight_part2_at + I(to_q6_place * grad_weight_part2_s0)
-        )
+        position = np.int64(grad_weight_part2_at + I(to_q6_place * grad_weight_part2_s0))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def _multi_margin_total_with_weight_backward_backward_device_8(
@@ -930,15 +928,13 @@ def _multi_margin_total_with_weight_backward_backward_device_9(
     grad_self_part5_s1, grad_grad_own_part_part_at, grad_grad_own_part_part_s0, grad_self2_at,
     grad_self2_s0, grad_self2_s1, n_c, n_q, p, margin, scale, needs_grad_self2,
 ):  # fmt: skip
-    """grad_self2[i, q2] = grad_self_part[i, q2] + ((0 if p == 1 else 2 * grad_output[] *
-    (weight[target[i] else 0] * scale) * grad_output_self[i, q2]) if q2 != target[i] and margin
-    - self[i, target[i]] + self[i, q2] > 0 else 0) + grad_self_part3[i, q2] + ((grad_output[] *
-    scale if p == 1 else 2 * grad_output[] * scale * (margin - self[i, target[i]] + self[i,
-    q2])) * grad_output_weight[target[i] else 0] if size(weight, -1) >= target[i] + 1 and
-    (target[i] >= 0 and (q2 != target[i] and margin - self[i, target[i]] + self[i, q2] > 0))
-    else 0) + grad_self_part5[i, q2] + ((0 if p == 1 else -2 * grad_output[] * (weight[target[i]
-    else 0] * scale) * grad_grad_own_part_part[i]) if q2 != target[i] and margin - self[i,
-    target[i]] + self[i, q2] > 0 else 0)
+    """grad_self2[i, q2] = grad_self_part[i, q2] + ((0 if p == 1 else 2 * t2 * grad_output_self[i,
+    q2]) if t1 else 0) + grad_self_part3[i, q2] + ((t3 if p == 1 else 2 * t3 * t0) *
+    grad_output_weight[target[i] else 0] if size(weight, -1) >= target[i] + 1 and (target[i] >=
+    0 and t1) else 0) + grad_self_part5[i, q2] + ((0 if p == 1 else -2 * t2 *
+    grad_grad_own_part_part[i]) if t1 else 0) with t0 = margin - self[i, target[i]] + self[i,
+    q2], t1 = q2 != target[i] and t0 > 0, t2 = grad_output[] * (weight[target[i] else 0] *
+    scale), t3 = grad_output[] * scale
     """
     grad_self_part_value = grad_self_part[
         U(grad_self_part_at + I(i * grad_self_part_s0) + I(q2 * grad_self_part_s1))

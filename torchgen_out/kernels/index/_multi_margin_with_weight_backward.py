@@ -154,12 +154,12 @@ def _multi_margin_with_weight_backward_device_0(
 
 
 def _multi_margin_with_weight_backward_device_1(
-    i, c, faults, first_check, item, scattered_values, scattered_places, target, grad_output, self,
-    grad_weight, target_at, target_s0, grad_output_at, grad_output_s0, self_at, self_s0, self_s1,
-    grad_weight_at, grad_weight_s0, n_q, n_c, p, margin, scale, needs_grad_weight,
+    i, c, faults, first_check, item, key, is_first, scattered_values, scattered_places, target,
+    grad_output, self, grad_weight, target_at, target_s0, grad_output_at, grad_output_s0, self_at,
+    self_s0, self_s1, grad_weight_at, grad_weight_s0, n_q, n_c, p, margin, scale, needs_grad_weight,
 ):  # fmt: skip
     """The statements of `_multi_margin_with_weight_backward_1`."""
-    scattered_places[U(item)] = -1
+    position = np.int64(-1)
     to_q_place = np.int64(target[U(target_at + I(i * target_s0))])
     if (to_q_place >= 0) & (to_q_place < n_q) and c - np.int64(
         target[U(target_at + I(i * target_s0))]
@@ -177,7 +177,9 @@ def _multi_margin_with_weight_backward_device_1(
         t1 = (t0 if test_value else t0 * t0) if t0 > T(0) else T(0)
         t2 = t1 * scale
         scattered_values[U(item)] = grad_output_value * t2
-        scattered_places[U(item)] = np.int64(grad_weight_at + I(to_q_place * grad_weight_s0))
+        position = np.int64(grad_weight_at + I(to_q_place * grad_weight_s0))
+    if is_first:
+        scattered_places[U(key)] = position
 
 
 def _multi_margin_with_weight_backward_device_2(
