@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common.dispatch import (
     case_arguments,
@@ -38,6 +40,7 @@ from torchgen_out._runtime.dispatch.call_spec import NEW, UPDATE, WRITE, CallSpe
 from torchgen_out._runtime.dispatch.launch_cache import LaunchCache
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu.copy.casting import can_move, mover
 from torchgen_out._runtime.kernels.cpu.planned import (
     FEW,
     ArrayKernel,
@@ -47,7 +50,7 @@ from torchgen_out._runtime.kernels.cpu.planned import (
     PlannedKernel,
     viewer,
 )
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, element_places
 
 CPU = 0
 
@@ -275,14 +278,24 @@ def on_elements(kernel: Filling) -> PlannedKernel:
 
     def elements(out: TensorSpec) -> LaunchPlan:
         view, few, count = viewer(out), kernel.few, out.numel
+        if can_move(count, out.dtype.itemsize):
+            places, order = element_places(out[1:]), np.arange(count)
+            move = mover(out.dtype.itemsize)
 
         def run(flat: Any, params: None, *values: Any) -> None:
             kernel(view(flat, 0), *values)
 
+        def run_apart(flat: Any, params: None, *values: Any) -> None:
+            dense = np.empty(count, out.dtype)
+            few(dense, *values)
+            move(flat, 0, dense, 0, places, order)
+
         def run_few(flat: Any, params: None, *values: Any) -> None:
             few(flat if flat.size == count else flat[:count], *values)
 
-        return LaunchPlan(run_few if out.is_contiguous and count < FEW else run, None)
+        if out.is_contiguous:
+            return LaunchPlan(run_few if count < FEW else run, None)
+        return LaunchPlan(run_apart if can_move(count, out.dtype.itemsize) else run, None)
 
     return PlannedKernel(elements, any_order=True)
 

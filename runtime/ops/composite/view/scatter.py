@@ -11,12 +11,12 @@ from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch.operator import operators
 
 
-def _with(self: Any, look: Any, src: Any) -> Any:
-    """A copy of `self` in which the view that `look` takes holds `src`."""
+def _with(self: Any, view: str, src: Any, *args: Any) -> Any:
+    """A copy of `self` in which what the operator `view` shows holds `src`."""
     if (self._key | src._key) & keys.NOT_HERE:
         self = batched.like_samples(self, src)
     copied = operators["clone"].calls[self._key](self, None)
-    part = look(copied)
+    part = operators[view].calls[copied._key](copied, *args)
     if part._sizes != src._sizes:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "
@@ -28,7 +28,7 @@ def _with(self: Any, look: Any, src: Any) -> Any:
 
 def select_scatter(self: Any, src: Any, dim: int, index: int) -> Any:
     """A copy with `src` at `index` of `dim`."""
-    return _with(self, lambda x: x.select(dim, index), src)
+    return _with(self, "select.int", src, dim, index)
 
 
 def slice_scatter(
@@ -40,12 +40,12 @@ def slice_scatter(
     step: int = 1,
 ) -> Any:
     """A copy with `src` at a slice of `dim`."""
-    return _with(self, lambda x: ops.slice(x, dim, start, end, step), src)
+    return _with(self, "slice.Tensor", src, dim, start, end, step)
 
 
 def diagonal_scatter(self: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A copy with `src` on a diagonal."""
-    return _with(self, lambda x: x.diagonal(offset, dim1, dim2), src)
+    return _with(self, "diagonal", src, offset, dim1, dim2)
 
 
 def as_strided_scatter(
@@ -56,8 +56,7 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Any:
     """A copy with `src` at a view of any geometry."""
-    call = operators["as_strided"].calls
-    return _with(self, lambda x: call[x._key](x, size, stride, storage_offset), src)
+    return _with(self, "as_strided", src, size, stride, storage_offset)
 
 
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
@@ -65,16 +64,21 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
 
     **Raises** RuntimeError for less than two dims, or for more unless all sizes are equal.
     """
-    sizes = list(self._sizes)
-    if len(sizes) < 2:
+    sizes = self._sizes
+    if len(sizes) == 2:
+        diagonal = operators["diagonal"].calls[self._key](self, 0, 0, 1)
+    elif len(sizes) < 2:
         raise RuntimeError("dimensions must larger than 1")
-    if len(sizes) > 2 and len(set(sizes)) > 1:
+    elif len(set(sizes)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    count, step = min(sizes), sum(self._strides)
-    diagonal = operators["as_strided"].calls[self._key](self, (count,), (step,))
-    diagonal.fill_(fill_value)
-    rows, columns = sizes[0], sizes[1]
-    if wrap and len(sizes) == 2 and rows > columns + 1:
+    else:
+        step = sum(self._strides)
+        diagonal = operators["as_strided"].calls[self._key](self, (min(sizes),), (step,))
+    ops.fill_(diagonal, fill_value)
+    if not wrap or len(sizes) > 2:
+        return self
+    rows, columns = sizes
+    if rows > columns + 1:
         start = (columns + 1) * self._strides[0] + self._offset
         rest = self.as_strided((rows - columns - 1, columns), self._strides, start)
         fill_diagonal_(rest, fill_value, True)
