@@ -872,8 +872,8 @@ ops._pixel_unshuffle = dispatch._pixel_unshuffle
 ops.pixel_unshuffle = composite.pixel_unshuffle
 ops._channel_shuffle = dispatch._channel_shuffle
 ops.channel_shuffle = composite.channel_shuffle
-ops.grid_sampler_2d = composite.grid_sampler_2d
-ops.grid_sampler_3d = composite.grid_sampler_3d
+ops.grid_sampler_2d = dispatch.grid_sampler_2d
+ops.grid_sampler_3d = dispatch.grid_sampler_3d
 ops.grid_sampler = dispatch.grid_sampler
 ops._grid_sampler_backward = dispatch._grid_sampler_backward
 ops._grid_sampler_steps = composite._grid_sampler_steps
@@ -1017,6 +1017,8 @@ autocast.register(
     "_cross_entropy_rows",
     "_ctc_loss",
     "avg_pool3d",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
     "grid_sampler",
 )
 autocast.register(

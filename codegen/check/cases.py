@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..errors import did_you_mean
-from ..model.operator import Case, Dispatch, Given, Operator
+from ..model.operator import Case, Dispatch, Given, Index, Operator
 from ..model.schema import Argument, Type
 from ..model.vocabulary import BACKENDS
 from .rules import Context, Problem, operator_rule
@@ -36,9 +36,9 @@ def cases_are_calls_of_kernels(operator: Operator, context: Context) -> Iterator
             hint = did_you_mean(kind.target, context.program.known_names())
             yield Problem(kind.where, message, hint, width=len(kind.target))
         return
-    if not isinstance(target.kind, Dispatch):
+    if not isinstance(target.kind, Dispatch | Index):
         message = f"{operator.name}: '{kind.target}' has no kernel that it could be a case of"
-        hint = "name an operator with 'dispatch'"
+        hint = "name an operator with 'dispatch' or 'index'"
         yield Problem(kind.where, message, hint, width=len(kind.target))
         return
     yield from _fits(operator, kind, target)
@@ -48,8 +48,9 @@ def cases_are_calls_of_kernels(operator: Operator, context: Context) -> Iterator
 def _fits(operator: Operator, kind: Case, target: Operator) -> Iterator[Problem]:
     """The results, and whether there is a shape function for them."""
     own, others = len(operator.schema.returns), len(target.schema.returns)
-    assert isinstance(target.kind, Dispatch)
-    backends = [backend for backend, _ in target.kind.backends]
+    assert isinstance(target.kind, Dispatch | Index)
+    is_text = isinstance(target.kind, Index)
+    backends = dict(target.kind.backends if isinstance(target.kind, Dispatch) else ())
     if operator.is_inplace != target.is_inplace:
         writes = "writes to self" if target.is_inplace else "makes new tensors"
         message = f"{operator.name}: '{kind.target}' {writes}"
@@ -60,7 +61,10 @@ def _fits(operator: Operator, kind: Case, target: Operator) -> Iterator[Problem]
     elif own < others and kind.meta is None:
         message = f"{operator.name}: only {own} of {others} results need a shape function"
         yield Problem(kind.where, message, "add meta: family.function", width=len(kind.target))
-    elif not set(backends) <= set(BACKENDS) - {"CompositeExplicitAutograd"}:
+    elif is_text and kind.meta is None and target.kind.meta is None:
+        message = f"{operator.name}: '{kind.target}' has the sizes of its own operands alone"
+        yield Problem(kind.where, message, "add meta: family.function", width=len(kind.target))
+    elif not backends.keys() <= set(BACKENDS) - {"CompositeExplicitAutograd"}:
         message = f"{operator.name}: the kernel of '{kind.target}' is none of a device"
         yield Problem(kind.where, message, width=len(kind.target))
 

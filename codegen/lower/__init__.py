@@ -146,14 +146,17 @@ def _dispatched_draw(operator: Operator, kind: Draw, package: str) -> Operator:
 
 def _dispatched_case(operator: Operator, kind: Case, program: Program) -> Operator:
     target = program.known_operator(kind.target)
-    assert target is not None and isinstance(target.kind, Dispatch)
+    assert target is not None
+    known = _dispatched(target, program).kind
+    assert isinstance(known, Dispatch)
     given = kind.by_name(target.schema)
     made = replace(
-        target.kind,
-        meta=kind.meta or target.kind.meta,
-        is_dynamic=target.kind.is_dynamic and not kind.meta,
-        aliasing=_own_names(target.kind.aliasing, given),
-        memory_format=_own_names(target.kind.memory_format, given),
+        known,
+        meta=kind.meta or known.meta,
+        shapes_of=None,
+        is_dynamic=known.is_dynamic and not kind.meta,
+        aliasing=_own_names(known.aliasing, given),
+        memory_format=_own_names(known.memory_format, given),
         case=tuple((each.name, given[each.name]) for each in target.arguments),
         has_shapes_of_case=kind.meta is None,
         unasked=len(target.schema.returns) - len(operator.schema.returns),

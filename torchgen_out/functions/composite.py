@@ -9800,48 +9800,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return pixel_shuffle_bodies.channel_shuffle(input, groups)
 
 
-def grid_sampler_2d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
-    align_corners) -> Tensor
-
-    Return the values of an image of 2 dims at the places of `grid`, as `grid_sample` by numbers.
-    """
-    if interpolation_mode.__class__ is not int:
-        interpolation_mode = as_int(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
-    if padding_mode.__class__ is not int:
-        padding_mode = as_int(padding_mode, "grid_sampler_2d", "padding_mode", 4)
-    if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
-        if (_answer := overridden(grid_sampler_2d, locals())) is not NotImplemented:
-            return _answer
-        check_tensors("grid_sampler_2d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
-    return sampling_bodies.grid_sampler_2d(
-        input, grid, interpolation_mode, padding_mode, align_corners
-    )
-
-
-def grid_sampler_3d(
-    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
-) -> Tensor:
-    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
-    align_corners) -> Tensor
-
-    Return the values of an image of 3 dims at the places of `grid`, as `grid_sample` by numbers.
-    """
-    if interpolation_mode.__class__ is not int:
-        interpolation_mode = as_int(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
-    if padding_mode.__class__ is not int:
-        padding_mode = as_int(padding_mode, "grid_sampler_3d", "padding_mode", 4)
-    if input.__class__ not in TENSORS or grid.__class__ not in TENSORS:
-        if (_answer := overridden(grid_sampler_3d, locals())) is not NotImplemented:
-            return _answer
-        check_tensors("grid_sampler_3d", ("input", 0, "tensor", input), ("grid", 1, "tensor", grid))
-    return sampling_bodies.grid_sampler_3d(
-        input, grid, interpolation_mode, padding_mode, align_corners
-    )
-
-
 def _grid_sampler_steps(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:

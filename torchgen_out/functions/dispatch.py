@@ -6206,6 +6206,50 @@ def _channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return call(input, groups)
 
 
+_grid_sampler_2d = operators.grid_sampler_2d.calls
+
+
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
+    align_corners) -> Tensor
+
+    Return the values of an image of 2 dims at the places of `grid`, as `grid_sample` by numbers.
+    """
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "grid_sampler_2d", "padding_mode", 4)
+    try:
+        call = _grid_sampler_2d[input._key, grid._key]
+    except AttributeError:
+        return _grid_sampler_2d.miss(input, grid, interpolation_mode, padding_mode, align_corners)
+    return call(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+_grid_sampler_3d = operators.grid_sampler_3d.calls
+
+
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool
+    align_corners) -> Tensor
+
+    Return the values of an image of 3 dims at the places of `grid`, as `grid_sample` by numbers.
+    """
+    if interpolation_mode.__class__ is not int:
+        interpolation_mode = as_int(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
+    if padding_mode.__class__ is not int:
+        padding_mode = as_int(padding_mode, "grid_sampler_3d", "padding_mode", 4)
+    try:
+        call = _grid_sampler_3d[input._key, grid._key]
+    except AttributeError:
+        return _grid_sampler_3d.miss(input, grid, interpolation_mode, padding_mode, align_corners)
+    return call(input, grid, interpolation_mode, padding_mode, align_corners)
+
+
 _grid_sampler = operators.grid_sampler.calls
 
 

@@ -7639,6 +7639,112 @@ def recording__channel_shuffle(below, needs_self):
     return call
 
 
+class GridSampler2dBackward0(Node):
+    """grid_sampler_2d
+    input, grid: grid_sampler_backward(grad, input, grid, interpolation_mode, padding_mode,
+        align_corners)
+    """
+
+    __slots__ = (
+        "saved_align_corners",
+        "saved_grid",
+        "saved_input",
+        "saved_interpolation_mode",
+        "saved_padding_mode",
+    )
+
+    def apply(node, grad):
+        input = unpack(node.saved_input, node)
+        grid = unpack(node.saved_grid, node)
+        interpolation_mode = node.saved_interpolation_mode
+        padding_mode = node.saved_padding_mode
+        align_corners = node.saved_align_corners
+        grad_input, grad_grid = formulas.grid_sampler_backward(
+            grad, input, grid, interpolation_mode, padding_mode, align_corners
+        )
+        return grad_input, grad_grid
+
+    def release(node):
+        node.saved_input = None
+        node.saved_grid = None
+
+
+def recording_grid_sampler_2d(below, needs_input, needs_grid):
+    """Records GridSampler2dBackward0 around `below`."""
+
+    def call(input, grid, interpolation_mode, padding_mode, align_corners):
+        result = below(input, grid, interpolation_mode, padding_mode, align_corners)
+        if not grad_mode.state.enabled:
+            return result
+        node = GridSampler2dBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(grid) if needs_grid else None,
+        )
+        node.saved_input = save(input)
+        node.saved_grid = save(grid)
+        node.saved_interpolation_mode = interpolation_mode
+        node.saved_padding_mode = padding_mode
+        node.saved_align_corners = align_corners
+        attach(result, node)
+        return result
+
+    return call
+
+
+class GridSampler3dBackward0(Node):
+    """grid_sampler_3d
+    input, grid: grid_sampler_backward(grad, input, grid, interpolation_mode, padding_mode,
+        align_corners)
+    """
+
+    __slots__ = (
+        "saved_align_corners",
+        "saved_grid",
+        "saved_input",
+        "saved_interpolation_mode",
+        "saved_padding_mode",
+    )
+
+    def apply(node, grad):
+        input = unpack(node.saved_input, node)
+        grid = unpack(node.saved_grid, node)
+        interpolation_mode = node.saved_interpolation_mode
+        padding_mode = node.saved_padding_mode
+        align_corners = node.saved_align_corners
+        grad_input, grad_grid = formulas.grid_sampler_backward(
+            grad, input, grid, interpolation_mode, padding_mode, align_corners
+        )
+        return grad_input, grad_grid
+
+    def release(node):
+        node.saved_input = None
+        node.saved_grid = None
+
+
+def recording_grid_sampler_3d(below, needs_input, needs_grid):
+    """Records GridSampler3dBackward0 around `below`."""
+
+    def call(input, grid, interpolation_mode, padding_mode, align_corners):
+        result = below(input, grid, interpolation_mode, padding_mode, align_corners)
+        if not grad_mode.state.enabled:
+            return result
+        node = GridSampler3dBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(grid) if needs_grid else None,
+        )
+        node.saved_input = save(input)
+        node.saved_grid = save(grid)
+        node.saved_interpolation_mode = interpolation_mode
+        node.saved_padding_mode = padding_mode
+        node.saved_align_corners = align_corners
+        attach(result, node)
+        return result
+
+    return call
+
+
 class GridSamplerBackward0(Node):
     """grid_sampler
     input, grid: grid_sampler_backward(grad, input, grid, interpolation_mode, padding_mode,

@@ -3662,6 +3662,66 @@ _channel_shuffle = Dispatch(
     vmap="folded",
 )
 
+grid_sampler_2d = Dispatch(
+    "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
+    "bool align_corners) -> Tensor",
+    {"input": "tensor", "grid": "tensor"},
+    arguments={
+        "input": "operand",
+        "grid": "operand",
+        "interpolation_mode": "raw",
+        "padding_mode": "raw",
+        "align_corners": "raw",
+    },
+    promotion="none",
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "sampling.grid_sample.grid_sampler",
+        "CUDA": "torchgen_out.kernels.index.grid_sampler:program",
+    },
+    case={
+        "input": Argument("input"),
+        "grid": Argument("grid"),
+        "interpolation_mode": Argument("interpolation_mode"),
+        "padding_mode": Argument("padding_mode"),
+        "align_corners": Argument("align_corners"),
+    },
+    meta=sampling_shapes.grid_sampler_2d,
+    differentiable=("input", "grid"),
+    record=nodes.recording_grid_sampler_2d,
+    vmap="folded",
+)
+
+grid_sampler_3d = Dispatch(
+    "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
+    "bool align_corners) -> Tensor",
+    {"input": "tensor", "grid": "tensor"},
+    arguments={
+        "input": "operand",
+        "grid": "operand",
+        "interpolation_mode": "raw",
+        "padding_mode": "raw",
+        "align_corners": "raw",
+    },
+    promotion="none",
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "sampling.grid_sample.grid_sampler",
+        "CUDA": "torchgen_out.kernels.index.grid_sampler:program",
+    },
+    case={
+        "input": Argument("input"),
+        "grid": Argument("grid"),
+        "interpolation_mode": Argument("interpolation_mode"),
+        "padding_mode": Argument("padding_mode"),
+        "align_corners": Argument("align_corners"),
+    },
+    meta=sampling_shapes.grid_sampler_3d,
+    differentiable=("input", "grid"),
+    record=nodes.recording_grid_sampler_3d,
+    vmap="folded",
+)
+
 grid_sampler = Dispatch(
     "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
     "align_corners) -> Tensor",

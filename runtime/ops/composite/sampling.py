@@ -111,25 +111,6 @@ def _line(length: int, align_corners: bool, dtype: Any, device: Any) -> Any:
 # -- tap by tap ---------------------------------------------------------------------------------
 
 
-def grid_sampler_2d(input: Any, grid: Any, *modes: Any) -> Any:
-    """`grid_sampler` for images of two dims alone."""
-    return _grid_sampler_of(2, input, grid, *modes)
-
-
-def grid_sampler_3d(input: Any, grid: Any, *modes: Any) -> Any:
-    """`grid_sampler` for images of three dims alone."""
-    return _grid_sampler_of(3, input, grid, *modes)
-
-
-def _grid_sampler_of(dims: int, input: Any, grid: Any, *modes: Any) -> Any:
-    if not input.ndim == grid.ndim == dims + 2:
-        raise RuntimeError(
-            f"grid_sampler(): expected {dims + 2}D input and grid with same number of dimensions, "
-            f"but got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-        )
-    return ops.grid_sampler(input, grid, *modes)
-
-
 def grid_sampler_steps(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Any:

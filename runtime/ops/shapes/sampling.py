@@ -45,6 +45,25 @@ def grid_sampler(
     return (*input.shape[:2], *grid.shape[1:-1]), input.dtype
 
 
+def grid_sampler_2d(input: Any, grid: Any, *modes: Any) -> Answer:
+    """The same for images of two dims alone."""
+    return _grid_sampler_of(2, input, grid, *modes)
+
+
+def grid_sampler_3d(input: Any, grid: Any, *modes: Any) -> Answer:
+    """The same for images of three dims alone."""
+    return _grid_sampler_of(3, input, grid, *modes)
+
+
+def _grid_sampler_of(dims: int, input: Any, grid: Any, *modes: Any) -> Answer:
+    if not input.ndim == grid.ndim == dims + 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected {dims + 2}D input and grid with same number of dimensions, "
+            f"but got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+        )
+    return grid_sampler(input, grid, *modes)
+
+
 def grid_sampler_backward(
     grad_output: Any,
     input: Any,
