@@ -98,6 +98,7 @@ class Kernel:
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._compiled: Callable[..., Any] | None = None
+        self._text: str | None = None
 
     def __call__(self, *args: Any) -> Any:
         return self.dispatcher_for()(*args)
@@ -111,7 +112,9 @@ class Kernel:
 
     def entry_point(self, arguments: tuple[Any, ...]) -> Any:
         """The function for arguments as the module's `entry_point` has them."""
-        return entry_point(self.__name__, kernel_text(self.function), arguments)
+        if self._text is None:
+            self._text = kernel_text(self.function)
+        return entry_point(self.__name__, self._text, arguments)
 
     def library_text(self, dtype: Any) -> str:
         """Text that defines the kernel for other functions of the text; dtypes are all the same."""

@@ -30,6 +30,7 @@ class TypedKernel:
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._compiled: dict[Any, Callable[..., Any]] = {}
+        self._texts: dict[Any, str] = {}
 
     def __call__(self, first: Any, *args: Any) -> Any:
         return self.dispatcher_for(first)(first, *args)
@@ -48,7 +49,9 @@ class TypedKernel:
     def entry_point(self, dtype: Any, arguments: tuple[Any, ...]) -> Any:
         """The function for elements of one dtype, for arguments as `build.entry_point` has them."""
         name = f"{self.__name__}_{dtype.name}"
-        text = typed_text(self.function, dtype.name, self.reassociate)
+        text = self._texts.get(dtype)
+        if text is None:
+            text = self._texts[dtype] = typed_text(self.function, dtype.name, self.reassociate)
         return build.entry_point(name, text, arguments)
 
     def library_text(self, dtype: Any) -> str:

@@ -7,7 +7,7 @@ are walked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -219,6 +219,7 @@ def _plan_reduce(
         return combine
     start = plan_writing(own, index, walks[1], COPY, refuse, _identity(reduce, own))
     count = plan_writing(INT64, index, walks[1], SUM, refuse, 1)
+    divide = _divider(own, numel) if reduce == "mean" else None
 
     def run(out: Array, a: Array, slots: Array, src: Array, *offsets: Any) -> None:
         at, at_slots, at_src, _ = offsets
@@ -226,22 +227,24 @@ def _plan_reduce(
             start.run(out, a, slots, at, at_slots, None)
             a, at = out, 0
         combine.run(out, a, slots, src, at, at_slots, at_src, None)
-        if reduce == "mean":
-            counts = np.full(numel, include_self, np.int64)
+        if divide is not None:
+            counts = np.empty(numel, np.int64)
+            counts.fill(include_self)
             count.run(counts, counts, slots, 0, at_slots, None)
-            _divide(out, counts)
+            divide(out, counts)
 
     return LaunchPlan(run, None)
 
 
-def _divide(out: Array, counts: Array) -> None:
-    """Sums by the numbers of their terms; integers are divided downwards, as PyTorch does."""
-    if out.dtype.name in ("float32", "float64"):
-        entry = entry_for(average, out.dtype, int, int, out.dtype, INT64)
-        threads.run_ranges(entry, out.size, out.size, out, counts)
-        return
-    divide = np.divide if out.dtype.kind in "fc" else np.floor_divide
-    divide(out, np.maximum(counts, 1), out=out, casting="unsafe")
+def _divider(dtype: Any, numel: int) -> Callable[[Array, Array], Any]:
+    """What divides sums by the numbers of their terms; integers downwards, as PyTorch does."""
+    if dtype.name not in ("float32", "float64"):
+        divide = np.divide if dtype.kind in "fc" else np.floor_divide
+        return lambda out, counts: divide(out, np.maximum(counts, 1), out=out, casting="unsafe")
+    entry = entry_for(average, dtype, int, int, dtype, INT64)
+    if numel < 2 * threads.GRAIN:
+        return partial(entry, 0, numel)
+    return partial(threads.run_ranges, entry, numel, numel)
 
 
 def _identity(reduce: str, dtype: Any) -> Any:
