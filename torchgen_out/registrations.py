@@ -492,6 +492,7 @@ ops._spmm = dispatch._spmm
 ops._spmm_extreme = dispatch._spmm_extreme
 ops._spmm_chosen = dispatch._spmm_chosen
 ops._group = dispatch._group
+ops._coo_mm = dispatch._coo_mm
 ops._turn = dispatch._turn
 ops._merge = dispatch._merge
 ops._merge_values = dispatch._merge_values

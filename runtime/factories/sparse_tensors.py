@@ -107,7 +107,8 @@ def sparse_coo_tensor(
     if indices is None and values is None:
         return _without_entries(Size(size), dtype, device, requires_grad)
     values = as_part(values, dtype, device)
-    indices = as_part(indices, None, values.device)
+    on = None if values.is_cpu and isinstance(indices, Tensor) and indices.is_cpu else values.device
+    indices = as_part(indices, None, on)
     if indices.dtype is not dtypes.int64:
         if indices.dtype.kind == "c" and indices.numel():
             raise errors.indices_not_integers(indices.dtype)
@@ -117,6 +118,8 @@ def sparse_coo_tensor(
     if checks and is_coalesced:
         _check_order(indices, sizes)
     pattern = Pattern(ops.detach(indices), bool(is_coalesced) or _is_trivial(indices, is_coalesced))
+    if checks or size is None:
+        pattern.known["inside"] = sizes[: pattern.dims]
     return finish(structure.with_pattern(sizes, pattern, values), requires_grad)
 
 
@@ -128,6 +131,8 @@ def finish(made: Tensor, requires_grad: bool) -> Tensor:
 def as_part(data: Any, wanted: dtype | None, device: Any) -> Tensor:
     """Indices or values as a tensor; itself if it is one."""
     if isinstance(data, Tensor):
+        if wanted is device is None:
+            return data
         return conversion.to(data, wanted, device)
     return from_data.as_tensor(data, dtype=wanted, device=device)
 
@@ -162,7 +167,7 @@ def _checked_sizes(indices: Tensor, values: Tensor, size: Any, checks: bool) -> 
             raise errors.negative_index(least, dim)
     if size is None:
         return Size((*(most + 1 for _, most in bounds), *values._sizes[1:]))
-    sizes = Size(size)
+    sizes = size if size.__class__ is Size else Size(size)
     if len(sizes) != dims + values.ndim - 1:
         raise errors.sparse_dims_count(len(sizes), dims, values.ndim - 1)
     if values._sizes[1:] != sizes[dims:]:
@@ -173,10 +178,18 @@ def _checked_sizes(indices: Tensor, values: Tensor, size: Any, checks: bool) -> 
     return sizes
 
 
+FEW = 64
+"""Indices up to which Python's own numbers are compared."""
+
+
 def _fits(indices: Tensor, size: Any) -> bool:
     """Whether no index is outside, told in one pass: a negative one is the largest without sign."""
-    if not indices.numel() or len(size) < indices._sizes[0]:
+    count = indices.numel()
+    if not count or len(size) < indices._sizes[0]:
         return False
+    if count <= FEW and indices.is_cpu:
+        rows = zip(indices.tolist(), size, strict=False)
+        return all(min(row) >= 0 and max(row) < bound for row, bound in rows)
     most = ops.view(indices, dtypes.uint64).amax(1).tolist()
     return all(index < size[dim] for dim, index in enumerate(most))
 

@@ -384,6 +384,22 @@ def test_scipy_shares_memory(form: str) -> None:
         assert (source.toarray() == made.to_dense().numpy()).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "complex64"])
+def test_a_product_is_the_same_before_and_after_rows_are_known(dtype: str) -> None:
+    own, wide = getattr(torchgen_out, dtype), torchgen_out.ones(3, 2000)
+    indices = torchgen_out.tensor([[2, 0, 2, 0], [1, 2, 1, 0]])
+    entries = torchgen_out.sparse_coo_tensor(indices, torchgen_out.arange(4).to(own), (3, 3))
+    right = torchgen_out.arange(12).reshape(3, 4).to(own)
+    taken_as_they_come = entries @ right
+    entries @ wide.to(own)
+    assert "by rows" in torchgen_out._runtime.core.sparse.storage_of(entries).pattern.known
+    assert torchgen_out.equal(taken_as_they_come, entries @ right)
+    assert torchgen_out.equal(taken_as_they_come, entries.to_dense() @ right)
+    indices[0, 0] = 3  # the entries share its memory, and what was known is not
+    with pytest.raises(RuntimeError):
+        entries @ right
+
+
 def test_solutions_of_sparse_systems_and_their_gradients() -> None:
     t = torchgen_out
     rng = np.random.default_rng(0)

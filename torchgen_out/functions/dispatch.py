@@ -758,6 +758,23 @@ def _group(keys: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return call(keys, count)
 
 
+__coo_mm = operators._coo_mm.calls
+
+
+def _coo_mm(indices: Tensor, values: Tensor, mat: Tensor, rows: int) -> Tensor:
+    """_coo_mm(Tensor indices, Tensor values, Tensor mat, SymInt rows) -> Tensor
+
+    The product of a few entries of a matrix, in any order, and a dense one.
+    """
+    if rows.__class__ is not int:
+        rows = as_int(rows, "_coo_mm", "rows", 4)
+    try:
+        call = __coo_mm[indices._key, values._key, mat._key]
+    except AttributeError:
+        return __coo_mm.miss(indices, values, mat, rows)
+    return call(indices, values, mat, rows)
+
+
 __turn = operators._turn.calls
 
 

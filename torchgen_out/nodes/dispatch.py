@@ -825,6 +825,37 @@ def recording__spmm_chosen(below, needs_values, needs_mat):
     return call
 
 
+class CooMmBackward0(Node):
+    """_coo_mm
+    values, mat: not_implemented
+    indices: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_values, grad_mat = errors.raise_not_differentiable("_coo_mm")
+        return grad_values, grad_mat
+
+
+def recording__coo_mm(below, needs_values, needs_mat):
+    """Records CooMmBackward0 around `below`."""
+
+    def call(indices, values, mat, rows):
+        result = below(indices, values, mat, rows)
+        if not grad_mode.state.enabled:
+            return result
+        node = CooMmBackward0()
+        node.edges = (
+            gradient_edge(values) if needs_values else None,
+            gradient_edge(mat) if needs_mat else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class SampledProductsBackward0(Node):
     """_sampled_products
     left, right: not_implemented

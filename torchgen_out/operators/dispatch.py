@@ -486,6 +486,19 @@ _group = Dispatch(
     outputs=2,
 )
 
+_coo_mm = Dispatch(
+    "_coo_mm(Tensor indices, Tensor values, Tensor mat, SymInt rows) -> Tensor",
+    {"indices": "tensor", "values": "tensor", "mat": "tensor"},
+    arguments={"indices": "operand", "values": "operand", "mat": "operand", "rows": "raw"},
+    promotion="same",
+    promoted=("values", "mat"),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._coo_mm:program",
+    meta="torchgen_out.kernels.index._coo_mm:program.shapes",
+    differentiable=("values", "mat"),
+    record=nodes.recording__coo_mm,
+)
+
 _turn = Dispatch(
     "_turn(Tensor offsets, Tensor others, Tensor carried, SymInt count) -> (Tensor, Tensor, "
     "Tensor)",

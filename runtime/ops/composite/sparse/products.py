@@ -16,7 +16,13 @@ from torchgen_out._runtime.autograd.sparse import entries, structure
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import layout as layouts
-from torchgen_out._runtime.core.sparse import LAYOUTS, CompressedPattern, Pattern, storage_of
+from torchgen_out._runtime.core.sparse import (
+    LAYOUTS,
+    CompressedPattern,
+    Pattern,
+    SparseStorage,
+    storage_of,
+)
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.composite.sparse import compressed, factors
@@ -256,14 +262,35 @@ def _known_product(self: Tensor, mat2: Tensor) -> Tensor | None:
     if (key | other) & keys.GRAD and grad_mode.state.enabled:
         return None
     storage, wide = storage_of(self), mat2._sizes
-    found = storage.pattern.known.get("by rows")
-    if found is None or found[0] != self._sizes or len(wide) != 2:
+    known = storage.pattern.known
+    found = known.get("by rows")
+    if found is None:
+        return _few_entries(self, storage, known, mat2)
+    if found[0] != self._sizes or len(wide) != 2:
         return None
     (_, columns), (depth, _) = found[0], wide  # indexing a `Size` is a call
     if columns != depth:
         return None
     offsets, others, order = found[1]
     made: Tensor = ops._spmm(offsets, others, storage.values, mat2, order)
+    return made
+
+
+FEW = 1 << 12
+"""Products of numbers up to which entries are taken as they come: to group them takes longer."""
+
+
+def _few_entries(
+    self: Tensor, storage: SparseStorage, known: dict[str, Any], mat2: Tensor
+) -> Tensor | None:
+    """The same of a COO matrix of a few entries that are known to be inside; None for others."""
+    pattern, wide, sizes = storage.pattern, mat2._sizes, self._sizes
+    if pattern.__class__ is not Pattern or len(wide) != 2 or known.get("inside") != sizes:
+        return None
+    (rows, columns), (depth, across) = sizes, wide
+    if columns != depth or not 0 < storage.values.numel() * across <= FEW:
+        return None
+    made: Tensor = ops._coo_mm(pattern.indices, storage.values, mat2, rows)
     return made
 
 
