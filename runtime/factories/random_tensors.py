@@ -19,7 +19,7 @@ from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.memory_format import memory_format
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.dispatch.operator import operators
 from torchgen_out._runtime.factories import creation, creation_like
 
@@ -52,7 +52,7 @@ def _draw(
     own = dtype if dtype.__class__ is dtypes.dtype else creation.dtype_or(dtype, dtypes.float32)
     if on.type_index or layout is not None or pin_memory or own.kind not in _KINDS[name]:
         return _fill(name, numbers, creation.empty(size, own, layout, on, pin_memory), generator)
-    drawn: Tensor = operators["_draw"].calls[()](size, name, numbers, own, generator)
+    drawn: Tensor = calls._draw[()](size, name, numbers, own, generator)
     return drawn
 
 

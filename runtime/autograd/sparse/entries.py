@@ -96,8 +96,8 @@ def positions(pattern: Pattern, sizes: Sizes) -> Tensor:
         given = tuple(sizes[:dims])
         shapes.check_storable(given)
         steps = shapes.contiguous_strides(given)
-        found = indices.new_zeros((count_of(pattern),))
-        for dim, step in enumerate(steps):
+        found = indices.select(0, dims - 1) if dims else indices.new_zeros((count_of(pattern),))
+        for dim, step in enumerate(steps[:-1]):
             found = ops.add(found, indices.select(0, dim), alpha=step)
         known = pattern.known["positions"] = given, found
     return known[1]

@@ -86,6 +86,8 @@ class DispatchCall:
         first = next(iter(signatures.tensor_keys(signature)), None)
         self.own = dtypes.float32 if first is None else signatures.dtype_of(first)
         entries = dict(zip(operator.operands, signature, strict=True))
+        self.found: dict[Any, dtypes.dtype] = {}
+        """The dtypes of results that the kernel makes, by those of its arrays."""
         self.wanted = [
             self._wanted(signatures.dtype_of(key), name)
             for name, entry in entries.items()
@@ -232,7 +234,9 @@ class DispatchCall:
     def _tensor(self, flat: Any, sizes: tuple[int, ...]) -> Tensor:
         own, layout = self.own, dense_layout(sizes)
         if own.opmath is own:
-            dtype = dtypes.from_numpy(flat.dtype)
+            dtype = self.found.get(flat.dtype)
+            if dtype is None:
+                dtype = self.found[flat.dtype] = dtypes.from_numpy(flat.dtype)
         elif self.operator.half_as_stored:
             dtype = own if flat.dtype == own.numpy else dtypes.from_numpy(flat.dtype)
         elif flat.dtype == own.opmath.numpy:

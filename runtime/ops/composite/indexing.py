@@ -9,8 +9,7 @@ from torchgen_out._runtime.bindings.arguments import store_out
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 
 
 def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
@@ -50,15 +49,19 @@ def nonzero(self: Any, as_tuple: bool = False, out: Any = None) -> Any:
 
     Raises: RuntimeError for vectors with out=, which is one tensor.
     """
-    if out is not None and not isinstance(out, Tensor):
+    if out is None:
+        return nonzero_vectors(self) if as_tuple else _nonzero_rows(self)
+    if not isinstance(out, Tensor):
         raise errors.out_expected("nonzero", out)
-    if as_tuple and out is not None:
-        raise errors.out_with_as_tuple()
     if as_tuple:
-        return nonzero_vectors(self)
+        raise errors.out_with_as_tuple()
+    return store_out("nonzero", out, _nonzero_rows(self), "exact", apart=[self])
+
+
+def _nonzero_rows(self: Tensor) -> Tensor:
     mask = _nonzero_mask(self)
-    found = operators["_nonzero"].calls[mask._key](mask)
-    return found if out is None else store_out("nonzero", out, found, "exact", apart=[self])
+    rows: Tensor = calls._nonzero[mask._key](mask)
+    return rows
 
 
 def nonzero_vectors(self: Tensor) -> tuple[Tensor, ...]:

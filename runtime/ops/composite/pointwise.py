@@ -16,8 +16,7 @@ from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.finfo import finfo
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import ops, signature
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops, signature
 from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.kernels.cpu.reduction import comparing
 
@@ -51,7 +50,7 @@ def div_number_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
 def floor_divide_numbers(self: Any, other: Any) -> Any:
     """The quotient of two numbers, rounded down."""
     number = creation.full((), self)
-    call = operators["floor_divide"].calls[number._key, signature.kind_of(other)]
+    call = calls.floor_divide[number._key, signature.kind_of(other)]
     return call(number, other)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.ops.composite.batched.given import Given, Sides
 from torchgen_out._runtime.ops.composite.batched.loop import one_by_one
 
@@ -114,7 +113,7 @@ def embedding(
     if not sides.held[0]:
         return sides.batch(ops.embedding(weight, sides.values[1], padding_idx, *how))
     if padding_idx >= 0 or scale_grad_by_freq:
-        given = Given(operators["embedding"].calls, (weight, indices, padding_idx, *how))
+        given = Given(calls.embedding, (weight, indices, padding_idx, *how))
         return given.result(one_by_one(given))
     count = weight.shape[0]
     first = ops.arange(sides.size, device=weight.device) * count
@@ -129,7 +128,7 @@ def resample(
     tables = rows, row_weights, columns, column_weights
     sides = Sides(self, *tables, *adjoint)
     if any(sides.held[1:]):
-        given = Given(operators["_resample"].calls, (self, *tables, adjoint))
+        given = Given(calls._resample, (self, *tables, adjoint))
         return given.result(one_by_one(given))
     return sides.batch(ops._resample(sides.values[0], *tables, adjoint))
 

@@ -10,8 +10,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, own_view, reshape
 
 
@@ -124,7 +123,7 @@ CHECKS = {
 def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     """(*, C * r * r, H, W) -> (*, C, H * r, W * r)."""
     sizes = _shuffled(self._sizes, upscale_factor)
-    moved = operators["_pixel_shuffle"].calls[self._key](self, upscale_factor)
+    moved = calls._pixel_shuffle[self._key](self, upscale_factor)
     return in_format_of(self, own_view(moved, sizes))
 
 
@@ -144,7 +143,7 @@ def _shuffled(size: Size, r: int) -> tuple[int, ...]:
 def pixel_unshuffle(self: Any, downscale_factor: int) -> Any:
     """(*, C, H * r, W * r) -> (*, C * r * r, H, W)."""
     sizes = _unshuffled(self._sizes, downscale_factor)
-    moved = operators["_pixel_unshuffle"].calls[self._key](self, downscale_factor)
+    moved = calls._pixel_unshuffle[self._key](self, downscale_factor)
     return in_format_of(self, own_view(moved, sizes))
 
 
@@ -186,5 +185,5 @@ def channel_shuffle(self: Any, groups: int) -> Any:
             f"Got {channels} channels and {groups} groups."
         )
     flat = self if len(rest) == 1 else reshape(self, (batch, channels, prod(rest)))
-    moved = operators["_channel_shuffle"].calls[flat._key](flat, groups)
+    moved = calls._channel_shuffle[flat._key](flat, groups)
     return in_format_of(self, own_view(moved, sizes))

@@ -11,8 +11,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.shape import normalize_dim
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.ops.composite.view.broadcasting import meshgrid
 from torchgen_out._runtime.ops.composite.view.reshaping import own_view
 from torchgen_out._runtime.ops.shapes.copy import common_dtype
@@ -29,15 +28,15 @@ def hstack(tensors: Sequence[Any]) -> Any:
         _not_empty("hstack", tensors)
     parts = [x if x._sizes else _unsqueeze(x, 0) for x in tensors]
     dim = 0 if len(parts[0]._sizes) == 1 else 1
-    return operators["cat"].calls[tuple([x._key for x in parts])](parts, dim)
+    return calls.cat[tuple([x._key for x in parts])](parts, dim)
 
 
 def _cat(tensors: list[Any], dim: int) -> Any:
-    return operators["cat"].calls[tuple([x._key for x in tensors])](tensors, dim)
+    return calls.cat[tuple([x._key for x in tensors])](tensors, dim)
 
 
 def _unsqueeze(tensor: Any, dim: int) -> Any:
-    return operators["unsqueeze"].calls[tensor._key](tensor, dim)
+    return calls.unsqueeze[tensor._key](tensor, dim)
 
 
 def vstack(tensors: Sequence[Any]) -> Any:
@@ -156,9 +155,10 @@ _kept_choice = lru_cache(maxsize=64)(_chosen)
 
 
 def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
-    narrow, size = operators["narrow"].calls[y._key], y.size(dim)
-    rest = max(size - 1, 0)
-    return narrow(y, dim, 0, rest), narrow(y, dim, min(1, size), rest)
+    narrow, rest = calls.narrow[y._key], y.size(dim) - 1
+    if rest < 0:
+        return narrow(y, dim, 0, 0), narrow(y, dim, 0, 0)
+    return narrow(y, dim, 0, rest), narrow(y, dim, 1, rest)
 
 
 def _place(y: Any, dim: int) -> int:
@@ -239,8 +239,8 @@ def diff(self: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     result = self
     if prepend is not None or append is not None:
         result = ops.cat([x for x in (prepend, self, append) if x is not None], dim)
-    for _ in range(min(n, result.size(dim))):
+    is_bool = result.dtype is dtypes.bool
+    for _ in range(n if n == 1 else min(n, result.size(dim))):
         first, second = _neighbours(result, dim)
-        is_bool = result.dtype is dtypes.bool
         result = second.logical_xor(first) if is_bool else second - first
     return result.clone() if n == 0 else result

@@ -8,8 +8,7 @@ from typing import Any
 
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 
 IF_MANY = "use_mm_for_euclid_dist_if_necessary"
 BY_PRODUCTS = {IF_MANY: None, "use_mm_for_euclid_dist": True, "donot_use_mm_for_euclid_dist": False}
@@ -67,7 +66,7 @@ def pdist(self: Any, p: float = 2) -> Any:
     is_kept = n <= MOST_ROWS_KEPT and not self._key & keys.NOT_HERE
     rows, columns = _kept_pairs(n) if is_kept else _pairs(n, self.device)
     if p == 2:
-        call = operators["_pair_distances"].calls
+        call = calls._pair_distances
         return call[self._key, rows._key, columns._key](self, rows, columns)
     difference = self.index_select(0, rows) - self.index_select(0, columns)
     return ops.linalg_vector_norm(difference, p, -1)

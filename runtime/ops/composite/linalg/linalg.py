@@ -12,8 +12,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.arguments import store_out
 from torchgen_out._runtime.core.shape import broadcast_shapes, normalize_dims
 from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.ops.composite.view.reshaping import own_view, reshape
 
 
@@ -25,7 +24,7 @@ def matmul(self: Any, other: Any) -> Any:
     """
     ndim_self, ndim_other = len(self._sizes), len(other._sizes)
     if ndim_self == 2 and ndim_other == 2:
-        return operators["mm"].calls[self._key, other._key](self, other)
+        return calls.mm[self._key, other._key](self, other)
     if ndim_self == 0 or ndim_other == 0:
         raise RuntimeError(
             "both arguments to matmul need to be at least 1D, but they are "
@@ -193,7 +192,7 @@ def kron(self: Any, other: Any) -> Any:
     if self._flat is None or other._flat is None:
         product = reshape(self, spread_self) * reshape(other, spread_other)
     else:
-        view = operators["view"].calls
+        view = calls.view
         product = view[self._key](self, spread_self) * view[other._key](other, spread_other)
     return own_view(product, sizes)
 
@@ -229,7 +228,7 @@ def multi_dot(tensors: Sequence[Any]) -> Any:
 
 def chain_product(chain: list[Any]) -> Any:
     """Product of two or more matrices, parenthesised by dynamic programming."""
-    mm = operators["mm"].calls
+    mm = calls.mm
     for left, right in _products(tuple([matrix._sizes for matrix in chain])):
         first, second = chain[left], chain[right]
         chain.append(mm[first._key, second._key](first, second))

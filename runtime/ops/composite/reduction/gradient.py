@@ -8,8 +8,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.shape import normalize_dims
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.ops.composite.copy.stacking import diff
 from torchgen_out._runtime.ops.composite.view.reshaping import reshape
 
@@ -58,7 +57,7 @@ def _piece(self: Any, dim: int, start: int, length: int) -> Any:
     """`length` samples along `dim`, from `start`, which may count from the end."""
     if start < 0:
         start += list(self._sizes)[dim]
-    return operators["narrow"].calls[self._key](self, dim, start, length)
+    return calls.narrow[self._key](self, dim, start, length)
 
 
 def _even(self: Any, dim: int, step: Any, edge_order: int) -> Any:
@@ -89,7 +88,7 @@ def _uneven(self: Any, dim: int, coordinates: Any, edge_order: int) -> Any:
     middle = ops._parabola_slope(*samples, before, after)
     edges = [_edge(self, steps, dim, sign, edge_order) for sign in (1, -1)]
     parts = [edges[0], middle, edges[1]]
-    return operators["cat"].calls[tuple([part._key for part in parts])](parts, dim)
+    return calls.cat[tuple([part._key for part in parts])](parts, dim)
 
 
 def _edge(self: Any, steps: Any, dim: int, sign: int, edge_order: int) -> Any:

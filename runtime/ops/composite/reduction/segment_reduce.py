@@ -8,8 +8,7 @@ from typing import Any
 from torchgen_out._runtime.core import batched, number
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.shape import normalize_dim
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.ops.composite.view.reshaping import own_view, reshape
 
@@ -52,7 +51,7 @@ def segment_reduce(
     result = creation.empty(shape, own, None, data.device, None, None, first)
     if rest:
         places = places.reshape((-1, *[1] * len(rest))).expand(flat._sizes)
-    call = operators["scatter_reduce.two"].calls[result._key, places._key, flat._key]
+    call = calls.scatter_reduce_two[result._key, places._key, flat._key]
     result = call(result, 0, places, flat, NAMES[reduce], True)
     if reduce == "mean":
         result = _mean(result, lengths.reshape(-1, *[1] * len(rest)), initial)
@@ -62,7 +61,7 @@ def segment_reduce(
 def _places(lengths: Any) -> Any:
     """The segment of every element, all of them counted through."""
     try:
-        places = operators["repeat_interleave.Tensor"].calls[lengths._key](lengths, None)
+        places = calls.repeat_interleave_Tensor[lengths._key](lengths, None)
     except RuntimeError as error:
         raise RuntimeError("lengths contains negative value!") from error
     return places if places.dtype is dtypes.int64 else places.to(dtypes.int64)

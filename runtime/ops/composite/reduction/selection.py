@@ -6,8 +6,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 
 
 def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -22,7 +21,7 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         axis = shapes.normalize_dim(dim, self.ndim)
         if self.ndim and not self.size(axis):
             raise errors.empty_reduction_dim("aminmax", axis)
-    least, greatest = operators["amin"].calls[self._key], operators["amax"].calls[self._key]
+    least, greatest = calls.amin[self._key], calls.amax[self._key]
     return least(self, dim, keepdim), greatest(self, dim, keepdim)
 
 

@@ -10,7 +10,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.arguments import dtype_for_out
 from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.dispatch.operator import operators
 
 
@@ -185,8 +185,4 @@ def hash_tensor(self: Any, dim: int | Sequence[int], keepdim: bool, mode: int) -
 
 
 def _as_bits(tensor: Any, dtype: Any) -> Any:
-    return (
-        tensor
-        if tensor.dtype is dtype
-        else operators["view.dtype"].calls[tensor._key](tensor, dtype)
-    )
+    return tensor if tensor.dtype is dtype else calls.view_dtype[tensor._key](tensor, dtype)

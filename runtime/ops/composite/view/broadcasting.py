@@ -9,7 +9,7 @@ from typing import Any
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core.shape import broadcast_shapes
 from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls
 from torchgen_out._runtime.ops.composite.view.reshaping import own_view
 
 
@@ -67,7 +67,7 @@ def sum_to_size(self: Any, size: Sequence[int]) -> Any:
     if wanted and wanted == self._sizes:
         return self
     repeated = _repeated(self._sizes, wanted)
-    call = operators["sum.dim_IntList"].calls[self._key]
+    call = calls.sum_dim_IntList[self._key]
     return own_view(call(self, repeated, True, None), wanted)
 
 

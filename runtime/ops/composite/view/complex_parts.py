@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core import deprecation
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls, ops
 
 
 def imag(self: Any) -> Any:
@@ -19,9 +18,9 @@ def imag(self: Any) -> Any:
 def polar(abs: Any, angle: Any) -> Any:
     """abs * exp(1j * angle)."""
     keys = abs._key, angle._key
-    real = operators["_polar_real"].calls[keys](abs, angle)
-    imag = operators["_polar_imag"].calls[keys](abs, angle)
-    return operators["complex"].calls[real._key, imag._key](real, imag)
+    real = calls._polar_real[keys](abs, angle)
+    imag = calls._polar_imag[keys](abs, angle)
+    return calls.complex[real._key, imag._key](real, imag)
 
 
 def adjoint(self: Any) -> Any:

@@ -13,7 +13,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.size import Size, make_size
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch import calls
 
 CONTIGUOUS = formats.contiguous_format
 
@@ -23,10 +23,10 @@ _is_contiguous = lru_cache(maxsize=1024)(shapes.is_contiguous)
 def reshape(self: Any, shape: Sequence[int]) -> Any:
     """The elements, in their order, as `shape`: a view if the strides allow it, else a copy."""
     if self._flat is not None:
-        return operators["view"].calls[self._key](self, shape)
+        return calls.view[self._key](self, shape)
     sizes, is_view = _reshaped(self._sizes, self._strides, tuple(shape))
-    source = self if is_view else operators["clone"].calls[self._key](self, CONTIGUOUS)
-    return operators["view"].calls[self._key](source, sizes)
+    source = self if is_view else calls.clone[self._key](self, CONTIGUOUS)
+    return calls.view[self._key](source, sizes)
 
 
 @lru_cache(maxsize=1024)
@@ -44,7 +44,7 @@ _NOT_PLAIN = keys.GRAD | keys.OVERRIDES | keys.NOT_HERE
 def own_view(made: Any, shape: Sequence[int]) -> Any:
     """`view` of a new tensor that nobody else has: unrecorded, it is given the sizes itself."""
     if made._flat is None or made._key & _NOT_PLAIN:
-        return operators["view"].calls[made._key](made, shape)
+        return calls.view[made._key](made, shape)
     place = dense_layout(shape)
     made._key = made._key & ~keys.ZERO_DIM | place.zero_dim
     made._sizes = place.sizes
@@ -97,7 +97,7 @@ def contiguous(self: Any, memory_format: Any = None) -> Any:
     if memory_format is None:
         if self._flat is not None or _is_contiguous(self._sizes, self._strides):
             return self
-        return operators["clone"].calls[self._key](self, CONTIGUOUS)
+        return calls.clone[self._key](self, CONTIGUOUS)
     if self.is_contiguous(memory_format=memory_format):
         return self
     return self.clone(memory_format=memory_format)

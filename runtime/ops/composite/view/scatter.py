@@ -7,7 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.dispatch.operator import operators
 
 
@@ -15,14 +15,14 @@ def _with(self: Any, view: str, src: Any, *args: Any) -> Any:
     """A copy of `self` in which what the operator `view` shows holds `src`."""
     if (self._key | src._key) & keys.NOT_HERE:
         self = batched.like_samples(self, src)
-    copied = operators["clone"].calls[self._key](self, None)
+    copied = calls.clone[self._key](self, None)
     part = operators[view].calls[copied._key](copied, *args)
     if part._sizes != src._sizes:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "
             f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
         )
-    operators["copy_"].calls[part._key, src._key](part, src, False)
+    calls.copy_[part._key, src._key](part, src, False)
     return copied
 
 
@@ -66,14 +66,14 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     """
     sizes = self._sizes
     if len(sizes) == 2:
-        diagonal = operators["diagonal"].calls[self._key](self, 0, 0, 1)
+        diagonal = calls.diagonal[self._key](self, 0, 0, 1)
     elif len(sizes) < 2:
         raise RuntimeError("dimensions must larger than 1")
     elif len(set(sizes)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     else:
         step = sum(self._strides)
-        diagonal = operators["as_strided"].calls[self._key](self, (min(sizes),), (step,))
+        diagonal = calls.as_strided[self._key](self, (min(sizes),), (step,))
     ops.fill_(diagonal, fill_value)
     if not wrap or len(sizes) > 2:
         return self
