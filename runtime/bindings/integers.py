@@ -25,6 +25,8 @@ def as_ints(value: Any, operator: str, argument: str, position: int) -> Any:
 
     Raises: TypeError for what is none, or holds something else.
     """
+    if value.__class__ is int:
+        return value
     if value.__class__ is tuple or value.__class__ is list:
         for each in value:
             if each.__class__ is not int:

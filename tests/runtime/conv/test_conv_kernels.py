@@ -319,3 +319,19 @@ def test_few_elements_are_convolved_as_many(dims: int) -> None:
         np.testing.assert_allclose(found, expected, atol=1e-4)
         met += 1
     assert met > 20
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("outputs", "kernel"), [(4, 1), (3, 1), (2, 3)])
+def test_operands_inside_larger_memory_go_to_few_outputs(
+    outputs: int, kernel: int, bias: bool
+) -> None:
+    images = torch.randn(3, 16, 16, 16)
+    weights = torch.randn(2 * outputs, 16, kernel, kernel)
+    added = torch.randn(2 * outputs)
+    parts = images[1:], weights[outputs:], added[outputs:] if bias else None
+    whole = [each if each is None else each.clone() for each in parts]
+    found = torch.nn.functional.conv2d(*parts)
+    assert torch.equal(found, torch.nn.functional.conv2d(*whole))
+    wide = [each if each is None else each.double() for each in whole]
+    torch.testing.assert_close(found, torch.nn.functional.conv2d(*wide).float())

@@ -7,6 +7,7 @@ gradients are convolutions, so that three products serve all.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,44 @@ from torchgen_out._runtime.kernels.cpu.conv import (
 from torchgen_out._runtime.kernels.cpu.conv.few import plan_few
 from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
 from torchgen_out._runtime.kernels.cpu.planned import or_arrays
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 Triple = tuple[int, int, int]
 quiet = np.errstate(all="ignore")
 
 
-@or_arrays(plan_few)
+FEWEST = 1 << 11
+"""Products up to which one loop over taps and places takes less than vectors of places."""
+
+
+def plan_forward(
+    result: TensorSpec,
+    input: TensorSpec,
+    weight: TensorSpec,
+    bias: TensorSpec | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+) -> LaunchPlan | None:
+    """Plan `convolution` of few elements, or to few outputs; None for others."""
+    sliding = stride, padding, dilation
+    given = [each for each in (result, input, weight, bias) if each is not None]
+    is_dense = all(each.is_contiguous and each.dtype == result.dtype for each in given)
+    products = result.numel * prod(weight.sizes[1:])
+    if is_dense and not transposed and products > FEWEST:
+        geometry = geometry_of(result.sizes[2:], *sliding, groups)
+        wide = [spatial_sizes(each.sizes) for each in given[:3]]
+        if choice.way_forward(*wide, result.dtype, geometry) == "flat":
+            run = flat.launch(*wide, result.dtype, bias is not None, geometry[:3], groups)
+            return LaunchPlan(run, None)
+    return plan_few(result, input, weight, bias, *sliding, transposed, output_padding, groups)
+
+
+@or_arrays(plan_forward)
 @quiet
 def convolution(
     out: Array,
@@ -79,8 +111,12 @@ def convolution_grad_weight(
 
 def spatial(array: Array) -> Array:
     """The array with three spatial dims."""
-    sizes = array.shape
-    return array.reshape(sizes[:2] + (1,) * (5 - len(sizes)) + sizes[2:])
+    return array.reshape(spatial_sizes(array.shape))
+
+
+def spatial_sizes(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Sizes with three spatial dims."""
+    return *sizes[:2], *(1,) * (5 - len(sizes)), *sizes[2:]
 
 
 # The three products, each the way that suits. x: (N, C, D, H, W); w: (O, C / groups, KD, KH, KW);

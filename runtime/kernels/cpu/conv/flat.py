@@ -8,7 +8,9 @@ leave most lanes empty.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,21 +73,52 @@ def _plan(sizes: Any, kernel: Any, results: Any, sliding: Any, groups: int, dtyp
 
 def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, groups: int) -> None:
     """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous."""
-    plan = _plan(x.shape[2:], w.shape, y.shape[1:], sliding, groups, y.dtype)
     result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
-    outputs = y.shape[1] // groups
-    weights = w
-    if outputs % plan.rows:
-        weights = np.zeros((groups, -(-outputs // plan.rows) * plan.rows, w[0].size), w.dtype)
-        weights[:, :outputs] = w.reshape(groups, outputs, -1)
-    added = np.zeros(y.shape[1], y.dtype) if bias is None else np.ascontiguousarray(bias)
-    work, units = y.size * plan.steps.size // PRODUCTS_PER_ELEMENT, x.shape[0] * groups
-    parts = threads.part_count(units, work)
-    planes = scratch.take("planes", (parts * plan.room,), x.dtype)
-    arrays = result.reshape(-1), x.reshape(-1), planes, weights.reshape(-1), added, *plan[1:4]
-    threads.run_ranges(_entry(y.dtype, plan.rows), units, work, *arrays, parts=parts)
+    added = () if bias is None else (np.ascontiguousarray(bias),)
+    run = launch(y.shape, x.shape, w.shape, y.dtype, bias is not None, sliding, groups)
+    flats = result.reshape(-1), x.reshape(-1), w.reshape(-1), *added
+    run(*flats, *[0] * (2 + len(added)), None)
     if result is not y:
         y[...] = result
+
+
+@lru_cache(maxsize=1024)
+def launch(
+    y: Any, x: Any, w: Any, dtype: Any, has_bias: bool, sliding: Any, groups: int
+) -> Callable[..., None]:
+    """run(y, x, w, [bias], *where each begins but y, params) over flat memory, for these sizes."""
+    plan = _plan(x[2:], w, y[1:], sliding, groups, dtype)
+    outputs, taps = y[1] // groups, prod(w[1:])
+    high = -(-outputs // plan.rows) * plan.rows
+    work, units = prod(y) * plan.steps.size // PRODUCTS_PER_ELEMENT, x[0] * groups
+    entry, tables, nothing = _entry(dtype, plan.rows), plan[1:4], np.zeros(y[1], dtype)
+    elements, weights, room = prod(x), prod(w), plan.room
+    is_short = work < 2 * threads.GRAIN
+
+    def run(y: Array, x: Array, w: Array, *rest: Any) -> None:
+        if has_bias:
+            given, at_x, at_w, at, _ = rest
+            added = _part(given, at, nothing.size)
+        else:
+            (at_x, at_w, _), added = rest, nothing
+        x, w = _part(x, at_x, elements), _part(w, at_w, weights)
+        if high != outputs:
+            wide = np.zeros((groups, high, taps), dtype)
+            wide[:, :outputs] = w.reshape(groups, outputs, taps)
+            w = wide.reshape(-1)
+        parts = 1 if is_short else threads.part_count(units, work)
+        planes = scratch.take("planes", (parts * room,), dtype) if room else x
+        if parts == 1:
+            entry(0, 0, units, y, x, planes, w, added, *tables)
+        else:
+            arrays = y, x, planes, w, added, *tables
+            threads.run_ranges(entry, units, work, *arrays, parts=parts)
+
+    return run
+
+
+def _part(flat: Array, at: int, count: int) -> Array:
+    return flat if flat.size == count else flat[at : at + count]
 
 
 @cache
