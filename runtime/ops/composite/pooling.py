@@ -11,8 +11,8 @@ from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.bindings import integers
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of
+from torchgen_out._runtime.dispatch import calls, ops
+from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, own_view, reshape
 from torchgen_out._runtime.ops.shapes.pooling import numbers, window_count
 
 
@@ -288,36 +288,47 @@ def _max_unpool(
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
-    _check_unpooling(count, input, indices)
-    name = f"max_unpool{count}d"
-    size = numbers(name, "kernel_size", kernel_size, count)
-    step = size if _is_absent(stride) else numbers(name, "stride", stride, count)
-    pad = numbers(name, "padding", padding, count)
-    lead, pooled = input.shape[:-count], input.shape[-count:]
-    default = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(pooled, step, size, pad, strict=True)]
-    sizes = _unpooled_sizes(default, step, output_size, count)
-    places = input.flatten(len(lead)), indices.flatten(len(lead))
-    zeros = input.new_zeros((*lead, prod(sizes)))
-    return in_format_of(input, zeros.scatter(-1, places[1], places[0]).view((*lead, *sizes)))
-
-
-def _check_unpooling(count: int, input: Any, indices: Any) -> None:
-    """**Raises** RuntimeError for the indices' dtype, and for dims or sizes of the input."""
     if indices.dtype is not dtypes.int64:
         raise RuntimeError(
             "elements in indices should be type int64 but got: "
             f"{errors.scalar_type_name(indices.dtype)}"
         )
-    if input.ndim not in (count + 1, count + 2):
+    given = kernel_size, stride, padding, output_size
+    find = _kept_unpooling if NUMBERS.issuperset(map(type, given)) else _unpooling
+    flat, zeros, whole = find(count, input._sizes, *given)
+    maxima, places = reshape(input, flat), reshape(indices, flat)
+    made = input.new_zeros(zeros)
+    made = calls.scatter_src[made._key, places._key, maxima._key](made, -1, places, maxima)
+    return in_format_of(input, own_view(made, whole))
+
+
+def _unpooling(
+    count: int, own: Size, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> tuple[tuple[int, ...], ...]:
+    """The sizes of the input and of the result with all places in one dim, and the result's own.
+
+    **Raises** RuntimeError for dims or sizes of the input, and as `numbers` and `_unpooled_sizes`.
+    """
+    name = f"max_unpool{count}d"
+    if len(own) not in (count + 1, count + 2):
         raise RuntimeError(
-            f"max_unpool{count}d: expected an input of {count + 1} or {count + 2} dims, "
-            f"got {input.ndim}"
+            f"{name}: expected an input of {count + 1} or {count + 2} dims, got {len(own)}"
         )
-    if 0 in input.shape[-count - 1 :]:
+    if 0 in own[-count - 1 :]:
         raise RuntimeError(
-            f"max_unpool{count}d: Expected input to have non-zero size for non-batch dimensions, "
-            f"but got {list(input.shape)}"
+            f"{name}: Expected input to have non-zero size for non-batch dimensions, "
+            f"but got {list(own)}"
         )
+    size = numbers(name, "kernel_size", kernel_size, count)
+    step = size if _is_absent(stride) else numbers(name, "stride", stride, count)
+    pad = numbers(name, "padding", padding, count)
+    lead, pooled = tuple(own[:-count]), own[-count:]
+    default = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(pooled, step, size, pad, strict=True)]
+    sizes = _unpooled_sizes(default, step, output_size, count)
+    return (*lead, prod(pooled)), (*lead, prod(sizes)), (*lead, *sizes)
+
+
+_kept_unpooling = lru_cache(maxsize=1024)(_unpooling)
 
 
 def _unpooled_sizes(default: list[int], step: Any, output_size: Any, count: int) -> list[int]:
