@@ -176,6 +176,8 @@ def linspace(
 
 def _bound(value: Any) -> creation.Number:
     """A number, also from a tensor that requires grad, which the result never does."""
+    if value.__class__ is int or value.__class__ is float:
+        return value
     return creation.number_of(value.detach() if isinstance(value, Tensor) else value)
 
 

@@ -86,20 +86,22 @@ def block_diag(tensors: Sequence[Any]) -> Any:
         return ops.zeros((1, 0))
     blocks = []
     for i, tensor in enumerate(tensors):
-        if tensor.ndim > 2:
+        if len(tensor._sizes) > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
                 f"Input {i} has {tensor.ndim} dimensions"
             )
         blocks.append(_as_row(tensor))
-    common = common_dtype(tensors)
-    widths = [block._sizes[1] for block in blocks]
-    columns, left, rows = sum(widths), 0, []
+    if len({block._key & keys.DTYPE_MASK for block in blocks}) > 1:
+        common = common_dtype(tensors)
+        blocks = [block.to(common) for block in blocks]
+    widths = [width for _, width in [block._sizes for block in blocks]]
+    right, left, rows = sum(widths), 0, []
     for block, own in zip(blocks, widths, strict=True):
-        block = block if block.dtype is common else block.to(common)
-        rows.append(ops.constant_pad_nd(block, (left, columns - left - own)))
+        right -= own
+        rows.append(calls.constant_pad_nd[block._key](block, (left, right), 0))
         left += own
-    return ops.cat(rows, 0)
+    return _cat(rows, 0)
 
 
 def cartesian_prod(tensors: Sequence[Any]) -> Any:

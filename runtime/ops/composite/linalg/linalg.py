@@ -193,7 +193,8 @@ def kron(self: Any, other: Any) -> Any:
         product = reshape(self, spread_self) * reshape(other, spread_other)
     else:
         view = calls.view
-        product = view[self._key](self, spread_self) * view[other._key](other, spread_other)
+        first, second = view[self._key](self, spread_self), view[other._key](other, spread_other)
+        product = calls.mul_Tensor[first._key, second._key](first, second)
     return own_view(product, sizes)
 
 
