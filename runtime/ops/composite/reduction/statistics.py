@@ -10,6 +10,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.arguments import dtype_for_out
 from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.dispatch.operator import operators
 
@@ -171,18 +172,18 @@ def hash_tensor(self: Any, dim: int | Sequence[int], keepdim: bool, mode: int) -
     """The exclusive or of what lies in memory once elements have 64 bits."""
     if mode:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
-    dims = [dim] if isinstance(dim, int) else list(dim or ())
+    dims, own = [dim] if isinstance(dim, int) else list(dim or ()), self.dtype
     if not dims and not self.numel():
         raise errors.empty_extremum("hash_tensor")
-    if self.dtype.is_complex:
-        raise errors.dtype_not_supported("hash_tensor", self.dtype, "real numbers")
+    if own.is_complex:
+        raise errors.dtype_not_supported("hash_tensor", own, "real numbers")
     for each in dims if self._sizes else ():
         if not self.size(each):
             raise errors.empty_reduction_dim("hash_tensor", each)
-    wide = dtypes.float64 if self.dtype.is_floating_point else dtypes.int64
-    hashed = ops._xor_sum(_as_bits(self.detach().to(wide), dtypes.int64), dims or None, keepdim)
-    return _as_bits(hashed, dtypes.uint64)
-
-
-def _as_bits(tensor: Any, dtype: Any) -> Any:
-    return tensor if tensor.dtype is dtype else calls.view_dtype[tensor._key](tensor, dtype)
+    if self._key & keys.GRAD:
+        self = self.detach()
+    wide = dtypes.float64 if own.is_floating_point else dtypes.int64
+    self = self if own is wide else self.to(wide)
+    bits = self if wide is dtypes.int64 else calls.view_dtype[self._key](self, dtypes.int64)
+    hashed = calls._xor_sum[bits._key](bits, dims or None, keepdim)
+    return calls.view_dtype[hashed._key](hashed, dtypes.uint64)
