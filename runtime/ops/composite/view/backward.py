@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -108,6 +109,11 @@ def as_strided_backward(
         offset - start + _reach(size, stride),
         input_offset - start + _reach(input_sizes, input_strides),
     )
+    is_shared = _overlaps(size, stride) or _overlaps(input_sizes, input_strides)
+    if not (is_shared or grad._key & keys.NOT_HERE):
+        zeros = grad.new_zeros((extent,))
+        memory = ops.as_strided_scatter(zeros, grad, size, stride, offset - start)
+        return memory.as_strided(input_sizes, input_strides, input_offset - start)
     positions = ops.arange(extent, device=grad.device)
     written = positions.as_strided(size, stride, offset - start).reshape(-1)
     memory = grad.new_zeros((extent,)).index_add(0, written, grad.reshape(-1))
