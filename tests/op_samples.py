@@ -173,6 +173,15 @@ NOT_SMOOTH: dict[str, str] = {
         ),
         "not implemented, as in PyTorch",
     ),
+    **dict.fromkeys(
+        (
+            *(f"fake_quantize_per_tensor_affine-{case}" for case in (0, 1)),
+            "fake_quantize_per_tensor_affine.tensor_qparams-0",
+            "fake_quantize_per_channel_affine-0",
+            "_fake_quantize-usual",
+        ),
+        "the gradient passes where values are rounded",
+    ),
     "embedding-1": "the row of padding_idx takes no gradient",
     "index_put-2": "of indices that repeat, one is written",
     "logit-3": "outside [0, 1]",

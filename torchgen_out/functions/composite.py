@@ -1815,6 +1815,103 @@ def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack
     return store_inplace("round_", input, pointwise_bodies.round_decimals(input, decimals), "exact")
 
 
+def fake_quantize_per_tensor_affine__default(
+    input: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
+) -> Tensor:
+    """fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int
+    quant_max) -> Tensor
+
+    Round to the numbers that an integer type will hold: `(q - zero_point) * scale`.
+
+    `q` is `self / scale + zero_point`, rounded and limited to [`quant_min`, `quant_max`]. The
+    gradient passes where `q` is within its limits, and is 0 elsewhere.
+    """
+    if scale.__class__ is not float and scale.__class__ is not int:
+        scale = as_float(scale, "fake_quantize_per_tensor_affine", "scale", 2)
+    if zero_point.__class__ is not int:
+        zero_point = as_int(zero_point, "fake_quantize_per_tensor_affine", "zero_point", 3)
+    if quant_min.__class__ is not int:
+        quant_min = as_int(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
+    if quant_max.__class__ is not int:
+        quant_max = as_int(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
+    if input.__class__ not in TENSORS:
+        if (
+            _answer := overridden(fake_quantize_per_tensor_affine__default, locals())
+        ) is not NotImplemented:
+            return _answer
+        check_tensors("fake_quantize_per_tensor_affine", ("self", 0, "tensor", input))
+    return pointwise_bodies.fake_quantize_per_tensor_affine(
+        input, scale, zero_point, quant_min, quant_max
+    )
+
+
+def fake_quantize_per_tensor_affine__tensor_qparams(
+    input: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int
+) -> Tensor:
+    """fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point,
+    int quant_min, int quant_max) -> Tensor
+
+    Round as `fake_quantize_per_tensor_affine`, by a scale and a zero point of one element.
+    """
+    if quant_min.__class__ is not int:
+        quant_min = as_int(quant_min, "fake_quantize_per_tensor_affine", "quant_min", 4)
+    if quant_max.__class__ is not int:
+        quant_max = as_int(quant_max, "fake_quantize_per_tensor_affine", "quant_max", 5)
+    if (
+        input.__class__ not in TENSORS
+        or scale.__class__ not in TENSORS
+        or zero_point.__class__ not in TENSORS
+    ):
+        if (
+            _answer := overridden(fake_quantize_per_tensor_affine__tensor_qparams, locals())
+        ) is not NotImplemented:
+            return _answer
+        check_tensors(
+            "fake_quantize_per_tensor_affine",
+            ("self", 0, "tensor", input),
+            ("scale", 1, "tensor", scale),
+            ("zero_point", 2, "tensor", zero_point),
+        )
+    return pointwise_bodies.fake_quantize_by_tensors(input, scale, zero_point, quant_min, quant_max)
+
+
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor:
+    """fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int
+    quant_min, int quant_max) -> Tensor
+
+    Round as `fake_quantize_per_tensor_affine`, by a scale and a zero point for each place of
+        `axis`.
+
+    Zero points are int32, or floats: these are added before rounding.
+    """
+    if axis.__class__ is not int:
+        axis = as_int(axis, "fake_quantize_per_channel_affine", "axis", 4)
+    if quant_min.__class__ is not int:
+        quant_min = as_int(quant_min, "fake_quantize_per_channel_affine", "quant_min", 5)
+    if quant_max.__class__ is not int:
+        quant_max = as_int(quant_max, "fake_quantize_per_channel_affine", "quant_max", 6)
+    if (
+        input.__class__ not in TENSORS
+        or scale.__class__ not in TENSORS
+        or zero_point.__class__ not in TENSORS
+    ):
+        if (
+            _answer := overridden(fake_quantize_per_channel_affine, locals())
+        ) is not NotImplemented:
+            return _answer
+        check_tensors(
+            "fake_quantize_per_channel_affine",
+            ("self", 0, "tensor", input),
+            ("scale", 1, "tensor", scale),
+            ("zero_point", 2, "tensor", zero_point),
+        )
+    return pointwise_bodies.fake_quantize_per_channel_affine(
+        input, scale, zero_point, axis, quant_min, quant_max
+    )
+
+
 def nan_to_num(
     input: Tensor = MISSING,
     nan: float | None = None,

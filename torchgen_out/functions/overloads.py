@@ -43,6 +43,8 @@ from torchgen_out.functions.composite import (
     dsplit__int,
     eye__default,
     eye__m,
+    fake_quantize_per_tensor_affine__default,
+    fake_quantize_per_tensor_affine__tensor_qparams,
     floor_divide__Scalar,
     gradient__default,
     gradient__scalarray,
@@ -588,6 +590,29 @@ def round_(*args: Any, **keywords: Any) -> Any:
     if len(args) == 1:
         return round___default(*args)
     return _round_[tuple(map(type, args))](*args)
+
+
+_fake_quantize_per_tensor_affine = Binder(
+    "fake_quantize_per_tensor_affine",
+    (
+        fake_quantize_per_tensor_affine__default,
+        "Tensor input, float scale, int zero_point, int quant_min, int quant_max",
+    ),
+    (
+        fake_quantize_per_tensor_affine__tensor_qparams,
+        "Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max",
+    ),
+)
+
+
+def fake_quantize_per_tensor_affine(*args: Any, **keywords: Any) -> Any:
+    """fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int
+    quant_max) -> Tensor
+    fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int
+        quant_min, int quant_max) -> Tensor"""
+    if keywords:
+        return _fake_quantize_per_tensor_affine.named(args, keywords)
+    return _fake_quantize_per_tensor_affine[tuple(map(type, args))](*args)
 
 
 _xlogy = Binder(

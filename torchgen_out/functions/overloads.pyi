@@ -224,6 +224,22 @@ def round_(input: Tensor) -> Tensor: ...
 @overload
 def round_(input: Tensor, *, decimals: builtins.int) -> Tensor: ...
 @overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor,
+    scale: builtins.float,
+    zero_point: builtins.int,
+    quant_min: builtins.int,
+    quant_max: builtins.int,
+) -> Tensor: ...
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    quant_min: builtins.int,
+    quant_max: builtins.int,
+) -> Tensor: ...
+@overload
 def xlogy(input: Tensor, other: Tensor | Number, *, out: Tensor | None = ...) -> Tensor: ...
 @overload
 def xlogy(input: Number, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ...

@@ -2469,6 +2469,68 @@ def trunc_(input: Tensor) -> Tensor:
     return call(input)
 
 
+__fake_quantize = operators._fake_quantize.calls
+
+
+def _fake_quantize(
+    input: Tensor,
+    scale: Tensor | Number,
+    inverse: Tensor | Number,
+    zero_point: Tensor | Number,
+    shift: Tensor | Number,
+    quant_min: Number,
+    quant_max: Number,
+) -> Tensor:
+    """_fake_quantize(Tensor self, Tensor|Scalar scale, Tensor|Scalar inverse, Tensor|Scalar
+    zero_point, Tensor|Scalar shift, Scalar quant_min, Scalar quant_max) -> Tensor
+
+    Round `self` to multiples of `scale`, within limits.
+    """
+    try:
+        call = __fake_quantize[
+            input._key,
+            scale._key if scale.__class__ is Tensor else kind_of(scale),
+            inverse._key if inverse.__class__ is Tensor else kind_of(inverse),
+            zero_point._key if zero_point.__class__ is Tensor else kind_of(zero_point),
+            shift._key if shift.__class__ is Tensor else kind_of(shift),
+        ]
+    except AttributeError:
+        return __fake_quantize.miss(input, scale, inverse, zero_point, shift, quant_min, quant_max)
+    return call(input, scale, inverse, zero_point, shift, quant_min, quant_max)
+
+
+__fake_quantize_backward = operators._fake_quantize_backward.calls
+
+
+def _fake_quantize_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    inverse: Tensor | Number,
+    zero_point: Tensor | Number,
+    shift: Tensor | Number,
+    quant_min: Number,
+    quant_max: Number,
+) -> Tensor:
+    """_fake_quantize_backward(Tensor grad_output, Tensor self, Tensor|Scalar inverse, Tensor|Scalar
+    zero_point, Tensor|Scalar shift, Scalar quant_min, Scalar quant_max) -> Tensor
+
+    Pass `grad_output` where `_fake_quantize` is within its limits.
+    """
+    try:
+        call = __fake_quantize_backward[
+            grad_output._key,
+            input._key,
+            inverse._key if inverse.__class__ is Tensor else kind_of(inverse),
+            zero_point._key if zero_point.__class__ is Tensor else kind_of(zero_point),
+            shift._key if shift.__class__ is Tensor else kind_of(shift),
+        ]
+    except AttributeError:
+        return __fake_quantize_backward.miss(
+            grad_output, input, inverse, zero_point, shift, quant_min, quant_max
+        )
+    return call(grad_output, input, inverse, zero_point, shift, quant_min, quant_max)
+
+
 _isfinite = operators.isfinite.calls
 
 

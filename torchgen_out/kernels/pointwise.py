@@ -656,6 +656,24 @@ def trunc_(self):
     return trunc(self)
 
 
+def _fake_quantize(self, scale, inverse, zero_point, shift, quant_min, quant_max):
+    """q = round(self * inverse + shift) + (zero_point - shift)
+    limited = (q if q <= quant_max else quant_max) if q >= quant_min else quant_min
+    (limited - zero_point) * scale
+    """
+    q = round(self * inverse + shift) + (zero_point - shift)
+    limited = (q if q <= quant_max else quant_max) if q >= quant_min else quant_min
+    return (limited - zero_point) * scale
+
+
+def _fake_quantize_backward(grad_output, self, inverse, zero_point, shift, quant_min, quant_max):
+    """q = round(self * inverse + shift) + (zero_point - shift)
+    grad_output if q >= quant_min and q <= quant_max else 0 * grad_output
+    """
+    q = round(self * inverse + shift) + (zero_point - shift)
+    return grad_output if q >= quant_min and q <= quant_max else T(0) * grad_output
+
+
 def isfinite_(self):
     """isfinite(self)"""
     return isfinite(self)

@@ -1066,6 +1066,132 @@ def recording_trunc(below, needs_self, inplace=False):
     return call
 
 
+class FakeQuantizeBackward0(Node):
+    """_fake_quantize
+    self: _fake_quantize_backward(grad, self, inverse, zero_point, shift, quant_min, quant_max)
+    scale: refused
+    inverse: refused
+    zero_point: refused
+    shift: refused
+    """
+
+    __slots__ = (
+        "saved_inverse",
+        "saved_quant_max",
+        "saved_quant_min",
+        "saved_self",
+        "saved_shift",
+        "saved_zero_point",
+    )
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        inverse = unpack(node.saved_inverse, node)
+        zero_point = unpack(node.saved_zero_point, node)
+        shift = unpack(node.saved_shift, node)
+        quant_min = node.saved_quant_min
+        quant_max = node.saved_quant_max
+        grad_self = ops._fake_quantize_backward(
+            grad, self, inverse, zero_point, shift, quant_min, quant_max
+        )
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_inverse = None
+        node.saved_zero_point = None
+        node.saved_shift = None
+
+
+def recording__fake_quantize(below, needs_self):
+    """Records FakeQuantizeBackward0 around `below`."""
+
+    def call(self, scale, inverse, zero_point, shift, quant_min, quant_max):
+        result = below(self, scale, inverse, zero_point, shift, quant_min, quant_max)
+        if not grad_mode.state.enabled:
+            return result
+        node = FakeQuantizeBackward0()
+        node.saved_self = save(self)
+        node.saved_inverse = save_operand(inverse)
+        node.saved_zero_point = save_operand(zero_point)
+        node.saved_shift = save_operand(shift)
+        node.saved_quant_min = quant_min
+        node.saved_quant_max = quant_max
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class FakeQuantizeBackwardBackward0(Node):
+    """_fake_quantize_backward
+    grad_output: _fake_quantize_backward(grad, self, inverse, zero_point, shift, quant_min,
+        quant_max)
+    self: zeros_like(self)
+    inverse: refused
+    zero_point: refused
+    shift: refused
+    """
+
+    __slots__ = (
+        "saved_inverse",
+        "saved_quant_max",
+        "saved_quant_min",
+        "saved_self",
+        "saved_shift",
+        "saved_zero_point",
+    )
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_grad_output: Any = None
+        grad_self: Any = None
+        self = unpack(node.saved_self, node)
+        if edges[0] is not None:
+            inverse = unpack(node.saved_inverse, node)
+            zero_point = unpack(node.saved_zero_point, node)
+            shift = unpack(node.saved_shift, node)
+            quant_min = node.saved_quant_min
+            quant_max = node.saved_quant_max
+            grad_grad_output = ops._fake_quantize_backward(
+                grad, self, inverse, zero_point, shift, quant_min, quant_max
+            )
+        if edges[1] is not None:
+            grad_self = ops.zeros_like(self)
+        return grad_grad_output, grad_self
+
+    def release(node):
+        node.saved_self = None
+        node.saved_inverse = None
+        node.saved_zero_point = None
+        node.saved_shift = None
+
+
+def recording__fake_quantize_backward(below, needs_grad_output, needs_self):
+    """Records FakeQuantizeBackwardBackward0 around `below`."""
+
+    def call(grad_output, self, inverse, zero_point, shift, quant_min, quant_max):
+        result = below(grad_output, self, inverse, zero_point, shift, quant_min, quant_max)
+        if not grad_mode.state.enabled:
+            return result
+        node = FakeQuantizeBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        node.saved_self = save(self)
+        if needs_grad_output:
+            node.saved_inverse = save_operand(inverse)
+            node.saved_zero_point = save_operand(zero_point)
+            node.saved_shift = save_operand(shift)
+            node.saved_quant_min = quant_min
+            node.saved_quant_max = quant_max
+        attach(result, node)
+        return result
+
+    return call
+
+
 class NanToNumBackward0(FusedNode):
     """_nan_to_num
     self: ops.where(self.isinf() | self.isnan(), 0, grad) (auto)

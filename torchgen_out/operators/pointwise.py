@@ -615,6 +615,62 @@ trunc = Pointwise(
     record=nodes.recording_trunc,
 )
 
+_fake_quantize = Pointwise(
+    "_fake_quantize(Tensor self, Tensor|Scalar scale, Tensor|Scalar inverse, Tensor|Scalar "
+    "zero_point, Tensor|Scalar shift, Scalar quant_min, Scalar quant_max) -> Tensor",
+    {
+        "self": "tensor",
+        "scale": "number",
+        "inverse": "number",
+        "zero_point": "number",
+        "shift": "number",
+    },
+    arguments={
+        "self": "operand",
+        "scale": "operand",
+        "inverse": "operand",
+        "zero_point": "operand",
+        "shift": "operand",
+        "quant_min": "scalar",
+        "quant_max": "scalar",
+    },
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._fake_quantize},
+    vanishes_with=(("scale",),),
+    linear_in=("scale",),
+    differentiable=("self",),
+    refused=("scale", "inverse", "zero_point", "shift"),
+    record=nodes.recording__fake_quantize,
+)
+
+_fake_quantize_backward = Pointwise(
+    "_fake_quantize_backward(Tensor grad_output, Tensor self, Tensor|Scalar inverse, "
+    "Tensor|Scalar zero_point, Tensor|Scalar shift, Scalar quant_min, Scalar quant_max) -> "
+    "Tensor",
+    {
+        "grad_output": "tensor",
+        "self": "tensor",
+        "inverse": "number",
+        "zero_point": "number",
+        "shift": "number",
+    },
+    arguments={
+        "grad_output": "operand",
+        "self": "operand",
+        "inverse": "operand",
+        "zero_point": "operand",
+        "shift": "operand",
+        "quant_min": "scalar",
+        "quant_max": "scalar",
+    },
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._fake_quantize_backward},
+    vanishes_with=(("grad_output",),),
+    differentiable=("grad_output", "self"),
+    refused=("inverse", "zero_point", "shift"),
+    record=nodes.recording__fake_quantize_backward,
+)
+
 isfinite = Pointwise(
     "isfinite(Tensor self) -> Tensor",
     {"self": "tensor"},

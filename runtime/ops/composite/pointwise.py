@@ -9,6 +9,8 @@ import math
 from functools import cache, lru_cache
 from typing import Any
 
+import numpy as np
+
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -235,3 +237,95 @@ def prelu(self: Any, weight: Any) -> Any:
             f"Found parameter numbers = {count} and channel size = {channels}."
         )
     return ops._prelu_kernel(self, weight.reshape((1, count) + (1,) * (self.ndim - 2)))
+
+
+# -- rounding to what an integer type will hold ---------------------------------------------------
+
+_ZERO_POINTS = (dtypes.int32, dtypes.float16, dtypes.float32, dtypes.float64)
+
+
+def fake_quantize_per_tensor_affine(
+    self: Any, scale: float, zero_point: int, quant_min: int, quant_max: int
+) -> Any:
+    """Round by a scale and a zero point that are numbers."""
+    _check_quantised_limits(quant_min, quant_max)
+    if not quant_min <= zero_point <= quant_max:
+        raise _zero_point_outside()
+    single = np.float32(scale)
+    with np.errstate(divide="ignore"):
+        inverse = np.float32(1) / single
+    return _fake_quantized(self, float(single), float(inverse), zero_point, 0, quant_min, quant_max)
+
+
+def fake_quantize_by_tensors(
+    self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Any:
+    """Round by a scale and a zero point that are tensors of one element."""
+    _check_quantised_limits(quant_min, quant_max)
+    for each in (scale, zero_point):
+        if each.numel() != 1:
+            raise RuntimeError(
+                f"a Tensor with {each.numel()} elements cannot be converted to Scalar"
+            )
+    scale = scale.to(dtypes.float32).reshape(())
+    whole = zero_point.to(dtypes.int32).to(dtypes.float32).reshape(())
+    return _fake_quantized(self, scale, scale.reciprocal(), whole, 0, quant_min, quant_max)
+
+
+def fake_quantize_per_channel_affine(
+    self: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
+) -> Any:
+    """Round by a scale and a zero point for each place of a dim."""
+    if zero_point.dtype not in _ZERO_POINTS:
+        raise RuntimeError(
+            "Zero-point must be Int32, Float or Half, "
+            f"found {errors.scalar_type_name(zero_point.dtype)}"
+        )
+    if scale.ndim != 1:
+        raise RuntimeError("scale should be a 1-D tensor")
+    if zero_point.ndim != 1:
+        raise RuntimeError("zero point should be a 1-D tensor")
+    if scale.numel() != zero_point.numel():
+        raise RuntimeError("scale and zero-point need to have the same dimensions")
+    dim = normalize_dim(axis, self.ndim)
+    if scale.numel() != self.shape[dim]:
+        raise RuntimeError(
+            "dimensions of scale and zero-point are not consistent with input tensor"
+        )
+    _check_quantised_limits(quant_min, quant_max)
+    if (
+        zero_point.numel()
+        and not zero_point.is_meta
+        and not (quant_min <= zero_point.min().item() and zero_point.max().item() <= quant_max)
+    ):
+        raise _zero_point_outside()
+    if axis < 0:
+        raise RuntimeError("`axis` must be between 0 and number of dimensions of input")
+    places = [1] * self.ndim
+    places[dim] = -1
+    scale = scale.to(dtypes.float32).reshape(places)
+    is_whole = zero_point.dtype == dtypes.int32
+    zero_point = zero_point.to(dtypes.float32).reshape(places)
+    shift = 0 if is_whole else zero_point
+    return _fake_quantized(self, scale, scale.reciprocal(), zero_point, shift, quant_min, quant_max)
+
+
+def _fake_quantized(
+    self: Any, scale: Any, inverse: Any, zero_point: Any, shift: Any, quant_min: int, quant_max: int
+) -> Any:
+    """Round a tensor; 16-bit floats in float32, so that scales keep their digits."""
+    wide = self.to(dtypes.float32) if self.dtype.itemsize == 2 else self
+    numbers = [
+        each.to(wide.dtype) if isinstance(each, Tensor) else each
+        for each in (scale, inverse, zero_point, shift)
+    ]
+    return ops._fake_quantize(wide, *numbers, quant_min, quant_max).to(self.dtype)
+
+
+def _check_quantised_limits(quant_min: int, quant_max: int) -> None:
+    if quant_min > quant_max:
+        raise RuntimeError("`quant_min` should be less than or         equal to `quant_max`.")
+
+
+def _zero_point_outside() -> RuntimeError:
+    return RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
