@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod as numel
 from operator import index as _as_index
 from typing import SupportsIndex, TypeAlias, cast
@@ -184,33 +185,50 @@ def dense_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ..
 
     Strides that are dense already are kept. A dim of stride 0 stays at its place.
     """
-    if is_dense(sizes, strides):
-        return tuple(strides)
-    sizes = tuple(sizes)
-    order = list(reversed(range(len(sizes))))  # innermost first
-    for start in range(1, len(order)):
-        moving = start
-        for place in reversed(range(start)):
-            outwards = _compare_order(sizes, strides, order[place], order[moving])
-            if outwards < 0:
-                break
-            if outwards > 0:
-                order[place], order[moving] = order[moving], order[place]
-                moving = place
+    return tuple(strides) if is_dense(sizes, strides) else joint_strides(sizes, strides)
+
+
+def joint_strides(sizes: Sequence[int], *operands: Sequence[int]) -> tuple[int, ...]:
+    """Return strides without gaps of dims that lie in `joint_order`."""
     result, step = [0] * len(sizes), 1
-    for dim in order:
+    for dim in reversed(joint_order(tuple(sizes), tuple(map(tuple, operands)))):
         result[dim] = step
         step *= sizes[dim]
     return tuple(result)
 
 
-def _compare_order(sizes: Sequence[int], strides: Sequence[int], inner: int, outer: int) -> int:
+@lru_cache(maxsize=1024)
+def joint_order(sizes: tuple[int, ...], operands: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Return the dims, outermost first, in the order in which operands lay them out.
+
+    operands: the strides of each. A stride of 0 tells nothing; of several operands the first one
+    that tells two dims apart decides. As PyTorch's TensorIterator.
+    """
+    order = list(reversed(range(len(sizes))))  # innermost first
+    for start in range(1, len(order)):
+        moving = start
+        for place in reversed(range(start)):
+            outwards = _compare_order(sizes, operands, order[place], order[moving])
+            if outwards < 0:
+                break
+            if outwards > 0:
+                order[place], order[moving] = order[moving], order[place]
+                moving = place
+    return tuple(order[::-1])
+
+
+def _compare_order(
+    sizes: Sequence[int], operands: Sequence[Sequence[int]], inner: int, outer: int
+) -> int:
     """1 if dim `inner` ought to lie outside `outer` in memory, -1 if not, 0 if nothing tells."""
-    if not strides[inner] or not strides[outer]:
-        return 0
-    if strides[inner] != strides[outer]:
-        return 1 if strides[inner] > strides[outer] else -1
-    return 1 if sizes[inner] > sizes[outer] else 0
+    for strides in operands:
+        own, other = strides[inner], strides[outer]
+        if own and other:
+            if own != other:
+                return 1 if own > other else -1
+            if sizes[inner] > sizes[outer]:
+                return 1
+    return 0
 
 
 _CHANNELS_LAST_NDIM = {"channels_last": 4, "channels_last_3d": 5}

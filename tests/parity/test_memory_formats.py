@@ -191,7 +191,32 @@ ORDERED: dict[str, Callable[[Any, Any], Any]] = {
     "frexp, exponents": lambda t, x: t.frexp(x)[1],
     "flip": lambda t, x: x.flip(0),
     "to": lambda t, x: x.to(memory_format=t.contiguous_format),
+    "index_fill": lambda t, x: x.index_fill(0, t.tensor([1]), 5.0),
+    "index_copy": lambda t, x: x.index_copy(0, t.tensor([1]), x[:1]),
+    "put": lambda t, x: x.put(t.tensor([1, 3]), t.tensor([5.0, 6.0], dtype=x.dtype)),
+    "index_put": lambda t, x: x.index_put((t.tensor([1]),), t.tensor(1.0, dtype=x.dtype)),
+    "masked_fill": lambda t, x: x.masked_fill(x > 0, 1.0),
+    "dropout": lambda t, x: t.nn.functional.dropout(x, 0.0) + t.nn.functional.dropout(x, 1.0),
+    "native_dropout": lambda t, x: t.native_dropout(x, 0.0, True)[1],
+    "an index": lambda t, x: x[t.tensor([1, 0, 1])],
+    "an index, second dim": lambda t, x: x[:, t.tensor([1, 0, 1])],
+    "an index, last dim": lambda t, x: x[..., t.tensor([1, 0, 1])],
+    "an index of two dims": lambda t, x: x[:, t.tensor([[1, 0], [1, 1], [0, 0]])],
+    "a transposed index": lambda t, x: x[t.tensor([[1, 0, 1], [1, 1, 0]]).t()],
+    "indices": lambda t, x: x[t.tensor([1, 0]), t.tensor([0, 0])],
+    "indices apart": lambda t, x: x[t.tensor([1, 0]), ..., t.tensor([0, 0])],
+    "a mask": lambda t, x: x[x[..., 0].reshape(len(x), -1)[:, 0] > 0],
+    "a mask, last dim": lambda t, x: x[..., t.arange(x.shape[-1]) != 1],
+    "a mask of all": lambda t, x: x[x > 0],
+    "gradient of mean": lambda t, x: _gradient(t, x, lambda y: y.mean()),
+    "gradient of mean, a dim": lambda t, x: _gradient(t, x, lambda y: y.mean(1).sum()),
+    "gradient of sum": lambda t, x: _gradient(t, x, lambda y: y.sum()),
 }
+
+
+def _gradient(library: Any, x: Any, function: Any) -> Any:
+    x = x.detach().requires_grad_()
+    return library.autograd.grad(function(x), x)[0]
 
 
 @pytest.mark.parametrize("name", ORDERED)

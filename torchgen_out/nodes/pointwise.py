@@ -1069,10 +1069,10 @@ def recording_trunc(below, needs_self, inplace=False):
 class FakeQuantizeBackward0(Node):
     """_fake_quantize
     self: _fake_quantize_backward(grad, self, inverse, zero_point, shift, quant_min, quant_max)
-    scale: refused
-    inverse: refused
-    zero_point: refused
-    shift: refused
+    scale: non_differentiable
+    inverse: non_differentiable
+    zero_point: non_differentiable
+    shift: non_differentiable
     """
 
     __slots__ = (
@@ -1128,9 +1128,9 @@ class FakeQuantizeBackwardBackward0(Node):
     grad_output: _fake_quantize_backward(grad, self, inverse, zero_point, shift, quant_min,
         quant_max)
     self: zeros_like(self)
-    inverse: refused
-    zero_point: refused
-    shift: refused
+    inverse: non_differentiable
+    zero_point: non_differentiable
+    shift: non_differentiable
     """
 
     __slots__ = (

@@ -1697,7 +1697,6 @@ _dropout = Dispatch(
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names="torchgen_out.kernels.draw:_dropout",
     meta=random_shapes.dropout,
-    memory_format=("input",),
     outputs=2,
     differentiable=("input",),
     record=nodes.recording__dropout,

@@ -639,7 +639,6 @@ _fake_quantize = Pointwise(
     vanishes_with=(("scale",),),
     linear_in=("scale",),
     differentiable=("self",),
-    refused=("scale", "inverse", "zero_point", "shift"),
     record=nodes.recording__fake_quantize,
 )
 
@@ -667,7 +666,6 @@ _fake_quantize_backward = Pointwise(
     formulas={(): kernels._fake_quantize_backward},
     vanishes_with=(("grad_output",),),
     differentiable=("grad_output", "self"),
-    refused=("inverse", "zero_point", "shift"),
     record=nodes.recording__fake_quantize_backward,
 )
 

@@ -41,10 +41,10 @@ def sum_backward(grad: Tensor, sizes: Size, dim: Any, keepdim: bool) -> Tensor:
 
 
 def mean_backward(grad: Tensor, sizes: Sequence[int], dim: Any, keepdim: bool) -> Tensor:
-    """The gradient of a mean: an equal part for every element."""
+    """The gradient of a mean: an equal part for every element, in memory of its own each."""
     dims = shapes.normalize_dims(dim, len(sizes)) if sizes else ()
     count = math.prod([sizes[i] for i in dims])
-    return (restore_reduced_dims(grad, sizes, dim, keepdim) / count).expand(sizes)
+    return restore_reduced_dims(grad, sizes, dim, keepdim).expand(sizes) / count
 
 
 def prod_backward(

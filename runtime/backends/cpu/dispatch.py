@@ -33,6 +33,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import generator as generators
 from torchgen_out._runtime.core import overlap
 from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import call_text
 from torchgen_out._runtime.dispatch import signature as signatures
@@ -224,14 +225,16 @@ class DispatchCall:
         return own is not None and args[1]._shared is own
 
     def tensors_of(self, found: Sequence[Any]) -> Any:
-        """The results of a kernel that makes them, of flat arrays and their sizes."""
+        """The results of a kernel that makes them: of flat arrays, sizes and perhaps strides."""
         if len(found) == 1:
             return self._tensor(*found[0])
-        made = [self._tensor(flat, sizes) for flat, sizes in found]
+        made = [self._tensor(*each) for each in found]
         wrap = self.operator.wrap
         return wrap(*made) if wrap else tuple(made)
 
-    def _tensor(self, flat: Any, sizes: tuple[int, ...]) -> Tensor:
+    def _tensor(
+        self, flat: Any, sizes: tuple[int, ...], strides: tuple[int, ...] | None = None
+    ) -> Tensor:
         own, layout = self.own, dense_layout(sizes)
         if own.opmath is own:
             dtype = self.found.get(flat.dtype)
@@ -243,7 +246,10 @@ class DispatchCall:
             flat, dtype = narrow_arrays.narrow(flat, own), own
         else:
             dtype = dtypes.from_numpy(flat.dtype)
-        return build(dtype.index | layout.zero_dim, layout.sizes, layout.strides, 0, None, flat)
+        key = dtype.index | layout.zero_dim
+        if strides is not None:
+            return build(key, layout.sizes, strides, 0, Storage(flat))
+        return build(key, layout.sizes, layout.strides, 0, None, flat)
 
 
 def tensors_in(args: Sequence[Any]) -> list[Tensor]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.common.folded import merged_stride
-from torchgen_out._runtime.kernels.common.index import REFUSAL, Refusal, View
+from torchgen_out._runtime.kernels.common.index import REFUSAL, Order, Refusal, View
 
 
 def around(dim: int, **arrays: Any) -> dict[str, View]:
@@ -119,13 +119,15 @@ def _slices(
 
 def put(
     out: Any, self: Any, index: Any, source: Any, accumulate: bool = False
-) -> dict[str, View | Refusal] | None:
+) -> dict[str, View | Refusal | Order]:
     """Elements at places of the flattened tensor that are replaced, or added to."""
     given = {"out": out, "self": self, "index": index, "source": source}
     steps = {name: merged_stride(each.sizes, each.strides) for name, each in given.items()}
+    hidden = [name for name, step in steps.items() if step is None]
+    if hidden:
+        return {name: Order(tuple(range(len(given[name].sizes)))) for name in hidden}
     refusal = Refusal("index", _outside_flat(self.numel))
-    views = {n: flat(each, step) for n, each in given.items() if (step := steps[n]) is not None}
-    return {REFUSAL: refusal, **views} if len(views) == len(given) else None
+    return {REFUSAL: refusal, **{n: flat(each, steps[n]) for n, each in given.items()}}
 
 
 def scatter(

@@ -141,6 +141,17 @@ class PlannedKernel:
         return found
 
 
+def _found(array: Array) -> tuple[Any, ...]:
+    """What is handed over of an array: flat memory, sizes; strides if its dims lie in no order."""
+    if array.flags.c_contiguous or array.ndim < 2:
+        return contiguous(array).reshape(-1), array.shape
+    order = sorted(range(array.ndim), key=lambda dim: -array.strides[dim])
+    inner = array.transpose(order)
+    if not inner.flags.c_contiguous:
+        return contiguous(array).reshape(-1), array.shape
+    return inner.reshape(-1), array.shape, tuple([step // array.itemsize for step in array.strides])
+
+
 def arranged(function: Callable[..., Any], arrange: Arrange) -> Callable[..., Any]:
     """The function, called with what `arrange` makes of the arguments."""
 
@@ -223,7 +234,7 @@ class ArrayKernel(PlannedKernel):
             if results:
                 return None
             several = found if isinstance(found, (tuple, list)) else (found,)
-            return [(contiguous(each).reshape(-1), each.shape) for each in several]
+            return [_found(each) for each in several]
 
         return run
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import promotion
@@ -314,6 +315,9 @@ def _fake_quantized(
     self: Any, scale: Any, inverse: Any, zero_point: Any, shift: Any, quant_min: int, quant_max: int
 ) -> Any:
     """Round a tensor; 16-bit floats in float32, so that scales keep their digits."""
+    for name, each in (("scale", scale), ("zero_point", zero_point)):
+        if isinstance(each, Tensor) and each.requires_grad and grad_mode.is_enabled():
+            raise errors.not_differentiable("fake_quantize", name)
     wide = self.to(dtypes.float32) if self.dtype.itemsize == 2 else self
     numbers = [
         each.to(wide.dtype) if isinstance(each, Tensor) else each

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.finfo import finfo, iinfo
-from torchgen_out._runtime.core.shape import broadcast_shapes
+from torchgen_out._runtime.core.shape import broadcast_shapes, dense_strides
 from torchgen_out._runtime.kernels.common.draw import check_expands
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
+Laid = tuple[tuple[int, ...], dtypes.dtype, tuple[int, ...]]
 
 
 def uniform_(self: Any, from_: float = 0, to: float = 1, generator: Any = None) -> None:
@@ -121,15 +122,16 @@ def multinomial(
     return (*self.shape[:-1], num_samples), dtypes.int64
 
 
-def dropout(input: Any, p: float) -> tuple[Answer, Answer]:
-    """The result and the bool mask, of the shape of `input`; of nothing the mask has its dtype.
+def dropout(input: Any, p: float) -> tuple[Laid, Laid]:
+    """The result and the bool mask, laid out as `input`; of nothing the mask has its dtype.
 
     Raises: RuntimeError unless p is a probability.
     """
     if not 0 <= p <= 1:
         raise errors.dropout_probability(p)
-    is_empty = 0 in input.shape
-    return (input.shape, input.dtype), (input.shape, input.dtype if is_empty else dtypes.bool)
+    mask = input.dtype if 0 in input.shape else dtypes.bool
+    strides = dense_strides(input._sizes, input._strides)
+    return (input.shape, input.dtype, strides), (input.shape, mask, strides)
 
 
 class _Undrawn(NamedTuple):

@@ -12,6 +12,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.ops.shapes.indexing import INDEX_DTYPES, check_index_dtype, numel_at
 
 Answer = tuple[tuple[int, ...], dtypes.dtype]
+Laid = tuple[tuple[int, ...], dtypes.dtype, tuple[int, ...]]
 
 COMBINE = ("add", "multiply")
 REDUCE = ("sum", "prod", "mean", "amax", "amin", "max", "min")
@@ -195,15 +196,15 @@ def index_copy(self: Any, dim: int, index: Any, source: Any) -> Answer:
     return self.shape, self.dtype
 
 
-def index_fill(self: Any, dim: int, index: Any, value: Any) -> Answer:
-    """The shape of self. Raises: IndexError or RuntimeError for dim, index or value."""
+def index_fill(self: Any, dim: int, index: Any, value: Any) -> Laid:
+    """Laid out as self. Raises: IndexError or RuntimeError for dim, index or value."""
     shapes.normalize_dim(dim, self.ndim)
     if index.dtype is not dtypes.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
     _check_fill_value("index_fill_", self, value)
-    return self.shape, self.dtype
+    return _laid_as(self)
 
 
 def _check_fill_value(name: str, self: Any, value: Any) -> None:
@@ -250,8 +251,8 @@ def masked_scatter(self: Any, mask: Any, source: Any) -> Answer:
     return shapes.broadcast_shapes(mask.shape, self.shape), self.dtype
 
 
-def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Answer:
-    """The shape of self. Raises: RuntimeError for dtypes, IndexError if the counts differ."""
+def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Laid:
+    """Laid out as self. Raises: RuntimeError for dtypes, IndexError if the counts differ."""
     if index.dtype is not dtypes.int64:
         raise errors.long_index_expected("put_", index.dtype)
     if self.dtype is not source.dtype:
@@ -266,15 +267,20 @@ def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Answer:
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {given}, index.numel() = {wanted}"
         )
-    return self.shape, self.dtype
+    return _laid_as(self)
 
 
-def index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Answer:
-    """The shape of self. What depends on the indices' values is the kernel's to check."""
+def index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Laid:
+    """Laid out as self. What depends on the indices' values is the kernel's to check."""
     if self.dtype is not values.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{errors.scalar_type_name(self.dtype)} for the destination and "
             f"{errors.scalar_type_name(values.dtype)} for the source."
         )
-    return self.shape, self.dtype
+    return _laid_as(self)
+
+
+def _laid_as(self: Any) -> Laid:
+    """The shape of self; dims in its order, where other operators lay theirs one by one."""
+    return self.shape, self.dtype, shapes.dense_strides(self._sizes, self._strides)

@@ -39,11 +39,11 @@ def make_taker(key: int) -> Way | None:
         limit = _TAKEN_BY.get(index._key)
         if limit is None:
             return None
-        places = index._array()
-        if places.size > limit:
+        places, own = index._array(), self._array()
+        if places.size > limit or _has_own_order(own) or _has_own_order(places):
             return None
         try:
-            found = self._array().take(places, 0) if index._key == _INT64 else self._array()[places]
+            found = own.take(places, 0) if index._key == _INT64 else own[places]
         except IndexError:  # the operator says what is wrong
             return None
         sizes = _new_tuple(Size, found.shape)
@@ -65,8 +65,11 @@ def make_several_taker(key: int) -> Way | None:
         places = several_places(items)
         if places is None or len(places) > len(self._sizes):
             return None
+        own = self._array()
+        if _has_own_order(own) or any(map(_has_own_order, places)):
+            return None
         try:
-            found = self._array()[places]
+            found = own[places]
         except IndexError:
             return None
         sizes = _new_tuple(Size, found.shape)
@@ -76,6 +79,11 @@ def make_several_taker(key: int) -> Way | None:
         return take
     recorded = _make_recorded_take(take)
     return lambda self, items: recorded(self, list(items))
+
+
+def _has_own_order(array: Any) -> bool:
+    """Whether dims of the result may not lie in order, as those of the array do not."""
+    return array.ndim > 1 and not array.flags.c_contiguous
 
 
 several_takers = Ways(make_several_taker)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.folding import as_int64
 from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import merge_places
@@ -127,6 +128,27 @@ def linear_places(
 def result_shape(shape: Sequence[int], first: int, stop: int, place: Array) -> tuple[int, ...]:
     """The shape of the elements that `place` names in the merged dims [first, stop)."""
     return (*shape[:first], *place.shape, *shape[stop:])
+
+
+def result_order(self: Array, indices: list[Array | None]) -> list[int]:
+    """The result's dims as they lie in memory, outermost first: as self's, then as the indices'.
+
+    indices: as `plain_indices` returns them.
+    """
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    given = [indices[dim] for dim in dims]
+    kept = [dim for dim in range(self.ndim) if dim not in dims]
+    before = dims[0] if dims[-1] - dims[0] + 1 == len(dims) else 0
+
+    def around(own: Sequence[int], chosen: Sequence[int]) -> tuple[int, ...]:
+        own = [own[dim] for dim in kept]
+        return (*own[:before], *chosen, *own[before:])
+
+    sizes = around(self.shape, given[0].shape)
+    nothing = [0] * max(self.ndim, given[0].ndim)
+    strides = [around(nothing, each.strides) for each in given]
+    laid = (around(self.strides, nothing[: given[0].ndim]), *strides)
+    return list(shapes.joint_order(sizes, laid))
 
 
 def merged(array: Array, first: int, stop: int) -> Array:

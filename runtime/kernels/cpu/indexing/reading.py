@@ -103,10 +103,25 @@ def _gather_row(out, index, self):
 
 
 def index(self: Array, indices: Sequence[Array | None]) -> Array:
-    """Return self[indices] as a new array."""
+    """Return self[indices] as a new array, whose dims lie as self's and the indices' do."""
     if len(indices) == 1 and _is_full_mask(self, indices[0]):
         return _compress(self, indices[0])
     plain = places.plain_indices(self.shape, indices)
+    if self.flags.c_contiguous and all(i is None or i.flags.c_contiguous for i in plain):
+        return _read(self, plain)
+    order = places.result_order(self, plain)
+    if order == sorted(order):
+        return np.ascontiguousarray(_read(self, plain))
+    if len(order) == self.ndim and sum(index is not None for index in plain) == 1:
+        plain += [None] * (self.ndim - len(plain))  # dims of the result are those of self
+        found = _read(self.transpose(order), [plain[dim] for dim in order])
+        return found.transpose(np.argsort(order))
+    found = _read(self, plain).transpose(order)
+    return np.ascontiguousarray(found).transpose(np.argsort(order))
+
+
+def _read(self: Array, plain: list[Array | None]) -> Array:
+    """The same, row by row. plain: as `places.plain_indices` returns them."""
     linear = places.linear_places(self.shape, plain)
     if linear is None:
         return self[places.numpy_index(self.shape, plain)]
