@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from torchgen_out._runtime.autograd import api, engine, grad_mode, saved
 from torchgen_out._runtime.autograd.function import Function
+from torchgen_out._runtime.backends.cuda import availability, random
 from torchgen_out._runtime.core import generator, public
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
@@ -23,11 +24,16 @@ from torchgen_out._runtime.dispatch import autocast
 __all__ = [
     "CheckpointError",
     "CheckpointFunction",
+    "DefaultDeviceType",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
 
 _CHECKS = ["default", "none"]
@@ -281,8 +287,7 @@ class CheckpointFunction(Function):
         ctx: Any, function: Callable[..., Any], preserve_rng_state: bool, *args: Any
     ) -> Any:
         """Call the function without recording it."""
-        if not any(isinstance(arg, Tensor) and arg.requires_grad for arg in args):
-            warn("None of the inputs have requires_grad=True. Gradients will be None")
+        check_backward_validity(args)
         ctx.function = function
         ctx.random_state = generator.default_generator.get_state() if preserve_rng_state else None
         ctx.autocast = autocast.current()
@@ -324,4 +329,60 @@ class CheckpointFunction(Function):
         return (None, None, *(arg.grad if isinstance(arg, Tensor) else None for arg in args))
 
 
-public.place("utils.checkpoint", CheckpointError, CheckpointFunction)
+# -- for other implementations ------------------------------------------------------------------
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if no tensor among the inputs requires grad."""
+    if not any(isinstance(each, Tensor) and each.requires_grad for each in inputs):
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the inputs, tensors as leaves. **Raises** RuntimeError if they are no tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}"
+        )
+    return tuple(
+        each.detach().requires_grad_(each.requires_grad) if isinstance(each, Tensor) else each
+        for each in inputs
+    )
+
+
+class DefaultDeviceType:
+    """The type of device whose random states `set_device_states` means if it is not told."""
+
+    _default_device_type: str | None = None
+
+    @staticmethod
+    def set_device_type(device: str = "cuda") -> None:
+        """Set the type."""
+        DefaultDeviceType._default_device_type = device
+
+    @staticmethod
+    def get_device_type() -> str:
+        """Return the type: what was set, else 'cuda' where there is a GPU."""
+        if DefaultDeviceType._default_device_type is None:
+            has_gpu = availability.is_available()
+            DefaultDeviceType._default_device_type = "cuda" if has_gpu else "cpu"
+        return DefaultDeviceType._default_device_type
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """Return the indices of the GPUs on which tensors lie, and the states of their generators."""
+    found = [each.get_device() for each in args if isinstance(each, Tensor) and each.is_cuda]
+    return found, [random.get_rng_state(index) for index in found]
+
+
+def set_device_states(
+    devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None
+) -> None:
+    """Give the generators of GPUs the states that `get_device_states` returned."""
+    if (device_type or DefaultDeviceType.get_device_type()) == "cuda":
+        for device, state in zip(devices, states, strict=False):
+            random.set_rng_state(state, device)
+
+
+public.place("utils.checkpoint", CheckpointError, CheckpointFunction, DefaultDeviceType)

@@ -149,6 +149,73 @@ def test_nested_checkpoints(torch):
     assert found == pytest.approx(x.grad.tolist())
 
 
+@pytest.mark.parametrize("policy", ["list", "function", "all"])
+def test_selective_checkpoint(torch, policy):
+    module = checkpointing(torch)
+    mm, policies = torch.ops.aten.mm.default, module.CheckpointPolicy
+    chosen = {
+        "list": [mm],
+        "function": lambda context, op, *args, **kwargs: op == mm,
+        "all": lambda context, op, *args, **kwargs: policies.MUST_SAVE,
+    }[policy]
+    x, y = leaf(torch, [[0.5, 0.25], [1.0, -1.0]]), leaf(torch, [[1.0, 2.0], [0.5, 3.0]])
+
+    def part(x, y):
+        return torch.sigmoid(torch.matmul(torch.matmul(x, y), y)) * y
+
+    def contexts():
+        return module.create_selective_checkpoint_contexts(chosen)
+
+    result = module.checkpoint(part, x, y, use_reentrant=False, context_fn=contexts)
+    found = torch.autograd.grad(result.sum(), [x, y], retain_graph=True)
+    for got, expected in zip(found, torch.autograd.grad(part(x, y).sum(), [x, y]), strict=True):
+        assert got.tolist() == expected.tolist()
+    with pytest.raises(RuntimeError, match="backward an extra time"):
+        torch.autograd.grad(result.sum(), [x, y])
+
+
+def test_selective_checkpoint_asks_about_each_operator_once(torch):
+    module, seen = checkpointing(torch), []
+    network = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4))
+
+    def policy(context, op, *args, **kwargs):
+        seen.append(str(op))
+        return not context.is_recompute and context.op_output is not None
+
+    def contexts():
+        return module.create_selective_checkpoint_contexts(policy)
+
+    x = torch.ones(2, 4, requires_grad=True)
+    module.checkpoint(network, x, use_reentrant=False, context_fn=contexts).sum().backward()
+    assert [name for name in seen if name != "aten.t.default"] == [
+        "aten.addmm.default",
+        "aten.relu.default",
+        "aten.addmm.default",
+    ]
+
+
+def test_selective_checkpoint_refuses(torch):
+    module = checkpointing(torch)
+    with pytest.raises(ValueError, match=r"change it to `torch.ops.aten.mm.default`"):
+        module.create_selective_checkpoint_contexts([torch.ops.aten.mm])
+    with pytest.raises(TypeError, match="either a function or a list of ops"):
+        module.create_selective_checkpoint_contexts(3)
+
+    def part(x):
+        y = torch.mm(x, x)
+        z = y.exp()
+        y.add_(1)
+        return z * y
+
+    def contexts():
+        return module.create_selective_checkpoint_contexts([torch.ops.aten.mm.default])
+
+    x = torch.ones(2, 2, requires_grad=True)
+    result = module.checkpoint(part, x, use_reentrant=False, context_fn=contexts)
+    with pytest.raises(RuntimeError, match="has been mutated"):
+        result.sum().backward()
+
+
 def test_checkpoint_of_a_part_that_changes(torch):
     module = checkpointing(torch)
     calls = []
