@@ -44,6 +44,8 @@ CALLS: dict[str, Any] = {
     "einsum": lambda lib, x, _: lib.einsum("ij,kj->ik", x, x),
     "relu": lambda lib, x, _: x.relu(),
     "LSTM": lambda lib, x, _: _of_ones(lib.nn.LSTM(4, 3, 2, bidirectional=True))(x[None])[0],
+    "GRU": lambda lib, x, _: _of_ones(lib.nn.GRU(4, 3, 2, bidirectional=True))(x[None])[0],
+    "GRU, lower input": lambda lib, x, _: _of_ones(lib.nn.GRU(4, 3))(x.bfloat16()[None])[0],
     "RNN": lambda lib, x, _: _of_ones(lib.nn.RNN(4, 3))(x[None])[0],
     "checkpoint": lambda lib, x, _: _again_in_backward(lib, x, False),
     "checkpoint, reentrant": lambda lib, x, _: _again_in_backward(lib, x, True),

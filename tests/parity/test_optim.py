@@ -245,6 +245,29 @@ def test_combined_schedules(combine: str) -> None:
     np.testing.assert_allclose(*results, rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["ExponentialLR", "CyclicLR", "OneCycleLR", "ReduceLROnPlateau"])
+def test_a_rate_that_is_a_tensor_is_filled(name: str) -> None:
+    options: dict[str, Any] = {
+        "ExponentialLR": {"gamma": 0.5},
+        "CyclicLR": {"base_lr": 0.01, "max_lr": 0.1, "cycle_momentum": False},
+        "OneCycleLR": {"max_lr": 0.2, "total_steps": 9, "cycle_momentum": False},
+        "ReduceLROnPlateau": {"patience": 0},
+    }[name]
+    results = []
+    for library in (ours, theirs):
+        rate, seen = library.tensor(0.125), []
+        optimizer = library.optim.SGD(parameters(library), lr=rate)
+        scheduler = getattr(library.optim.lr_scheduler, name)(optimizer, **options)
+        for step in range(4):
+            optimizer.step()
+            scheduler.step(*[float(step)] * (name == "ReduceLROnPlateau"))
+            seen += [rate.item(), float(scheduler.get_last_lr()[0])]
+            assert optimizer.param_groups[0]["lr"] is rate
+            assert scheduler.get_last_lr()[0] is not rate
+        results.append(seen)
+    np.testing.assert_allclose(*results, rtol=1e-6)
+
+
 @pytest.mark.parametrize("options", [{}, {"mode": "max"}, {"threshold_mode": "abs", "cooldown": 2}])
 def test_reduce_on_plateau(options: dict[str, Any]) -> None:
     values = [1.0, 0.9, 0.9, 0.9, 0.9, 0.95, 0.5, 0.5, 0.6, 0.7, 0.8, 0.5, 0.5, 0.5]
@@ -258,8 +281,10 @@ def test_reduce_on_plateau(options: dict[str, Any]) -> None:
             optimizer.step()
             scheduler.step(value)
             rates += scheduler.get_last_lr()
-        results.append(rates)
-    np.testing.assert_allclose(*results)
+        state = scheduler.state_dict()
+        results.append([*rates, *sorted(state), state["mode_worse"], state["default_min_lr"]])
+    assert results[0][len(values) :] == results[1][len(values) :]
+    np.testing.assert_allclose(*[each[: len(values)] for each in results])
 
 
 FUNCTIONAL = {

@@ -113,12 +113,13 @@ class RNNBase(Module):
         """
         finals: list[list[Any]] = [[] for _ in states]
         directions = 2 if self.bidirectional else 1
+        is_whole = counts is None and not self.proj_size and not self._widens(states[0])
         for layer in range(self.num_layers):
             outputs = []
             for direction, suffix in enumerate(self._suffixes(layer)):
                 first = [state[layer * directions + direction] for state in states]
                 weights = self._weights(suffix)
-                run = run_whole if counts is None and not self.proj_size else run_by_steps
+                run = run_whole if is_whole else run_by_steps
                 output, last = run(self.mode, weights, values, counts, first, direction == 1)
                 outputs.append(output)
                 for final, state in zip(finals, last, strict=True):
@@ -127,6 +128,13 @@ class RNNBase(Module):
             if self.dropout and self.training and layer + 1 < self.num_layers:
                 values = F.dropout(values, self.dropout, True)
         return values, [torch.stack(final) for final in finals]
+
+    def _widens(self, state: Any) -> bool:
+        """Whether steps keep a state of more bits beside products under autocast, as on CPUs."""
+        kind = state.device.type
+        if self.mode != "GRU" or kind != "cpu" or not torch.is_autocast_enabled(kind):
+            return False
+        return state.dtype is not torch.get_autocast_dtype(kind)
 
     def _weights(self, suffix: str) -> Weights:
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import LRScheduler
+from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import LRScheduler, set_rate
 from torchgen_out._runtime.library.optim.optimizer import Optimizer
 
 
@@ -30,7 +30,7 @@ class SequentialLR(LRScheduler):
         self._schedulers, self._milestones = list(schedulers), list(milestones)
         self.last_epoch, self.optimizer = last_epoch + 1, optimizer
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         for scheduler in self._schedulers:  # undo the first step of each
             scheduler.last_epoch -= 1
         self._schedulers[0]._initial_step()

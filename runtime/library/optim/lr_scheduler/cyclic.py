@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from torchgen_out._runtime.library.optim.lr_scheduler.one_cycle import for_groups
-from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import LRScheduler
+from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import LRScheduler, set_rate
 from torchgen_out._runtime.library.optim.optimizer import Optimizer
 
 
@@ -43,7 +43,7 @@ class CyclicLR(LRScheduler):
         lowest = for_groups("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, lowest, strict=True):
-                group["lr"] = rate
+                set_rate(group, rate)
         self.max_lrs = for_groups("max_lr", optimizer, max_lr)
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up + down)

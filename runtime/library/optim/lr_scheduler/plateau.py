@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import LRScheduler, check_optimizer
+from torchgen_out._runtime.library.optim.lr_scheduler.scheduler import (
+    LRScheduler,
+    check_optimizer,
+    set_rate,
+)
 from torchgen_out._runtime.library.optim.optimizer import Optimizer
 
 
@@ -27,27 +31,32 @@ class ReduceLROnPlateau(LRScheduler):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         check_optimizer(optimizer)
-        if mode not in ("min", "max"):
-            raise ValueError("mode " + mode + " is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError("threshold mode " + threshold_mode + " is unknown!")
-        self.optimizer, self.factor, self.eps = optimizer, factor, eps
+        self.factor, self.optimizer = factor, optimizer
         count = len(optimizer.param_groups)
         if isinstance(min_lr, (list, tuple)):
             if len(min_lr) != count:
                 raise ValueError(f"expected {count} min_lrs, got {len(min_lr)}")
-            self.min_lrs = list(min_lr)
+            self.default_min_lr, self.min_lrs = None, list(min_lr)
         else:
-            self.min_lrs = [min_lr] * count
-        self.patience, self.cooldown = patience, cooldown
-        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
+            self.default_min_lr, self.min_lrs = min_lr, [min_lr] * count
+        self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
         self._last_lr = self._rates()
+        self._init_is_better(mode, threshold, threshold_mode)
         self._reset()
+
+    def _init_is_better(self, mode: str, threshold: float, threshold_mode: str) -> None:
+        """Say what is better. **Raises** ValueError for an unknown word."""
+        if mode not in ("min", "max"):
+            raise ValueError("mode " + mode + " is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError("threshold mode " + threshold_mode + " is unknown!")
+        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
 
     def _reset(self) -> None:
         """Forget what was measured."""
-        self.best = math.inf if self.mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def step(  # type: ignore[override]  # as in PyTorch, this one is told what was measured
@@ -72,7 +81,7 @@ class ReduceLROnPlateau(LRScheduler):
         for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
             rate = max(float(group["lr"]) * self.factor, least)
             if float(group["lr"]) - rate > self.eps:
-                group["lr"] = rate
+                set_rate(group, rate)
 
     @property
     def in_cooldown(self) -> bool:
@@ -86,3 +95,8 @@ class ReduceLROnPlateau(LRScheduler):
                 return a < best * (1.0 - self.threshold)
             return a > best * (1.0 + self.threshold)
         return a < best - self.threshold if self.mode == "min" else a > best + self.threshold
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` returned."""
+        self.__dict__.update(state_dict)
+        self._init_is_better(self.mode, self.threshold, self.threshold_mode)

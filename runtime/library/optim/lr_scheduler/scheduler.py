@@ -6,6 +6,7 @@ import weakref
 from functools import wraps
 from typing import Any
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.library.optim.optimizer import Optimizer
 from torchgen_out.public_modules import PUBLIC_MODULES
@@ -15,6 +16,19 @@ def check_optimizer(optimizer: Any) -> None:
     """Raise TypeError for what is no optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+
+
+def set_rate(group: dict[str, Any], rate: Any) -> None:
+    """Set the rate of a group; a tensor stays the tensor that it is, which others may have."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(float(rate))
+    else:
+        group["lr"] = rate
+
+
+def own_copy(rate: Any) -> Any:
+    """A rate that stays as it is when the group's is set."""
+    return rate.detach().clone() if isinstance(rate, Tensor) else rate
 
 
 class LRScheduler:
@@ -41,14 +55,14 @@ class LRScheduler:
         self.optimizer = optimizer
         for number, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", own_copy(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{number}] when resuming "
                     "scheduler with last_epoch >= 0. This typically happens when creating a new "
                     "scheduler without restoring its state."
                 )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [own_copy(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         _watch_steps(optimizer)
         self._initial_step()
@@ -109,8 +123,8 @@ class LRScheduler:
 
     def _set(self, rates: list[Any]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+            set_rate(group, rate)
+        self._last_lr = self._rates()
 
     def _check_order(self) -> None:
         if not getattr(self.optimizer, "_opt_called", False):
@@ -123,7 +137,7 @@ class LRScheduler:
 
     def _rates(self) -> list[Any]:
         """The present rates of all groups."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [own_copy(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer."""
