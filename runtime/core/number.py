@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
@@ -88,3 +89,9 @@ def check_long(value: int) -> None:
     """Check that an int that becomes an element has 64 bits. Raises: ValueError if it has more."""
     if not LONG[0] <= value <= LONG[1]:
         raise errors.long_overflows()
+
+
+def check_float(value: Any, argument: str) -> None:
+    """Refuse a tensor in the place of a number if it requires grad, which it would not get."""
+    if getattr(value, "requires_grad", False):
+        raise errors.float_expected(argument, value)

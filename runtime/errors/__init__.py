@@ -21,6 +21,7 @@ from torchgen_out._runtime.errors.arguments import (
     cuda_device_expected,
     dtype_expected,
     fill_value_not_scalar,
+    float_expected,
     int_expected,
     ints_expected,
     layout_not_strided,

@@ -86,6 +86,11 @@ def number_expected(argument: str, got: object) -> TypeError:
     return TypeError(f"{argument} must be Number, not {type(got).__name__}")
 
 
+def float_expected(argument: str, got: object) -> TypeError:
+    """A float argument is no number, or a tensor whose gradient would be lost."""
+    return TypeError(f"{argument} must be float, not {type(got).__name__}")
+
+
 def out_expected(operator: str, got: object, expected: str = "Tensor") -> TypeError:
     """What was given as out= is no tensor, or one where there are several results."""
     return TypeError(f"{operator}(): argument 'out' must be {expected}, not {type(got).__name__}")

@@ -13,7 +13,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.backends.cpu import pool
-from torchgen_out._runtime.core import deprecation, promotion
+from torchgen_out._runtime.core import deprecation, number, promotion
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
@@ -210,6 +210,7 @@ def logspace(
     pin_memory: bool | None = None,
 ) -> Tensor:
     """`base` to the power of `steps` exponents at equal distances."""
+    number.check_float(base, "logspace(): argument 'base'")
     start, end = _bound(start), _bound(end)
     chosen = _spaced_dtype(start, end, dtype)
     on = creation.device_or_default(device)

@@ -49,7 +49,17 @@ CALLS: dict[str, Callable[[Any], Tensor]] = {
     "nan_to_num": lambda n: torch.nan_to_num(X.log2() - torch.inf, neginf=n),
     "dist": lambda n: torch.dist(X, X.T, n),
     "arange": lambda n: torch.arange(0, n, 0.5),
+    "logspace": lambda n: torch.logspace(0, 1, 3, base=n),
+    "embedding": lambda n: F.embedding(ROW, X.clone(), max_norm=n / 10),
+    "embedding_bag": lambda n: F.embedding_bag(ROW[None], X.clone(), max_norm=n / 10),
+    "trunc_normal_": lambda n: _drawn(torch.nn.init.trunc_normal_, n),
+    "normal_": lambda n: _drawn(torch.nn.init.normal_, n),
 }
+
+
+def _drawn(function: Callable[..., Tensor], std: Any) -> Tensor:
+    torch.manual_seed(0)
+    return function(torch.empty(3), std=std).mul(1e4).round()
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -74,3 +84,13 @@ def test_ends_of_ranges_may(name: str) -> None:
     made = getattr(torch, name)(0, torch.tensor(2.0, requires_grad=True), 3)
     assert made.tolist() == getattr(torch, name)(0, 2.0, 3).tolist()
     assert not made.requires_grad
+
+
+@pytest.mark.parametrize("scale", [torch.tensor(2.0), (torch.tensor(2.0),)], ids=str)
+def test_scales_of_interpolate_are_no_tensors(scale: Any) -> None:
+    """They are in PyTorch only where they are to become a size first."""
+    with pytest.raises(TypeError, match="must be float, not Tensor"):
+        F.interpolate(X[None], scale_factor=scale)
+    assert F.interpolate(X[None], scale_factor=2.0).shape == (1, 2, 4)
+    sized = F.interpolate(X[None], scale_factor=scale, recompute_scale_factor=True)
+    assert sized.shape == (1, 2, 4)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core.user_warnings import warn
 
 __all__ = [
@@ -114,6 +115,8 @@ def trunc_normal_(
     generator: Any = None,
 ) -> Any:
     """Fill with normal values within [a, b], by the inverse of the cumulative distribution."""
+    number.check_float(mean, "normal_(): argument 'mean' (position 1)")
+    number.check_float(std, "normal_(): argument 'std' (position 2)")
     if mean < a - 2 * std or mean > b + 2 * std:
         warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "

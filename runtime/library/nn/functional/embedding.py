@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core import number
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.library.nn.per_dim import _pair
@@ -39,6 +40,8 @@ def embedding(
 
 
 def _limit_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
+    number.check_float(max_norm, "embedding_renorm_(): argument 'max_norm' (position 3)")
+    number.check_float(norm_type, "embedding_renorm_(): argument 'norm_type' (position 4)")
     with torch.no_grad():
         used = torch.unique(input.reshape(-1))
         rows = weight.index_select(0, used)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
@@ -36,6 +37,11 @@ def interpolate(
     """
     spatial = max(input.dim() - 2, 0)
     sizes, scales = _target(input, size, scale_factor, spatial)
+    if scale_factor is not None and not recompute_scale_factor:
+        given = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor]
+        for factor in given:
+            if isinstance(factor, Tensor):
+                raise errors.float_expected("interpolate(): argument 'scale_factor'", factor)
     _check(input, sizes, mode, align_corners, antialias)
     if recompute_scale_factor or size is not None:
         scales = [None] * spatial
