@@ -41,7 +41,7 @@ FACADES = (
     "_utils", "absent_names", "accelerator", "amp", "ao", "as_torch", "autograd", "backends.openmp",
     "backends.opt_einsum", "backends.quantized", "backends.xnnpack", "compiler", "cpu.amp",
     "cuda.amp", "distributed", "distributions", "export", "func", "functional", "futures", "fx",
-    "hub", "jit",
+    "hub", "jit", "monitor", "package",
     "library", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim",
     "overrides", "private_names", "profiler", "quantization", "quasirandom", "serialization",
     "sparse", "storage", "testing", "torch_names", "types", "utils", "xpu",

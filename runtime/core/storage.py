@@ -20,6 +20,8 @@ class Storage:
     __slots__ = ("__weakref__", "buffer", "version")
     is_resizable = True
     """Whether the memory may be replaced by more."""
+    is_page_locked = False
+    """Whether a device reads the memory while the host goes on."""
 
     def __init__(self, buffer: Any) -> None:
         self.buffer = buffer

@@ -37,6 +37,7 @@ from torchgen_out._runtime.tensor_api import (
     printing,
     sparse,
     subclassing,
+    untyped_storage,
 )
 from torchgen_out._runtime.tensor_api.typed_storage import TypedStorage
 
@@ -339,7 +340,7 @@ class TensorAPI:
 
     def is_pinned(self: Self, device: Any = None) -> builtins.bool:
         """Return whether the memory is page-locked."""
-        return bool(getattr(self._storage, "is_pinned", False))
+        return bool(self._storage.is_page_locked)
 
     def pin_memory(self: Self, device: Any = None) -> Tensor:
         """Return the tensor in page-locked memory, from which a device copies faster.
@@ -362,3 +363,4 @@ def install(tensor_class: type[Tensor]) -> None:
             setattr(tensor_class, name, member)
         if isinstance(member, FunctionType):
             member.__name__, member.__qualname__ = name, f"Tensor.{name}"
+    untyped_storage.install()

@@ -13,6 +13,7 @@ _LAZY_MODULES = frozenset(
         "_python_dispatch",
         "_pytree",
         "backend_registration",
+        "benchmark",
         "checkpoint",
         "collect_env",
         "cpp_extension",

@@ -129,7 +129,7 @@ class PinnedStorage(Storage):
     """Storage in page-locked memory."""
 
     __slots__ = ("block",)
-    is_pinned = True
+    is_page_locked = True
 
     def __init__(self, buffer: np.ndarray, block: HostBlock | None) -> None:
         super().__init__(buffer)
@@ -159,7 +159,7 @@ def _allocate(size: int, dtype: np.dtype) -> tuple[HostBlock | None, np.ndarray]
 
 def is_pinned(tensor: Tensor) -> bool:
     """Return whether a host tensor's memory is page-locked."""
-    return bool(getattr(tensor._storage, "is_pinned", False))
+    return bool(tensor._storage.is_page_locked)
 
 
 def note_use(tensor: Tensor, index: int) -> None:

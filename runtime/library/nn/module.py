@@ -30,6 +30,8 @@ class Module(Hooks, StateDict, Conversion, Tree):
     __module__ = "torchgen_out.nn.modules.module"
 
     training: bool
+    dump_patches = False
+    call_super_init = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let the library's own classes say where users find them."""
@@ -37,7 +39,7 @@ class Module(Hooks, StateDict, Conversion, Tree):
         cls.__module__ = PUBLIC_MODULES.get(f"{cls.__module__}.{cls.__qualname__}", cls.__module__)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if args or kwargs:
+        if (args or kwargs) and not self.call_super_init:
             given = f"{next(iter(kwargs))!r}" if kwargs else f"{len(args)} positional"
             raise TypeError(
                 f"{type(self).__name__}.__init__() got an unexpected keyword argument {given}"
@@ -52,6 +54,8 @@ class Module(Hooks, StateDict, Conversion, Tree):
         attributes["_non_persistent_buffers_set"] = set()
         attributes["_modules"] = {}
         self._init_hooks()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Define the computation; every subclass overrides it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torchgen_out as torch
@@ -12,14 +12,14 @@ from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out._runtime.library.nn.parameter import Parameter
 
 
-def _shown(value: Any) -> str:
-    """What ParameterList and ParameterDict print of one entry."""
+def _shown(value: Any, of_type: Callable[[Any], str]) -> str:
+    """What ParameterList and ParameterDict print of one entry. of_type: what names its type."""
     if not isinstance(value, torch.Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(map(str, value.size()))
     place = f" ({value.device})" if value.device.type != "cpu" else ""
-    return f"{kind} containing: [{value.dtype} of size {size}{place}]"
+    return f"{kind} containing: [{of_type(value)} of size {size}{place}]"
 
 
 def _as_entry(value: Any) -> Any:
@@ -75,10 +75,8 @@ class ParameterList(Module):
         return [name for name in super().__dir__() if not name.isdigit()]
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({index}): {_shown(value)}" for index, value in enumerate(self))
-
-    def __repr__(self) -> str:
-        return f"{self._get_name()}(\n{self.extra_repr()}\n)" if self._size else super().__repr__()
+        shown = [_shown(value, lambda each: str(each.dtype)) for value in self]
+        return "\n".join(f"  ({index}): {each}" for index, each in enumerate(shown))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterList should not be called.")
@@ -113,6 +111,14 @@ class ParameterDict(Module):
     def __delitem__(self, key: str) -> None:
         del self._keys[key]
         delattr(self, self._attribute(key))
+
+    def __ior__(self, other: Any) -> ParameterDict:
+        self.update(other)
+        return self
+
+    def fromkeys(self, keys: Any, default: Any = None) -> ParameterDict:
+        """Make a dict of these names, all with the one value."""
+        return ParameterDict((key, default) for key in keys)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -174,10 +180,8 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({key}): {_shown(value)}" for key, value in self.items())
-
-    def __repr__(self) -> str:
-        return f"{self._get_name()}(\n{self.extra_repr()}\n)" if self._keys else super().__repr__()
+        shown = [(key, _shown(value, torch.typename)) for key, value in self.items()]
+        return "\n".join(f"  ({key}): {each}" for key, each in shown)
 
     def __call__(self, input: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

@@ -21,13 +21,39 @@ __all__ = [
     "Future",
     "ScriptModule",
     "_assert",
-    "autocast_decrement_nesting", "autocast_increment_nesting", "classproperty",
-    "clear_autocast_cache", "compile", "cond", "fork", "get_autocast_cpu_dtype",
-    "get_autocast_gpu_dtype", "get_device_module", "get_file_path", "get_num_interop_threads",
-    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_inference",
-    "is_warn_always_enabled", "set_autocast_cpu_dtype", "set_autocast_gpu_dtype",
-    "set_num_interop_threads", "set_warn_always", "sym_float", "sym_int", "sym_ite", "sym_max",
-    "sym_min", "sym_not", "sym_sqrt", "torch", "vmap", "wait",
+    "autocast_decrement_nesting",
+    "autocast_increment_nesting",
+    "classproperty",
+    "clear_autocast_cache",
+    "compile",
+    "cond",
+    "fork",
+    "get_autocast_cpu_dtype",
+    "get_autocast_gpu_dtype",
+    "get_device",
+    "get_device_module",
+    "get_file_path",
+    "get_num_interop_threads",
+    "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled",
+    "is_conj",
+    "is_inference",
+    "is_neg",
+    "is_warn_always_enabled",
+    "set_autocast_cpu_dtype",
+    "set_autocast_gpu_dtype",
+    "set_num_interop_threads",
+    "set_warn_always",
+    "sym_float",
+    "sym_int",
+    "sym_ite",
+    "sym_max",
+    "sym_min",
+    "sym_not",
+    "sym_sqrt",
+    "torch",
+    "vmap",
+    "wait",
 ]  # fmt: skip
 
 _warns_always = False
@@ -138,6 +164,21 @@ def set_num_interop_threads(num: int, /) -> None:
     if num < 1:
         raise RuntimeError(f"set_num_interop_threads: expected a positive number, got {num}")
     _interop_threads = num
+
+
+def get_device(input: Any) -> int:
+    """Return the index of a tensor's device; -1 for the CPU."""
+    return int(input.get_device())
+
+
+def is_conj(input: Any) -> bool:
+    """Return whether conjugation of a tensor is pending."""
+    return bool(input.is_conj())
+
+
+def is_neg(input: Any) -> bool:
+    """Return whether negation of a tensor is pending."""
+    return bool(input.is_neg())
 
 
 def is_inference(input: Any) -> bool:
