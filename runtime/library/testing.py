@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 import torchgen_out as torch
 
 __all__ = ["assert_close"]
@@ -86,12 +88,14 @@ def _of_values(
 ) -> str | None:
     if actual is None or expected is None:
         return None if actual is expected else f"None mismatch: {actual} is not {expected}"
-    if not allow_subclasses and type(actual) is not type(expected):
-        return f"The types do not match: {type(actual)} != {type(expected)}"
-    if isinstance(actual, torch.Tensor) != isinstance(expected, torch.Tensor):
+    if not _are_comparable(actual, expected, allow_subclasses):
         raise TypeError(
-            f"assert_close: cannot compare {type(actual).__name__} with {type(expected).__name__}"
+            "No comparison pair was able to handle inputs of type "
+            f"{type(actual)} and {type(expected)}."
         )
+    if isinstance(actual, bool) and isinstance(expected, bool):
+        is_same = actual is expected
+        return None if is_same else f"Booleans mismatch: {actual} is not {expected}"
     a, e = torch.as_tensor(actual), torch.as_tensor(expected)
     if a.shape != e.shape:
         return _mismatch("shape", a.shape, e.shape)
@@ -99,7 +103,52 @@ def _of_values(
         one, other = (_attribute(x, name) for x in (a, e))
         if is_checked and isinstance(actual, torch.Tensor) and one != other:
             return _mismatch(name, one, other)
-    return _of_elements(a.detach().cpu(), e.detach().cpu(), tolerance, equal_nan)
+    a, e = (each.detach().cpu() for each in (a, e))
+    if a.layout is not torch.strided or e.layout is not torch.strided:
+        return _of_parts(a, e, tolerance, equal_nan)
+    return _of_elements(a, e, tolerance, equal_nan)
+
+
+_ARRAYS = (np.ndarray, np.generic, int, float, complex)
+
+
+def _are_comparable(actual: Any, expected: Any, allow_subclasses: bool) -> bool:
+    """Whether both are tensors, or both numbers or arrays of NumPy's."""
+    if isinstance(actual, torch.Tensor) and isinstance(expected, torch.Tensor):
+        return allow_subclasses or type(actual) is type(expected)
+    return isinstance(actual, _ARRAYS) and isinstance(expected, _ARRAYS)
+
+
+_PARTS = {
+    torch.sparse_coo: ("indices", "values"),
+    torch.sparse_csr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_csc: ("ccol_indices", "row_indices", "values"),
+    torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
+    torch.sparse_bsc: ("ccol_indices", "row_indices", "values"),
+}
+
+
+def _of_parts(a: Any, e: Any, tolerance: tuple[float, float] | None, equal_nan: bool) -> str | None:
+    """What is wrong first of sparse tensors; of several layouts the elements are compared."""
+    if a.layout is not e.layout:
+        return _of_elements(a.to_dense(), e.to_dense(), tolerance, equal_nan)
+    kind = str(a.layout).removeprefix("torch.sparse_").upper()
+    if a.layout is torch.sparse_coo:
+        if a._nnz() != e._nnz():
+            return (
+                "The number of specified values in sparse COO tensors does not match: "
+                f"{a._nnz()} != {e._nnz()}"
+            )
+        a, e = a.coalesce(), e.coalesce()
+    for name in _PARTS[a.layout]:
+        one, other = getattr(a, name)(), getattr(e, name)()
+        if one.shape != other.shape:
+            return _mismatch("shape", one.shape, other.shape)
+        rules = tolerance if name == "values" else (0.0, 0.0)
+        found = _of_elements(one, other, rules, equal_nan)
+        if found is not None:
+            return found.replace("Tensor-likes", f"Sparse {kind} {name}", 1)
+    return None
 
 
 def _attribute(tensor: Any, name: str) -> Any:

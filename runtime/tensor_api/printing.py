@@ -56,12 +56,12 @@ def set_printoptions(
 ) -> None:
     """Set how tensors are printed; what is None stays, but `sci_mode=None` means automatic.
 
-    profile: "default", "short" or "full", applied before the other options.
+    profile: "default", "short" or "full", applied before the other options; another is ignored.
 
     **Example** `torch.set_printoptions(precision=2, sci_mode=False)`
     """
-    if profile is not None:
-        chosen = _PROFILES[profile]
+    chosen = _PROFILES.get((profile or "").lower())
+    if chosen is not None:
         options.precision, options.threshold = chosen.precision, chosen.threshold
         options.edgeitems, options.linewidth = chosen.edgeitems, chosen.linewidth
     given = {

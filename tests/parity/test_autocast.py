@@ -143,6 +143,9 @@ def test_scaler() -> None:
         w = lib.ones(3, requires_grad=True)
         optimizer = lib.optim.SGD([w], lr=0.5)
         scaler = lib.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+        for call in (scaler.update, lambda s=scaler, o=optimizer: s.unscale_(o)):
+            with pytest.raises(AssertionError, match=r"did not use scaler.scale\(loss or outputs"):
+                call()
         history: list[Any] = []
         for factor in (1.0, 2.0, float("inf"), 1.0, float("nan"), 0.5, 0.5):
             optimizer.zero_grad()

@@ -169,3 +169,14 @@ def test_sets(name: str) -> None:
         for lib in (t, torch)
     ]
     assert found[0].tolist() == found[1].tolist()
+
+
+def test_texts() -> None:
+    texts = []
+    for library in (torch, t):
+        kinds = library.distributions
+        exp, affine = kinds.ExpTransform(), kinds.AffineTransform(0, 2)
+        made = [affine, exp.inv, kinds.ComposeTransform([exp, affine])]
+        made += [kinds.IndependentTransform(exp, 1), kinds.StackTransform([exp])]
+        texts.append(list(map(repr, made)))
+    assert texts[0] == texts[1]

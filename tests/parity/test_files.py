@@ -268,3 +268,13 @@ def test_files_without_checksums() -> None:
     finally:
         reference.serialization.set_crc32_options(before)
     assert torch.load(file).tolist() == [0, 1, 2]
+
+
+def test_sparse_tensors_without_memory() -> None:
+    """What a file says of the layout is kept; there are no indices to look at."""
+    buffer = io.BytesIO()
+    torch.save(torch.eye(3).to_sparse(), buffer)
+    buffer.seek(0)
+    loaded = torch.load(buffer, map_location="meta")
+    assert (loaded.layout, loaded.device.type) == (torch.sparse_coo, "meta")
+    assert (loaded.shape, loaded.dtype) == ((3, 3), torch.float32)

@@ -44,6 +44,15 @@ PAIRS = (
     ("t.ones(2)", "t.zeros(2)", {"rtol": 1}),
     ("t.ones(2)", "t.zeros(2)", {"msg": "own words"}),
     ("t.zeros(0)", "t.zeros(0)", {}),
+    ("True", "False", {}),
+    ("'a'", "'a'", {}),
+    ("t.nn.Parameter(t.ones(2))", "t.ones(2)", {"allow_subclasses": False}),
+    ("t.eye(2).to_sparse()", "t.eye(2).to_sparse()", {}),
+    ("t.eye(2).to_sparse()", "2 * t.eye(2).to_sparse()", {}),
+    ("t.eye(2).to_sparse()", "t.ones(2, 2).to_sparse()", {}),
+    ("t.eye(2).to_sparse_csr()", "t.eye(2).to_sparse_csr() * 3", {}),
+    ("t.eye(2).to_sparse()", "t.eye(2)", {}),
+    ("t.eye(2).to_sparse()", "t.eye(2)", {"check_layout": False}),
 )
 
 
@@ -57,6 +66,7 @@ def said(library: Any, actual: str, expected: str, options: dict[str, Any]) -> t
     return "", ""
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 @pytest.mark.parametrize(("actual", "expected", "options"), PAIRS)
 def test_assert_close(actual: str, expected: str, options: dict[str, Any]) -> None:
     theirs = said(torch, actual, expected, options)

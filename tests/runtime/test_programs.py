@@ -157,6 +157,44 @@ def test_operators_of_python_functions() -> None:
         torch.library.custom_op("scaled", len, mutates_args=())
 
 
+def test_operators_with_a_kernel_for_each_type_of_device() -> None:
+    @torch.library.custom_op("tests::tripled", mutates_args=(), device_types="cuda")
+    def tripled(x: torch.Tensor) -> torch.Tensor:
+        raise AssertionError("no tensor is on a GPU")
+
+    with pytest.raises(NotImplementedError, match="Could not run 'tests::tripled' with arguments"):
+        tripled(torch.ones(2))
+    tripled.register_kernel("cpu")(lambda x: x * 3)
+    torch.library.register_fake("tests::tripled", lambda x: torch.empty_like(x))
+    assert tripled(torch.ones(2)).tolist() == [3.0, 3.0]
+    assert tripled(torch.ones(2, device="meta")).shape == (2,)
+    result = tripled(torch.ones(2, requires_grad=True))
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        result.sum().backward()
+    with pytest.raises(RuntimeError, match="Expected a value of type 'Tensor' for argument 'x'"):
+        tripled(3)
+
+
+def test_functions_that_are_no_operators() -> None:
+    def untyped(x):
+        return x
+
+    def without_result(x: torch.Tensor):
+        return x
+
+    def shared(x: torch.Tensor) -> torch.Tensor:
+        return x.view(-1)
+
+    for function, reason in (
+        (untyped, "Parameter x must have"),
+        (without_result, "No return type"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            torch.library.custom_op("tests::refused", function, mutates_args=())
+    with pytest.raises(RuntimeError, match="may not alias any inputs"):
+        torch.library.custom_op("tests::shared", shared, mutates_args=())(torch.ones(2))
+
+
 @pytest.mark.parametrize(
     "module",
     [

@@ -55,22 +55,33 @@ class GradScaler:
         self._device, self._enabled, self._scale = device, enabled, float(init_scale)
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval, self._growth_tracker = growth_interval, 0
+        self._has_scaled = False
         self._progress: dict[int, _Progress] = defaultdict(_Progress)
 
     def scale(self, outputs: Any) -> Any:
         """Multiply a loss, or all of a list or tuple, by the factor."""
         if not self._enabled:
             return outputs
+        self._has_scaled = True
         if isinstance(outputs, torch.Tensor):
             return outputs * outputs.new_full((), self._scale, dtype=torch.float32)
         if isinstance(outputs, (list, tuple)):
             return type(outputs)([self.scale(each) for each in outputs])
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
+    def _check_scaled(self, name: str) -> None:
+        """Raise AssertionError if no loss was scaled yet."""
+        if not self._has_scaled:
+            raise AssertionError(
+                f"Attempted {name} but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
+            )
+
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer's parameters by the factor, once between updates."""
         if not self._enabled:
             return
+        self._check_scaled("unscale_")
         progress = self._progress[id(optimizer)]
         if progress.stage is _Stage.UNSCALED:
             raise RuntimeError(
@@ -97,6 +108,7 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._check_scaled("step")
         progress = self._progress[id(optimizer)]
         if progress.stage is _Stage.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
@@ -109,6 +121,7 @@ class GradScaler:
         """Change the factor after all steps of an iteration; or set it."""
         if not self._enabled:
             return
+        self._check_scaled("update")
         if new_scale is not None:
             self._scale = float(new_scale)
         else:

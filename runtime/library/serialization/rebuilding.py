@@ -142,6 +142,8 @@ def rebuild_sparse(layout: Any, data: Any) -> Any:
     is_coalesced = data[3] if is_coo and len(data) == 4 else None
     if is_coalesced not in (None, True, False):
         raise errors.wrong_argument("a sparse tensor", "a bool", is_coalesced)
+    if any(each.is_meta for each in parts):  # map_location: there are no indices to look at
+        return torch.empty(size, dtype=parts[-1].dtype, layout=layout, device="meta")
     try:
         if is_coo:
             return torch.sparse_coo_tensor(

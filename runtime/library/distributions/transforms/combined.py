@@ -17,6 +17,10 @@ class ComposeTransform(Transform):
 
     _fields = ("parts",)
 
+    def __repr__(self) -> str:
+        parts = ",\n    ".join(map(repr, self.parts))
+        return f"{type(self).__name__}(\n    {parts}\n)"
+
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
@@ -110,6 +114,9 @@ class IndependentTransform(Transform):
     """A map whose last batch dims count as the event's: its log determinants are summed."""
 
     _fields = ("base_transform", "reinterpreted_batch_ndims")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
 
     def __init__(
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0

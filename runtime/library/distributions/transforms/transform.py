@@ -99,8 +99,7 @@ class Transform:
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)}" for name in self._fields)
-        return f"{type(self).__name__}({shown})"
+        return f"{type(self).__name__}()"
 
 
 def _is_plain(transform: Transform) -> bool:
@@ -117,6 +116,9 @@ class _InverseTransform(Transform):
     """A map backwards."""
 
     _fields = ("_inv",)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._inv!r})"
 
     def __init__(self, transform: Transform) -> None:
         super().__init__(transform._cache_size)
