@@ -172,6 +172,7 @@ def _array_of(data: Sequence[Any], of_long_ints: Any = None) -> np.ndarray:
     try:
         values = np.array(data)
     except ValueError:
+        _unwrapped(data)
         _check_lengths(data)
         raise
     if values.dtype.kind == "O" or values.dtype == np.uint64:
@@ -272,12 +273,19 @@ def _check_values(values: np.ndarray, chosen: dtype) -> None:
         number.check_fits(values.min().item(), chosen)
 
 
+def _number_of(tensor: Any) -> Any:
+    """The number of a tensor among numbers. **Raises** ValueError if it has not just one."""
+    if tensor.numel() != 1:
+        raise errors.one_element_expected()
+    return tensor.item()
+
+
 def _unwrapped(data: Any) -> tuple[list[Any], Any]:
     """The same nested lists with every 0-d tensor replaced by its number, and the first number."""
 
     def unwrap(part: Any) -> Any:
         if isinstance(part, Tensor):
-            return part.item()
+            return _number_of(part)
         return [unwrap(item) for item in part] if isinstance(part, (list, tuple)) else part
 
     unwrapped = unwrap(data)
@@ -311,11 +319,16 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
         name = got.__name__ if got.__module__ == "builtins" else f"{got.__module__}.{got.__name__}"
         raise TypeError(f"expected np.ndarray (got {name})")
     if not ndarray.flags.writeable:
-        warn(
-            "The given NumPy array is not writable, and tensors do not know that: writing to the "
-            "tensor is undefined behavior. Copy the array to protect its data.",
-        )
+        _warn_of_constants("NumPy array")
     return over_array(ndarray)
+
+
+def _warn_of_constants(what: str) -> None:
+    """Warn of memory that must not be written to, by tensors neither."""
+    warn(
+        f"The given {what} is not writable, and tensors do not know that: writing to the "
+        "tensor is undefined behavior. Copy it to protect its data.",
+    )
 
 
 def over_array(array: np.ndarray) -> Tensor:
@@ -380,6 +393,8 @@ def frombuffer(
     if count > 0 and offset + count * dtype.itemsize > size:
         raise errors.buffer_too_short(count, size - offset)
     values = np.frombuffer(buffer, dtype.numpy, count, offset)
+    if not values.flags.writeable:
+        _warn_of_constants("buffer")
     made = make_tensor(values, values.shape, dtype)
     made._shared = ForeignStorage(values)
     return require_grad(made) if requires_grad else made

@@ -122,3 +122,12 @@ def test_capsules_by_their_old_names():
         back = torch.utils.dlpack.from_dlpack(give(x))
         assert back.data_ptr() == x.data_ptr() and back.tolist() == [0.0, 1.0, 2.0]
     assert torch.utils.dlpack.DLDeviceType.kDLCUDA == x.__dlpack_device__()[0] + 1
+
+
+def test_memory_that_is_constant_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="The given buffer is not writable"):
+        assert torch.frombuffer(b"abc", dtype=torch.uint8).tolist() == [97, 98, 99]
+    constant = np.arange(3)
+    constant.flags.writeable = False
+    with pytest.warns(UserWarning, match="The given NumPy array is not writable"):
+        torch.from_numpy(constant)
