@@ -10,6 +10,7 @@ so that recording makes no accumulator; there is one as soon as somebody asks fo
 from __future__ import annotations
 
 import itertools
+import re
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,6 @@ class Node:
 
     if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
-            """What a subclass saves stands in its `__slots__`."""
-
         def __setattr__(self, name: str, value: Any) -> None: ...
 
     def apply(self, *grads: Any) -> tuple[Any, ...]:
@@ -59,6 +57,17 @@ class Node:
         """Drop the saved tensors: the graph has been used up."""
 
     # -- what users see -----------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        """What is saved, by PyTorch's names: `_saved_self` of the slot `saved_self`."""
+        slot = name[1:].replace("_sym_sizes", "_sizes")
+        if name.startswith("_saved_") and slot in _saved_slots(self):
+            return _readers[-1](self, slot)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        slots = [re.sub("_sizes$", "_sym_sizes", slot) for slot in _saved_slots(self)]
+        return [*super().__dir__(), *[f"_{slot}" for slot in slots]]
 
     def name(self) -> str:
         """Return what kind of node this is."""
@@ -94,6 +103,20 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+def _saved_slots(node: Node) -> tuple[str, ...]:
+    """The slots of what a node saves."""
+    named = [slot for each in type(node).__mro__ for slot in getattr(each, "__slots__", ())]
+    return tuple(sorted(slot for slot in named if slot.startswith("saved_")))
+
+
+_readers: list[Callable[[Node, str], Any]] = []
+
+
+def on_read(reader: Callable[[Node, str], Any]) -> None:
+    """Have reader(node, slot) tell what users ask of saved values."""
+    _readers.append(reader)
 
 
 class MultiOutputNode(Node):

@@ -14,7 +14,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import grad_mode, graph
-from torchgen_out._runtime.autograd.node import Edge, Node
+from torchgen_out._runtime.autograd.node import Edge, Node, on_read
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.size import Size
@@ -131,6 +131,30 @@ def _unpack_result(
     if storage.version != version:
         raise _modified(tensor, node, version, node, nr)
     return _with_history(tensor, node, nr) if grad_mode.state.enabled else tensor
+
+
+def read(node: Node, slot: str) -> Any:
+    """Return what a node keeps in a slot, for users who ask: `grad_fn._saved_self`.
+
+    None for what no gradient needs. **Raises** RuntimeError as `unpack`.
+    """
+    value = getattr(node, slot, _ABSENT)
+    if value is None and slot in type(node).release.__code__.co_names:
+        raise errors.saved_tensors_released()
+    if value.__class__ is list:
+        return unpack_all(value, node)
+    return unpack(value, node) if _is_saved(value) else value
+
+
+def _is_saved(value: Any) -> bool:
+    """Whether a value is what `save` and `save_result` keep in place of a tensor."""
+    if value.__class__ is not tuple:
+        return value.__class__ is Packed
+    is_result = len(value) == 8 and isinstance(value[4], Storage)
+    return is_result or (len(value) == 2 and isinstance(value[0], Tensor))
+
+
+on_read(read)
 
 
 def unpack_all(saved: Any, node: Node) -> list[Any]:

@@ -101,3 +101,19 @@ def test_the_documentation_shows_a_node_as_it_is_emitted() -> None:
     emitted = map(inspect.getsource, (dispatch_nodes.DotBackward0, dispatch_nodes.recording_dot))
     assert shown is not None
     assert shown[0].split() == " ".join(emitted).split()
+
+
+def test_what_nodes_save_can_be_read() -> None:
+    x = torch.ones(2, requires_grad=True)
+    product, power, total = x * x, x.exp(), x.sum()
+    assert product.grad_fn._saved_self is x and product.grad_fn._saved_other is x
+    assert (x * 3).grad_fn._saved_other == 3
+    assert torch.equal(power.grad_fn._saved_result, power)
+    assert tuple(total.grad_fn._saved_self_sym_sizes) == (2,)
+    assert {"_saved_self", "_saved_other"} <= set(dir(product.grad_fn))
+    assert "_saved_self_sym_sizes" in dir(total.grad_fn)
+    product.sum().backward()
+    with pytest.raises(RuntimeError, match="directly access saved tensors"):
+        _ = product.grad_fn._saved_self
+    with pytest.raises(AttributeError, match="_saved_nothing"):
+        _ = product.grad_fn._saved_nothing
