@@ -100,6 +100,7 @@ def emit(program: LoweredProgram) -> Iterable[File]:
             references=references.imports(operators),
             library=program.library,
             synonyms=calling.NAMES,
+            has_named_results=any(map(naming.named_tuple, operators)),
         )
     yield render("functions/__init__.py", "package.py.jinja", summary="The operators' bindings.")
 

@@ -84,7 +84,9 @@ def emit(program: LoweredProgram) -> Iterable[File]:
     kinds = naming.modules(program, naming.TABLED)
     homes = _homes(program)
     for kind in kinds:
-        names = [operator.name for operator in naming.of_kind(program, kind)]
+        operators = naming.of_kind(program, kind)
+        names = [operator.name for operator in operators]
+        derivatives = filter(None, map(program.derivative, operators))
         yield render_pieces(
             f"nodes/{kind}.py",
             "nodes.py.jinja",
@@ -92,6 +94,7 @@ def emit(program: LoweredProgram) -> Iterable[File]:
             package=program.package,
             own_formulas=_own_formulas(program),
             kind=kind,
+            has_kernels=any(each.is_auto for each in derivatives if each.is_differentiable),
         )
     if kinds:
         yield render("nodes/__init__.py", "package.py.jinja", summary="The graph's nodes.")

@@ -7,7 +7,16 @@ from dataclasses import replace
 
 from ..model.derivative import Derivative
 from ..model.index import IndexProgram
-from ..model.operator import FUNCTION, Composite, Index, Operator, Promotion, Samples, variant_name
+from ..model.operator import (
+    FUNCTION,
+    Composite,
+    Index,
+    Operator,
+    Promotion,
+    Samples,
+    SourceText,
+    variant_name,
+)
 from ..model.program import Program
 from .expressions import Scope, read_expression
 from .schema import parse_schema
@@ -61,7 +70,7 @@ def _variant(operator: Operator, missing: Collection[str], program: IndexProgram
         kind=Index(program),
         tags=("internal",),
         reference=None,
-        samples=_samples(operator.samples, optional, missing),
+        samples=_samples(operator, optional, missing),
         doc=f"`{operator.base_name}` where {_listed(missing)} missing."
         if missing
         else f"`{operator.base_name}` of all its arguments.",
@@ -69,14 +78,23 @@ def _variant(operator: Operator, missing: Collection[str], program: IndexProgram
 
 
 def _samples(
-    samples: Samples | None, optional: Sequence[str], missing: Collection[str]
+    operator: Operator, optional: Sequence[str], missing: Collection[str]
 ) -> Samples | None:
-    """The sample calls where just these of the optional arguments are missing."""
+    """The sample calls where just these of the optional arguments are missing.
+
+    They give the values of defaults, which the variants have none of.
+    """
     calls = []
-    for call in samples.calls if samples else ():
+    defaults = {
+        argument.name: SourceText(repr(argument.default.value), operator.where)
+        for argument in operator.arguments
+        if argument.default is not None
+    }
+    for call in operator.samples.calls if operator.samples else ():
         given = {name for name, value in call.arguments if str(value) != "None"}
         if set(optional) - given == set(missing):
-            arguments = tuple([pair for pair in call.arguments if pair[0] not in missing])
+            whole = defaults | dict(call.arguments)
+            arguments = tuple([pair for pair in whole.items() if pair[0] not in missing])
             calls.append(replace(call, arguments=arguments))
     return Samples(calls=tuple(calls)) if calls else None
 

@@ -65,7 +65,8 @@ def names_used() -> list[str]:
     """The names of generated code that no operator brings: its templates', formulas', Python's."""
     found = {*PRIMITIVES, *CONSTANTS, "T", "t0", "exp_", "grad_self", "needs_self", "saves_self"}
     found |= {name for name in dir(builtins) if name.islower() and name[0] != "_"}
-    for name in ("functions", "nodes", "overloads", "gradients", "functional"):
+    templates = "functions", "function_piece", "nodes", "node_piece", "overloads", "gradients"
+    for name in (*templates, "functional"):
         text = (TEMPLATES / f"{name}.py.jinja").read_text()
         text = re.sub(r'\{[{%].*?[}%]\}|"[^"\n]*"|#.*', " ", text)
         found |= set(re.findall(r"\b[A-Za-z]\w*", text))
