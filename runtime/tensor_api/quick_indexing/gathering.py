@@ -9,6 +9,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.core.size import Size
+from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch.operator import TensorCall
 from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
@@ -40,8 +41,10 @@ def make_taker(key: int) -> Way | None:
         if limit is None:
             return None
         places, own = index._array(), self._array()
-        if places.size > limit or _has_own_order(own) or _has_own_order(places):
+        if places.size > limit or _has_own_order(places):
             return None
+        if _has_own_order(own):
+            return _taken_in_order(own, places, bare) if index._key == _INT64 else None
         try:
             found = own.take(places, 0) if index._key == _INT64 else own[places]
         except IndexError:  # the operator says what is wrong
@@ -53,6 +56,24 @@ def make_taker(key: int) -> Way | None:
         return take
     recorded = _make_recorded_take(lambda self, indices: take(self, indices[0]))
     return lambda self, index: recorded(self, [index])
+
+
+def _taken_in_order(own: Any, places: Any, bare: int) -> Tensor | None:
+    """Several samples of a batch whose other dims lie in an order of their own (channels-last)."""
+    order = sorted(range(own.ndim), key=own.strides.__getitem__, reverse=True)
+    laid = own.transpose(order)
+    if order[0] != 0 or not laid.flags.c_contiguous or 1 in own.shape:
+        return None
+    if places.ndim != 1 or places.size < 2:
+        return None
+    try:
+        found = laid.take(places, 0)
+    except IndexError:
+        return None
+    strides = dict(zip(order, contiguous_strides(found.shape), strict=True))
+    sizes = _new_tuple(Size, (places.size, *own.shape[1:]))
+    in_place = tuple([strides[dim] for dim in range(own.ndim)])
+    return build(bare, sizes, in_place, 0, Storage(found.reshape(-1)))
 
 
 def make_several_taker(key: int) -> Way | None:
