@@ -22,6 +22,7 @@ from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.factories import creation
+from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.copy import ranges
 
 _INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
@@ -61,9 +62,11 @@ def arange(
     if are_ints and step > 0 and start <= end and (on is devices.cpu or _is_copied(on)):
         own = dtypes.int64 if dtype is None else dtype
         if own is dtypes.int64 or (own in EXACT and start > -EXACT_BELOW and end < EXACT_BELOW):
-            if end - start > MANY:
+            if end - start < 2 * threads.GRAIN:
+                values = np.arange(start, end, step, dtype=own.numpy)
+            else:
                 shapes.check_storable((-((start - end) // step),))
-            values = ranges.counted(start, end, step, own.numpy, pool.empty)
+                values = ranges.counted(start, end, step, own.numpy, pool.empty)
             return creation.from_values(values, own, on, pin_memory)
     truncates = creation.dtype_or(dtype, dtypes.default_dtype()) is dtypes.int64
     start, end, step = _range_numbers(start, end, step, truncates)

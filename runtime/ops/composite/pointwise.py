@@ -242,6 +242,9 @@ def prelu(self: Any, weight: Any) -> Any:
 
 # -- rounding to what an integer type will hold ---------------------------------------------------
 
+_FEW = 64
+"""Numbers that Python looks at sooner than a kernel."""
+
 _ZERO_POINTS = (dtypes.int32, dtypes.float16, dtypes.float32, dtypes.float64)
 
 
@@ -252,10 +255,15 @@ def fake_quantize_per_tensor_affine(
     _check_quantised_limits(quant_min, quant_max)
     if not quant_min <= zero_point <= quant_max:
         raise _zero_point_outside()
+    return _fake_quantized(self, *_single(scale), zero_point, 0, quant_min, quant_max)
+
+
+@lru_cache(maxsize=256)
+def _single(scale: float) -> tuple[float, float]:
+    """A scale as float32 holds it, and its inverse there."""
     single = np.float32(scale)
     with np.errstate(divide="ignore"):
-        inverse = np.float32(1) / single
-    return _fake_quantized(self, float(single), float(inverse), zero_point, 0, quant_min, quant_max)
+        return float(single), float(np.float32(1) / single)
 
 
 def fake_quantize_by_tensors(
@@ -268,8 +276,9 @@ def fake_quantize_by_tensors(
             raise RuntimeError(
                 f"a Tensor with {each.numel()} elements cannot be converted to Scalar"
             )
-    scale = scale.to(dtypes.float32).reshape(())
-    whole = zero_point.to(dtypes.int32).to(dtypes.float32).reshape(())
+    scale, whole = scale.to(dtypes.float32), zero_point.to(dtypes.int32)
+    if max(scale.ndim, whole.ndim) > self.ndim:
+        scale, whole = scale.reshape(()), whole.reshape(())
     return _fake_quantized(self, scale, scale.reciprocal(), whole, 0, quant_min, quant_max)
 
 
@@ -294,12 +303,11 @@ def fake_quantize_per_channel_affine(
             "dimensions of scale and zero-point are not consistent with input tensor"
         )
     _check_quantised_limits(quant_min, quant_max)
-    if (
-        zero_point.numel()
-        and not zero_point.is_meta
-        and not (quant_min <= zero_point.min().item() and zero_point.max().item() <= quant_max)
-    ):
-        raise _zero_point_outside()
+    count = zero_point.numel()
+    if count and not zero_point.is_meta:
+        few: Any = zero_point.tolist() if count <= _FEW else zero_point.aminmax()
+        if not all(quant_min <= each <= quant_max for each in few):
+            raise _zero_point_outside()
     if axis < 0:
         raise RuntimeError("`axis` must be between 0 and number of dimensions of input")
     places = [1] * self.ndim
