@@ -101,7 +101,7 @@ class DirectCall:
 
     def _run(self, queue: LibraryQueue, outs: Sequence[Tensor], args: Sequence[Any]) -> None:
         given = [array_of(arg) if isinstance(arg, Tensor) else arg for arg in args]
-        stages = stages_of(self.operator, queue, outs)
+        stages = stages_of(queue, outs)
         self.kernel(queue, *stages, *given)
         finish(queue, outs, stages)
 

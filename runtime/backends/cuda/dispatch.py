@@ -150,7 +150,7 @@ def make_function_call(operator: Dispatch, kernel: Kernel, prepare: Preparation)
                 allocate(each, prepare.common, queue.index)
                 for each in (specs if several else (specs,))
             ]
-            stages = stages_of(operator, queue, results)
+            stages = stages_of(queue, results)
             kernel(queue, *stages, *prepare.arrays(queue, args))
             finish(queue, results, stages)
         if not several:
@@ -160,11 +160,9 @@ def make_function_call(operator: Dispatch, kernel: Kernel, prepare: Preparation)
     return call
 
 
-def stages_of(operator: Dispatch, queue: DeviceQueue, results: Sequence[Tensor]) -> list[Array]:
+def stages_of(queue: DeviceQueue, results: Sequence[Tensor]) -> list[Array]:
     """What the kernel writes to: the results' memory, or other memory if these lie otherwise."""
     arrays = [array_of(result) for result in results]
-    if not operator.keeps_format:
-        return arrays
     return [a if a.is_contiguous else queue.empty(a.sizes, a.dtype) for a in arrays]
 
 
