@@ -111,9 +111,12 @@ def test_softmax(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
     def soften() -> list[Any]:
         found = []
-        for make in (lambda: tied(*SHAPE), lambda: tied(7, 5, 7)[1:], lambda: tied(5)):
+        # What lies right behind a few elements is taken for one that overlaps them, and rounded
+        # otherwise by LLVM's other loop: five are part of more here. That is a fault to be mended.
+        for make in (lambda: tied(*SHAPE), lambda: tied(7, 5, 7)[1:], lambda: tied(64)):
             for dim in range(-1, make().ndim):
-                x = make().nan_to_num(0.5, 2, -9).to(dtype).requires_grad_()
+                x = make().nan_to_num(0.5, 2, -9).to(dtype)
+                x = (x[:5] if x.ndim == 1 else x).requires_grad_()
                 result = function(x, dim)
                 result.backward(torch.linspace(-1, 1, x.numel(), dtype=dtype).view(x.shape))
                 found += [result.detach(), x.grad]
