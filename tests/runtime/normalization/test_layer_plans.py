@@ -111,8 +111,9 @@ def test_softmax(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
     def soften() -> list[Any]:
         found = []
-        # What lies right behind a few elements is taken for one that overlaps them, and rounded
-        # otherwise by LLVM's other loop: five are part of more here. That is a fault to be mended.
+        # A result that begins 128 bytes behind five float64 numbers is rounded otherwise: a fault
+        # to be mended (a check of overlap that chooses another loop, by all signs). So five are
+        # part of more here, and their result lies elsewhere.
         for make in (lambda: tied(*SHAPE), lambda: tied(7, 5, 7)[1:], lambda: tied(64)):
             for dim in range(-1, make().ndim):
                 x = make().nan_to_num(0.5, 2, -9).to(dtype)
