@@ -14,7 +14,7 @@ from ..index.window_texts import window_text
 from ..index.writer import LaunchText, ProductText, ScanText, WindowText
 from ..model.index import IndexProgram, Tensor
 from ..model.loops import LoopProgram, Nest, Phase
-from ..model.operator import OUTPUT_MASK, PROGRAM, Operator
+from ..model.operator import OUTPUT_MASK, PROGRAM, Dispatch, Operator
 from ..model.place import (
     BatchSize,
     of,
@@ -60,7 +60,7 @@ def program_text(
     """All that is emitted of one program. further: fields of the record, as text.
     on_long_rows: the launches on a device where rows are few and long. is_on_host: whether the
     loops are emitted; else there is what tells sizes, and the launches on a device."""
-    program = loops.program
+    program, kind = loops.program, operator.kind
     is_wide = operator.has_tag("computes_in_double")
     is_costly = any(has_costly_steps(nest) for phase in loops.phases for nest in phase.nests)
     converts = operator.schema.argument("dtype") is not None or is_wide or program.divides
@@ -96,6 +96,7 @@ def program_text(
         *([("costly", "True")] if is_costly and "single" in further else []),
         *([("named", f'"{program.named}"')] if program.named else []),
         *([("begins", _begins(program))] if _begins(program) else []),
+        *([("in_place", "True")] if isinstance(kind, Dispatch) and kind.aliasing else []),
         *further.items(),
     )
     functions = (*_functions(launches), *([measure] if measure else []))

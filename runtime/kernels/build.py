@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import linecache
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -41,6 +41,15 @@ options["no_cfunc_wrapper"] = True
 '''
     + DECORATORS
 )
+
+
+def apart(names: Sequence[str]) -> str:
+    """The line of a text that says of which array parameters nothing else shows the memory.
+
+    LLVM vectorises a loop over arrays that might overlap twice: as such, and element by element,
+    where sums have another order and so other bits. Which one runs depends on addresses.
+    """
+    return f"APART = {tuple(names)!r}\n"
 
 
 def cache_counts() -> tuple[int, int]:

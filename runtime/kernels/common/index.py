@@ -261,7 +261,8 @@ class IndexProgram:
     geometry: from what a kernel is called with to the views that the statements see, and numbers,
     by name; None where operands must be contiguous for that. begins: from which argument
     a result begins that a fold goes on from; of a result that the views show in part, the rest is
-    the argument's. named: the argument that names a fold, a key of WORDS. asked: arguments that
+    the argument's. in_place: whether a result may lie in the memory of an argument.
+    named: the argument that names a fold, a key of WORDS. asked: arguments that
     settle which program a call runs, and the values that are told apart; others: the programs
     behind this one, by these values, OTHERWISE for all not told apart. single: the program without
     its last index, for views whose last dim has one element.
@@ -291,6 +292,7 @@ class IndexProgram:
         None
     )
     begins: Mapping[str, str] = field(default_factory=dict)
+    in_place: bool = False
     named: str | None = None
     asked: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: Mapping[tuple[Any, ...], IndexProgram] = field(default_factory=dict)

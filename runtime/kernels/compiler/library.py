@@ -25,6 +25,8 @@ ATTEMPTS = 12
 """How often a walk begins again, as a variable has another type than it seemed."""
 
 RESULT = "result"
+APART = "APART"
+"""What a text calls its arrays that lie in memory of their own; see `build.apart`."""
 
 
 class _Library(codegen.JITCodeLibrary):
@@ -84,9 +86,13 @@ def _emit(
     names = [each.arg for each in definition.args.args]
     if len(names) != len(described.argtypes):
         raise Unsupported("arguments that are left out")
+    known = dispatcher.py_func.__globals__
     registers = iter(context.call_conv.get_arguments(function))
     given = [_argument(body, kind, registers) for kind in described.argtypes]
-    body.scope.names = dispatcher.py_func.__globals__
+    for name, each in zip(names, given, strict=True):
+        if name in known.get(APART, ()):
+            each.data.add_attribute("noalias")
+    body.scope.names = known
     body.scope.env = dict(zip(names, given, strict=True))
     with body.reassociating(calls.flags_of(dispatcher)):
         _return(body, calls.finished(body, definition), described.restype)

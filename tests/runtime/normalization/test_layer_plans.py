@@ -111,13 +111,9 @@ def test_softmax(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
     def soften() -> list[Any]:
         found = []
-        # A result that begins 128 bytes behind five float64 numbers is rounded otherwise: a fault
-        # to be mended (a check of overlap that chooses another loop, by all signs). So five are
-        # part of more here, and their result lies elsewhere.
-        for make in (lambda: tied(*SHAPE), lambda: tied(7, 5, 7)[1:], lambda: tied(64)):
+        for make in (lambda: tied(*SHAPE), lambda: tied(7, 5, 7)[1:], lambda: tied(5)):
             for dim in range(-1, make().ndim):
-                x = make().nan_to_num(0.5, 2, -9).to(dtype)
-                x = (x[:5] if x.ndim == 1 else x).requires_grad_()
+                x = make().nan_to_num(0.5, 2, -9).to(dtype).requires_grad_()
                 result = function(x, dim)
                 result.backward(torch.linspace(-1, 1, x.numel(), dtype=dtype).view(x.shape))
                 found += [result.detach(), x.grad]

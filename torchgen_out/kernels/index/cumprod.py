@@ -39,6 +39,7 @@ single = IndexProgram(
     integers=(),
     indices=("j",),
     measure=lambda self: (self[-1],),
+    in_place=True,
     launches=(
         Launch(
             function=cumprod_single_0, arrays=("self", "out"), writes=("out",), extents=("j",),
@@ -117,6 +118,7 @@ program = IndexProgram(
     integers=(),
     indices=("j", "i"),
     measure=lambda self: (self[-2], self[-1]),
+    in_place=True,
     geometry=scan_geometry.cumulative,
     single=single,
     launches=(

@@ -68,6 +68,7 @@ single = IndexProgram(
     indices=("s", "j"),
     measure=index_add_single_extents,
     begins={"out": "self"},
+    in_place=True,
     launches=(
         Launch(
             function=index_add_single_0, arrays=("index", "self", "out", "source"), writes=("out",),
@@ -163,6 +164,7 @@ program = IndexProgram(
     indices=("s", "i", "j"),
     measure=index_add_extents,
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.index_add,
     single=single,
     launches=(

@@ -64,6 +64,7 @@ single = IndexProgram(
     measure=index_copy_single_extents,
     moves=True,
     begins={"out": "self"},
+    in_place=True,
     launches=(
         Launch(
             function=index_copy_single_0, arrays=("index", "self", "out", "source"),
@@ -153,6 +154,7 @@ program = IndexProgram(
     measure=index_copy_extents,
     moves=True,
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.index_copy,
     single=single,
     launches=(

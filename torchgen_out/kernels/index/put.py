@@ -79,6 +79,7 @@ with_true = IndexProgram(
     indices=("s", "j"),
     measure=put_with_true_extents,
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.put,
     launches=(
         Launch(
@@ -159,6 +160,7 @@ program = IndexProgram(
     measure=put_extents,
     moves=True,
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.put,
     asked={"accumulate": (True,)},
     others={(True,): with_true},

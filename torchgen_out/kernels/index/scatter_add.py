@@ -68,6 +68,7 @@ single = IndexProgram(
     indices=("s", "j"),
     measure=scatter_add_single_extents,
     begins={"out": "self"},
+    in_place=True,
     launches=(
         Launch(
             function=scatter_add_single_0, arrays=("index", "self", "out", "src"), writes=("out",),
@@ -170,6 +171,7 @@ program = IndexProgram(
     indices=("s", "i", "j"),
     measure=scatter_add_extents,
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.scatter,
     single=single,
     launches=(

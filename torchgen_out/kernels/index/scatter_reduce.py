@@ -70,6 +70,7 @@ single = IndexProgram(
     measure=scatter_reduce_single_extents,
     named="reduce",
     begins={"out": "self"},
+    in_place=True,
     launches=(
         Launch(
             function=scatter_reduce_single_0, arrays=("index", "self", "out", "src"),
@@ -175,6 +176,7 @@ program = IndexProgram(
     measure=scatter_reduce_extents,
     named="reduce",
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.scatter,
     single=single,
     launches=(

@@ -67,6 +67,7 @@ single = IndexProgram(
     measure=scatter_src_single_extents,
     moves=True,
     begins={"out": "self"},
+    in_place=True,
     launches=(
         Launch(
             function=scatter_src_single_0, arrays=("index", "self", "out", "src"), writes=("out",),
@@ -163,6 +164,7 @@ program = IndexProgram(
     measure=scatter_src_extents,
     moves=True,
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.scatter,
     single=single,
     launches=(

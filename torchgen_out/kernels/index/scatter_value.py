@@ -54,6 +54,7 @@ single = IndexProgram(
     measure=lambda self, index: (self[-1], index[-1]),
     moves=True,
     begins={"out": "self"},
+    in_place=True,
     launches=(
         Launch(
             function=scatter_value_single_0, arrays=("index", "self", "out"), writes=("out",),
@@ -141,6 +142,7 @@ program = IndexProgram(
     measure=scatter_value_extents,
     moves=True,
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.scatter_value,
     single=single,
     launches=(

@@ -57,6 +57,7 @@ single = IndexProgram(
     measure=lambda self, index: (self[-1], index[-1]),
     named="reduce",
     begins={"out": "self"},
+    in_place=True,
     launches=(
         Launch(
             function=scatter_value_reduce_single_0, arrays=("index", "self", "out"),
@@ -152,6 +153,7 @@ program = IndexProgram(
     measure=scatter_value_reduce_extents,
     named="reduce",
     begins={"out": "self"},
+    in_place=True,
     geometry=indexing_geometry.scatter_value,
     single=single,
     launches=(

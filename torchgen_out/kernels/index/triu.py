@@ -53,6 +53,7 @@ program = IndexProgram(
     indices=("i", "j"),
     measure=lambda self, diagonal: (self[-2], self[-1]),
     moves=True,
+    in_place=True,
     launches=(
         Launch(
             function=triu_0, arrays=("self", "out"), writes=("out",), extents=("i", "j"),

@@ -137,6 +137,7 @@ class Call(NamedTuple):
             tile,
             launch.waits,
             *(self.program.fold_of(self.given), count_copied),
+            () if self.program.in_place else launch.writes,
         )
         signature = (
             *(int, int, *([int] if launch.looks is not None else [])),

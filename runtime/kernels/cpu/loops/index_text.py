@@ -92,6 +92,7 @@ def launch_text(
     waits: bool = False,
     named: str | None = None,
     copied: str = "",
+    apart: tuple[str, ...] = (),
 ) -> str:
     """The text of a launch, compiled for some strides of 1 and some numbers of dims.
 
@@ -100,6 +101,7 @@ def launch_text(
     tile: elements of a tile, 0 if all are one. waits: whether steps of an item wait for each other.
     named: the fold that the call names, if the text leaves one open.
     copied: how many elements the result begins with, if these are more than the statements see.
+    apart: arrays in whose memory no other one lies.
     """
     name = function.__name__
     parameters, body = _parts_of(function)
@@ -131,6 +133,8 @@ def launch_text(
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
     sizes = places.BLOCK, places.RUN, tile or places.TILE, places.FAR
     header += f"{runs.PLACES}BLOCK, RUN, TILE, FAR = {', '.join(map(str, sizes))}\n"
+    written = [called.get(each, each) for each in apart]
+    header += build.apart(written) if written else ""
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{wide(np.dtype(type_name))}\n"
     header += "NATURAL = np.int64(0x7FFFFFFFFFFFFFFF)  # tells LLVM that a size is not negative\n"
     modes = f"{places.LOOK}, {places.WRITE}, {places.ALONG}"
