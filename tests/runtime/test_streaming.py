@@ -82,11 +82,11 @@ def test_calls_are_streamed_but_over_their_input_and_from_within_a_line(
 
 def test_gradients_of_two_inputs_are_streamed(streamed: list[bool]) -> None:
     x, y = (each.requires_grad_() for each in _operands(SIZES[2]))
-    x.atan2(y).sum().backward()
+    (x * y).backward(y.detach())
     assert any(streamed)
     found = x.grad.numpy(), y.grad.numpy()
     a, b = x.detach().numpy().astype(np.float64), y.detach().numpy().astype(np.float64)
-    for grad, expected in zip(found, (b / (a * a + b * b), -a / (a * a + b * b)), strict=True):
+    for grad, expected in zip(found, (b * b, a * b), strict=True):
         np.testing.assert_allclose(grad, expected, rtol=1e-5)
 
 

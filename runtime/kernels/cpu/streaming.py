@@ -6,8 +6,9 @@ No kernel is compiled again for that: it writes block after block into memory th
 first cache, and each block is streamed from there. On an Intel Xeon with 2 MB of second cache
 10^6 float32 are negated in 355 us instead of 497, 1.6 * 10^7 in 6.0 ms instead of 8.5.
 
-Who reads the result next finds it in memory, where the last cache might have held it. So for each
-size below ALWAYS both ways are timed once, with a reader.
+Who reads the result next finds it in memory, where the last cache might have held it: that of some
+servers holds hundreds of megabytes, and 16 MB gain nothing there. So for each size below ALWAYS
+both ways are timed once, with a reader.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from torchgen_out._runtime.kernels import build, native, threads, worker_loops
 from torchgen_out._runtime.kernels.machine import library, worker_text
 from torchgen_out._runtime.kernels.machine.callers import Native, empty_of
 
-LEAST, ALWAYS = 1 << 21, 1 << 24
+LEAST, ALWAYS = 1 << 21, 1 << 26
 """Bytes of a result from which on it may be streamed, and is without a trial."""
 BLOCK = 1 << 13
 """Bytes of a result that are made at once: with its operands they stay in the first cache."""
-LIGHT = 2
-"""Work of a formula, in moves of an element, up to which memory takes the time: exp of 64 MB gains
-a tenth, sqrt nothing, tanh, which is worth 5, loses as much."""
+LIGHT = 1
+"""Work of a formula, in moves of an element, up to which memory takes the time: exp, which is worth
+2, gains a tenth of 256 MB, and loses as much of 64 and half of 16."""
 VECTOR_WORDS = 7
 """Words that describe a dense vector to a kernel; see `machine.call_text`."""
 ROUNDS = 3
