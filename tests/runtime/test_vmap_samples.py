@@ -76,6 +76,30 @@ def _choices(count: int) -> list[tuple[bool, ...]]:
     return [(True,) * count, *(alone if count > 1 else [])]
 
 
+NAMED = [
+    case
+    for case in CASES
+    if len(case.operator.schema.returns) > 1
+    and not case.operator.has_tag("internal")
+    and case.operator.name not in REFUSED
+]
+
+
+@pytest.mark.parametrize("case", NAMED, ids=lambda case: case.operator.name)
+def test_results_have_names(case: Case) -> None:
+    mapped, kinds = Mapped(case), []
+
+    def call(*leaves: Any) -> Any:
+        own = [each.clone() for each in leaves]
+        found = OURS.arguments(case, mapped.dtype, leaves=own)()
+        kinds.append(type(found))
+        return calls.results(found)
+
+    call(*mapped.leaves)
+    torch.vmap(call)(*mapped.stacked([True] * len(mapped.leaves)))
+    assert kinds[0] is kinds[1]
+
+
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_value(case: Case) -> None:
     mapped = Mapped(case)

@@ -94,7 +94,7 @@ def value_selecting_reduction_backward(
     """The gradient of an operator that picks elements along `dim`: it goes where they stood."""
     if sizes and not keepdim:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    return grad.new_zeros(sizes).scatter(dim, indices, grad)
+    return grad.new_zeros(sizes).scatter_(dim, indices, grad)
 
 
 def vector_norm_backward(

@@ -94,7 +94,9 @@ class Given:
             return written
         if isinstance(made, Tensor):
             return batched.batch(made, self.level)
-        return tuple([self.result(each) for each in made])
+        seen = [self.result(each) for each in made]
+        wrap = getattr(self.operator, "wrap", None)
+        return wrap(*seen) if wrap else tuple(seen)
 
 
 @cache
