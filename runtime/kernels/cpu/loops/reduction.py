@@ -22,6 +22,7 @@ from torchgen_out._runtime.kernels.cpu.loops.rows import (
     ROW,
     ROWS,
     SHORT_ROWS,
+    SHORT_ROWS_WITH_IDENTITY,
 )
 from torchgen_out._runtime.kernels.cpu.loops.runs import load, store
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose
@@ -35,6 +36,7 @@ WIDER = {dtypes.float32: dtypes.float64, dtypes.complex64: dtypes.complex128}
 COLUMNS = '''\
 BLOCK = 128
 COLUMNS = 2048  # what is kept of so many stays in the first cache
+NARROW = 256  # elements of rows that are folded as one
 
 
 @inner
@@ -72,15 +74,31 @@ def fold_rows(total, block, x, base, n, width, count{scalars}):
 
 
 @inner
+def fold_columns(total, block, x, base, n, width, count{scalars}):
+    """The same; of narrow rows so many as one that they fill vectors."""
+    is_narrow = (count == width) & (8 * width <= NARROW) & (n * width >= 8 * NARROW)
+    some = NARROW // width if is_narrow else 1
+    fold_rows(total, block, x, base, n // some, some * width, some * count{scalars})
+    if is_narrow:
+        for k in range(1, some):
+            for i in range(width):
+                total[i] = combine(total[i], total[k * width + i])
+        for k in range(n // some * some, n):
+            row = x[base + k * width : base + (k + 1) * width]
+            for i in range(width):
+                total[i] = combine(total[i], {total_type}({single}))
+
+
+@inner
 def columns(start, stop, out, x, n, width, step, outer{scalars}):
     """out[o, i] = the fold of x[o * outer + k * step + i] for k < n."""
-    total = np.empty(lesser(width, COLUMNS), {total_type})
-    block = np.empty(lesser(width, COLUMNS), {acc_type})
+    total = np.empty(lesser(greater(width, NARROW), COLUMNS), {total_type})
+    block = np.empty(lesser(greater(width, NARROW), COLUMNS), {acc_type})
     for o in range(start // width, (stop + width - 1) // width):
         end = lesser(stop - o * width, width)
         for begin in range(greater(start - o * width, 0), end, COLUMNS):
             count = lesser(COLUMNS, end - begin)
-            fold_rows(total, block, x, o * outer + begin, n, step, count{scalars})
+            fold_columns(total, block, x, o * outer + begin, n, step, count{scalars})
             for i in range(count):
                 acc = total[i]
                 out[o * width + begin + i] = {project}
@@ -104,9 +122,10 @@ def kernel(start, stop, out, x, n, width{scalars}):
 @entry
 def partial(part, start, stop, parts, x, width{scalars}):
     """One thread's share of folding all rows: rows start to stop."""
-    block = np.empty(width, {acc_type})
-    total = parts[part * width : (part + 1) * width]
-    fold_rows(total, block, x, start * width, stop - start, width, width{scalars})
+    block = np.empty(greater(width, NARROW), {acc_type})
+    total = np.empty(greater(width, NARROW), {total_type})
+    fold_columns(total, block, x, start * width, stop - start, width, width{scalars})
+    parts[part * width : (part + 1) * width] = total[:width]
 
 
 @entry
@@ -189,13 +208,18 @@ def rows_text(spec: ReductionSpec) -> str:
         element=load("run[i]", spec.input, spec.compute),
         wide=_numpy_name(_wider(spec.acc)),
     )
-    short_rows = SHORT_ROWS.format(scalars=scalars, project=_projected(spec))
+    short_rows = (SHORT_ROWS if in_lanes else SHORT_ROWS_WITH_IDENTITY).format(
+        scalars=scalars,
+        project=_projected(spec),
+    )
+    setup = f"    lanes = np.empty(LANES, {_acc_type(spec)})\n"
     rows = ROWS.format(
         scalars=scalars,
         project=_projected(spec),
-        short_rows=short_rows if in_lanes else "",
+        short_rows=short_rows,
         fold_row=(LONG_ROW if in_lanes else ROW).format(scalars=scalars),
-        setup=f"    lanes = np.empty(LANES, {_acc_type(spec)})\n" if in_lanes else "",
+        setup=setup,
+        strided_setup=setup if in_lanes else "",
         passed=", lanes" if in_lanes else "",
     )
     return _preamble(spec, "rows") + body + "\n\n" + rows
@@ -211,6 +235,9 @@ def columns_text(spec: ReductionSpec) -> str:
         total_type=_numpy_name(column_type(spec)),
         first=f"{_acc_type(spec)}(identity())" if spec.parts[0] else row_element,
         skip=0 if spec.parts[0] else 1,
+        single=f"reduce(identity(), {row_element}{_scalar_list(spec)})"
+        if spec.parts[0]
+        else row_element,
         row_element=row_element,
         **{f"{row}_element": load(f"{row}[i]", spec.input, spec.compute) for row in "abcd"},
         project=_projected(spec),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FOLD_WITH_IDENTITY = '''\
 BLOCK = 1024
+LANES = 16
 
 
 @inner
@@ -20,6 +21,17 @@ def fold(x, start, stop{scalars}):
             middle = combine(middle, {wide}(acc))
         total = combine(total, middle)
     return total
+
+
+@inner
+def fold_short(run, n, lanes{scalars}):
+    """lanes[lane] = the fold of run[lane * n : (lane + 1) * n]."""
+    for lane in range(LANES):
+        lanes[lane] = identity()
+    for k in range(n):
+        for lane in range(LANES):
+            i = np.uint64(lane * n + k)
+            lanes[lane] = reduce(lanes[lane], {element}{scalars})
 '''
 
 FOLD_FROM_FIRST = '''\
@@ -123,6 +135,17 @@ SHORT_ROWS = """\
         return
 """
 
+SHORT_ROWS_WITH_IDENTITY = """\
+    if (n <= LANES) & (out.size >= LANES):
+        for first in range(0, out.size, LANES):
+            row = lesser(first, out.size - LANES)  # the last ones again: in one order, all of them
+            fold_short(x[row * n : (row + LANES) * n], n, lanes{scalars})
+            for lane in range(LANES):
+                acc = lanes[lane]
+                out[row + lane] = {project}
+        return
+"""
+
 ROW = "fold(x, row * n, (row + 1) * n{scalars})"
 LONG_ROW = "fold_many(x[row * n : (row + 1) * n], lanes{scalars})"
 """One row's fold: in general, and of at least LONG elements without an identity."""
@@ -142,7 +165,7 @@ def strided(start, stop, out, x, rows, n, step, outer{scalars}):
 
     start, stop: which results, counted through.
     """
-{setup}    k = start % rows
+{strided_setup}    k = start % rows
     begin = start // rows * outer + k * step
     for row in range(start, stop):
         acc = fold(x, begin, begin + n{passed}{scalars})
@@ -157,7 +180,7 @@ def strided(start, stop, out, x, rows, n, step, outer{scalars}):
 @entry
 def partial(part, start, stop, parts, x{scalars}):
     """One thread's share of a full reduction."""
-{setup}    parts[part] = fold(x, start, stop{passed}{scalars})
+{strided_setup}    parts[part] = fold(x, start, stop{passed}{scalars})
 
 
 @entry
