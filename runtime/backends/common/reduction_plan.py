@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
@@ -57,13 +58,7 @@ class DimPlan:
         self.numel = shapes.numel(self.sizes)
         self.is_scalar = not self.sizes
         self.work = self.numel * self.count
-        self.width = 1
-        if reduced and reduced == tuple(range(reduced[0], reduced[-1] + 1)):
-            for dim in range(reduced[-1] + 1, len(sizes)):
-                self.width *= sizes[dim]
-        elif reduced:
-            self.width = 0
-
+        self.width = _width(sizes, kept, [dim for dim in reduced if sizes[dim] != 1])
         rows = self.numel if self.work and self.width == 1 else 0
         self.effort = self.work + ELEMENTS_PER_ROW * rows
 
@@ -75,6 +70,15 @@ class DimPlan:
             raise errors.empty_extremum(name)
         empty = next(d for d in self.reduced if self.input_sizes[d] == 0)
         raise errors.empty_reduction_dim(name, empty)
+
+
+def _width(sizes: Size, kept: Sequence[int], folded: Sequence[int]) -> int:
+    """`DimPlan.width`; dims of one element lie anywhere. folded: the reduced dims without these."""
+    if not folded:
+        return 1
+    if any(folded[0] < dim < folded[-1] and sizes[dim] != 1 for dim in kept):
+        return 0
+    return prod(sizes[dim] for dim in kept if dim > folded[-1])
 
 
 @lru_cache(maxsize=1024)
