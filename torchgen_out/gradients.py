@@ -946,6 +946,33 @@ def hardsigmoid_backward_self(grad, self):
     return ops.where((self <= -3) | (self >= 3), 0, 0.16666666666666666 * grad)
 
 
+def _hardswish_backward_backward_grad_output_self(grad, grad_output, self):
+    """d/dgrad_output, d/dself:
+    0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
+    """
+    t0 = self <= -3
+    t1 = self < 3
+    return (
+        ops.where(t0, 0, ops.where(t1, self / 3 + 0.5, 1) * grad),
+        ops.where(t0, 0, ops.where(t1, 0.3333333333333333 * (grad_output * grad), 0)),
+    )
+
+
+def _hardswish_backward_backward_grad_output(grad, self):
+    """d/dgrad_output:
+    0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
+    """
+    return ops.where(self <= -3, 0, ops.where(self < 3, self / 3 + 0.5, 1) * grad)
+
+
+def _hardswish_backward_backward_self(grad, grad_output, self):
+    """d/dself:
+    0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
+    """
+    t0 = ops.where(self < 3, 0.3333333333333333 * (grad_output * grad), 0)
+    return ops.where(self <= -3, 0, t0)
+
+
 def hardtanh_backward_self(grad, self, min_val, max_val):
     """d/dself: min_val if self <= min_val else (max_val if self >= max_val else self)"""
     return ops.where((self <= min_val) | (self >= max_val), 0, grad)
@@ -1205,6 +1232,66 @@ def _huber_backward_target(grad, self, target, delta):
     t0 = self - target
     distance = t0.abs()
     return -(grad * (ops.where(distance <= delta, distance, delta) * t0.sgn()))
+
+
+def _bce_backward_backward_grad_output_self_target(grad, grad_output, self, target):
+    """d/dgrad_output, d/dself, d/dtarget:
+    grad_output * (self - target) / max((1 - self) * self, 1e-12)
+    """
+    t0 = self - target
+    t1 = (1 - self) * self
+    t2 = ops.maximum(t1, grad.new_full((), 1e-12))
+    t3 = grad_output * t0 / t2 / t2
+    t4 = grad_output / t2
+    t5 = ops.where(t1 < 1e-12, 0, ops.where(t1 == 1e-12, 0.5 * t3, t3) * (2 * self - 1)) + t4
+    return grad * (t0 / t2), grad * t5, -(grad * t4)
+
+
+def _bce_backward_backward_grad_output_self(grad, grad_output, self, target):
+    """d/dgrad_output, d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = self - target
+    t1 = (1 - self) * self
+    t2 = ops.maximum(t1, grad.new_full((), 1e-12))
+    t3 = grad_output * t0 / t2 / t2
+    t4 = ops.where(t1 < 1e-12, 0, ops.where(t1 == 1e-12, 0.5 * t3, t3) * (2 * self - 1))
+    t5 = t4 + grad_output / t2
+    return grad * (t0 / t2), grad * t5
+
+
+def _bce_backward_backward_grad_output_target(grad, grad_output, self, target):
+    """d/dgrad_output, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = ops.maximum((1 - self) * self, grad.new_full((), 1e-12))
+    return grad * ((self - target) / t0), -(grad * (grad_output / t0))
+
+
+def _bce_backward_backward_self_target(grad, grad_output, self, result):
+    """d/dself, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = (1 - self) * self
+    t1 = ops.maximum(t0, grad.new_full((), 1e-12))
+    t2 = result / t1
+    t3 = grad_output / t1
+    t4 = ops.where(t0 < 1e-12, 0, ops.where(t0 == 1e-12, 0.5 * t2, t2) * (2 * self - 1)) + t3
+    return grad * t4, -(grad * t3)
+
+
+def _bce_backward_backward_grad_output(grad, self, target):
+    """d/dgrad_output: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    return grad * ((self - target) / ops.maximum((1 - self) * self, grad.new_full((), 1e-12)))
+
+
+def _bce_backward_backward_self(grad, grad_output, self, result):
+    """d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = (1 - self) * self
+    t1 = ops.maximum(t0, grad.new_full((), 1e-12))
+    t2 = result / t1
+    t3 = ops.where(t0 < 1e-12, 0, ops.where(t0 == 1e-12, 0.5 * t2, t2) * (2 * self - 1))
+    t4 = t3 + grad_output / t1
+    return grad * t4
+
+
+def _bce_backward_backward_target(grad, grad_output, self):
+    """d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    return -(grad * (grad_output / ops.maximum((1 - self) * self, grad.new_full((), 1e-12))))
 
 
 def _logistic_loss_backward_self_target(grad, self, target):

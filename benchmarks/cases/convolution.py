@@ -28,6 +28,7 @@ CASES = [
     *_both((32, 6, 14, 14), (16, 6, 5, 5)),
     *_both((8, 64, 28, 28), (64, 64, 5, 5), "F.conv2d(x, w, b, padding=2)"),
     *_both((8, 3, 112, 112), (64, 3, 7, 7), "F.conv2d(x, w, b, stride=2, padding=3)"),
+    *_both((8, 3, 224, 224), (96, 3, 4, 4), "F.conv2d(x, w, b, stride=4)"),
     *_both((8, 64, 56, 56), (64, 1, 3, 3), "F.conv2d(x, w, b, padding=1, groups=64)"),
     *_both((8, 64, 56, 56), (64, 1, 3, 3), "F.conv2d(x, w, b, stride=2, padding=1, groups=64)"),
     *_both((8, 256, 14, 14), (256, 1, 3, 3), "F.conv2d(x, w, b, padding=1, groups=256)"),

@@ -48,6 +48,9 @@ SHAPES = [
     statement("x.mean((2, 3))", x=normal(32, 64, 28, 28), numpy="x.mean((2, 3))"),
     statement("x.sum(1)", x=normal(64, 128, 64), note="middle dim", numpy="x.sum(1)"),
     statement("x.sum(1)", x=normal(65536, 10), note="short rows", numpy="x.sum(1)"),
+    statement("x.sum(0)", x=normal(75000, 4), note="narrow rows", numpy="x.sum(0)"),
+    statement("x.sum((0, 2, 3))", x=normal(640, 1280, 1, 1), numpy="x.sum((0, 2, 3))"),
+    statement("x.prod(1)", x=uniform(0.99, 1.01, 75000, 4), note="short rows", numpy="x.prod(1)"),
     statement("x.t().sum(1)", x=SQUARE, numpy="x.T.sum(1)"),
     statement("x.argmax(1)", x=distinct(8192, 10), note="short rows", numpy="x.argmax(1)"),
 ]

@@ -5971,6 +5971,21 @@ def hardswish_(input: Tensor) -> Tensor:
     return call(input)
 
 
+__hardswish_backward = operators._hardswish_backward.calls
+
+
+def _hardswish_backward(grad_output: Tensor, input: Tensor) -> Tensor:
+    """_hardswish_backward(Tensor grad_output, Tensor self) -> Tensor
+
+    Scale `grad_output` by the slope of `hardswish`: 0 at -3, 1 at 3.
+    """
+    try:
+        call = __hardswish_backward[grad_output._key, input._key]
+    except AttributeError:
+        return __hardswish_backward.miss(grad_output, input)
+    return call(grad_output, input)
+
+
 _hardtanh = operators.hardtanh.calls
 _hardtanh_inplace = operators.hardtanh.inplace_calls
 
@@ -6480,6 +6495,21 @@ def _binary_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     except AttributeError:
         return __binary_cross_entropy.miss(input, target)
     return call(input, target)
+
+
+__bce_backward = operators._bce_backward.calls
+
+
+def _bce_backward(grad_output: Tensor, input: Tensor, target: Tensor) -> Tensor:
+    """_bce_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor
+
+    Give the gradient of `_binary_cross_entropy` by `self`.
+    """
+    try:
+        call = __bce_backward[grad_output._key, input._key, target._key]
+    except AttributeError:
+        return __bce_backward.miss(grad_output, input, target)
+    return call(grad_output, input, target)
 
 
 __logistic_loss = operators._logistic_loss.calls

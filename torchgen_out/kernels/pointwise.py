@@ -1947,6 +1947,39 @@ def hardswish(self):
     return self * gate / T(6)
 
 
+def _hardswish_backward(grad_output, self):
+    """0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)"""
+    t0 = grad_output * (self / T(3) + T(0.5)) if self < T(3) else grad_output
+    return T(0) if self <= -T(3) else t0
+
+
+def _hardswish_backward_backward_grad_output_self(grad, grad_output, self):
+    """d/dgrad_output, d/dself:
+    0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
+    """
+    t0 = self <= T(-3)
+    t1 = self < T(3)
+    return (
+        T(0) if t0 else (self / T(3) + T(0.5) if t1 else T(1)) * grad,
+        T(0) if t0 else T(0.3333333333333333) * grad_output * grad if t1 else T(0),
+    )
+
+
+def _hardswish_backward_backward_grad_output(grad, self):
+    """d/dgrad_output:
+    0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
+    """
+    return T(0) if self <= T(-3) else (self / T(3) + T(0.5) if self < T(3) else T(1)) * grad
+
+
+def _hardswish_backward_backward_self(grad, grad_output, self):
+    """d/dself:
+    0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
+    """
+    t0 = T(0.3333333333333333) * grad_output * grad if self < T(3) else T(0)
+    return T(0) if self <= T(-3) else t0
+
+
 def hardtanh(self, min_val, max_val):
     """min_val if self <= min_val else (max_val if self >= max_val else self)"""
     return min_val if self <= min_val else max_val if self >= max_val else self
@@ -2357,6 +2390,73 @@ def _binary_cross_entropy(self, target):
     """(target - 1) * max(log1p(-self), -100) - target * max(log(self), -100)"""
     t0 = -T(100)
     return (target - T(1)) * max(log1p(-self), t0) - target * max(log(self), t0)
+
+
+def _bce_backward(grad_output, self, target):
+    """grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    return grad_output * (self - target) / max((T(1) - self) * self, T(1e-12))
+
+
+def _bce_backward_backward_grad_output_self_target(grad, grad_output, self, target):
+    """d/dgrad_output, d/dself, d/dtarget:
+    grad_output * (self - target) / max((1 - self) * self, 1e-12)
+    """
+    t0 = self - target
+    t1 = (T(1) - self) * self
+    t2 = max(t1, T(1e-12))
+    t3 = grad_output / t2
+    t4 = (T(0.5) if t1 == T(1e-12) else T(1)) * (grad_output * t0 / t2 / t2) * (T(2) * self - T(1))
+    t5 = T(0) if t1 < T(1e-12) else t4
+    t6 = t5 + t3
+    return grad * (t0 / t2), grad * t6, -(grad * t3)
+
+
+def _bce_backward_backward_grad_output_self(grad, grad_output, self, target):
+    """d/dgrad_output, d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = self - target
+    t1 = (T(1) - self) * self
+    t2 = max(t1, T(1e-12))
+    t3 = (T(0.5) if t1 == T(1e-12) else T(1)) * (grad_output * t0 / t2 / t2) * (T(2) * self - T(1))
+    t4 = T(0) if t1 < T(1e-12) else t3
+    t5 = t4 + grad_output / t2
+    return grad * (t0 / t2), grad * t5
+
+
+def _bce_backward_backward_grad_output_target(grad, grad_output, self, target):
+    """d/dgrad_output, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = max((T(1) - self) * self, T(1e-12))
+    return grad * ((self - target) / t0), -(grad * (grad_output / t0))
+
+
+def _bce_backward_backward_self_target(grad, grad_output, self, result):
+    """d/dself, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = (T(1) - self) * self
+    t1 = max(t0, T(1e-12))
+    t2 = grad_output / t1
+    t3 = (T(0.5) if t0 == T(1e-12) else T(1)) * (result / t1) * (T(2) * self - T(1))
+    t4 = T(0) if t0 < T(1e-12) else t3
+    t5 = t4 + t2
+    return grad * t5, -(grad * t2)
+
+
+def _bce_backward_backward_grad_output(grad, self, target):
+    """d/dgrad_output: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    return grad * ((self - target) / max((T(1) - self) * self, T(1e-12)))
+
+
+def _bce_backward_backward_self(grad, grad_output, self, result):
+    """d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    t0 = (T(1) - self) * self
+    t1 = max(t0, T(1e-12))
+    t2 = (T(0.5) if t0 == T(1e-12) else T(1)) * (result / t1) * (T(2) * self - T(1))
+    t3 = T(0) if t0 < T(1e-12) else t2
+    t4 = t3 + grad_output / t1
+    return grad * t4
+
+
+def _bce_backward_backward_target(grad, grad_output, self):
+    """d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
+    return -(grad * (grad_output / max((T(1) - self) * self, T(1e-12))))
 
 
 def _logistic_loss(self, target):

@@ -2706,14 +2706,14 @@ class HardsigmoidBackward0(FusedNode):
 
 class HardswishBackward0(Node):
     """hardswish
-    self: where(self <= -3, 0, where(self < 3, grad * (self / 3 + 0.5), grad))
+    self: _hardswish_backward(grad, self)
     """
 
     __slots__ = ("saved_self",)
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
-        grad_self = ops.where(self <= -3, 0, ops.where(self < 3, grad * (self / 3 + 0.5), grad))
+        grad_self = ops._hardswish_backward(grad, self)
         return (grad_self,)
 
     def release(node):
@@ -2738,6 +2738,23 @@ def recording_hardswish(below, needs_self, inplace=False):
         return result
 
     return call
+
+
+class HardswishBackwardBackward0(FusedNode):
+    """_hardswish_backward
+    grad_output: auto
+    self: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("grad_output", "self")
+    inputs = ("grad_output", "self")
+    cases: ClassVar = {
+        (True, True): backward._hardswish_backward_backward_grad_output_self,
+        (True, False): backward._hardswish_backward_backward_grad_output,
+        (False, True): backward._hardswish_backward_backward_self,
+    }
 
 
 class HardtanhBackward0(FusedNode):
@@ -3124,7 +3141,7 @@ class HuberBackward0(FusedNode):
 
 class BinaryCrossEntropyBackward0(Node):
     """_binary_cross_entropy
-    self: grad * (self - target) / ((1 - self) * self).clamp(min=1e-12)
+    self: _bce_backward(grad, self, target)
     target: grad * ((-self).log1p() - self.log())
     """
 
@@ -3137,7 +3154,7 @@ class BinaryCrossEntropyBackward0(Node):
         self = unpack(node.saved_self, node)
         if edges[0] is not None:
             target = unpack(node.saved_target, node)
-            grad_self = grad * (self - target) / ((1 - self) * self).clamp(min=1e-12)
+            grad_self = ops._bce_backward(grad, self, target)
         if edges[1] is not None:
             grad_target = grad * ((-self).log1p() - self.log())
         return grad_self, grad_target
@@ -3166,6 +3183,28 @@ def recording__binary_cross_entropy(below, needs_self, needs_target):
         return result
 
     return call
+
+
+class BceBackwardBackward0(FusedNode):
+    """_bce_backward
+    grad_output: auto
+    self: auto
+    target: auto
+    """
+
+    __slots__ = ()
+
+    arguments = ("grad_output", "self", "target")
+    inputs = ("grad_output", "self", "target")
+    cases: ClassVar = {
+        (True, True, True): backward._bce_backward_backward_grad_output_self_target,
+        (True, True, False): backward._bce_backward_backward_grad_output_self,
+        (True, False, True): backward._bce_backward_backward_grad_output_target,
+        (False, True, True): backward._bce_backward_backward_self_target,
+        (True, False, False): backward._bce_backward_backward_grad_output,
+        (False, True, False): backward._bce_backward_backward_self,
+        (False, False, True): backward._bce_backward_backward_target,
+    }
 
 
 class LogisticLossBackward0(FusedNode):

@@ -846,6 +846,8 @@ class SplitBackward0(MultiOutputNode):
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
 
+    materializes = False
+
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
         split_size = node.saved_split_size
@@ -880,6 +882,8 @@ class SplitBackward1(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_size")
+
+    materializes = False
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -916,6 +920,8 @@ class SplitWithSizesBackward0(MultiOutputNode):
 
     __slots__ = ("saved_dim", "saved_self_sizes", "saved_split_sizes")
 
+    materializes = False
+
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
         split_sizes = node.saved_split_sizes
@@ -950,6 +956,8 @@ class ChunkBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_chunks", "saved_dim", "saved_self_sizes")
+
+    materializes = False
 
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
@@ -986,6 +994,8 @@ class TensorSplitBackward0(MultiOutputNode):
 
     __slots__ = ("saved_dim", "saved_sections", "saved_self_sizes")
 
+    materializes = False
+
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
         sections = node.saved_sections
@@ -1021,6 +1031,8 @@ class TensorSplitBackward1(MultiOutputNode):
 
     __slots__ = ("saved_dim", "saved_indices", "saved_self_sizes")
 
+    materializes = False
+
     def apply(node, *grads):
         self_sizes = node.saved_self_sizes
         indices = node.saved_indices
@@ -1055,6 +1067,8 @@ class UnbindBackward0(MultiOutputNode):
     """
 
     __slots__ = ("saved_dim",)
+
+    materializes = False
 
     def apply(node, *grads):
         dim = node.saved_dim

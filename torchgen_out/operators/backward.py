@@ -817,6 +817,23 @@ hardsigmoid_backward_self = BackwardKernel(
     {"grad": "tensor", "self": "tensor"}, ("self",),
 )  # fmt: skip
 
+_hardswish_backward_backward_grad_output_self = BackwardKernel(
+    kernels._hardswish_backward_backward_grad_output_self,
+    gradients._hardswish_backward_backward_grad_output_self,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor"}, ("grad_output", "self"),
+)  # fmt: skip
+
+_hardswish_backward_backward_grad_output = BackwardKernel(
+    kernels._hardswish_backward_backward_grad_output,
+    gradients._hardswish_backward_backward_grad_output, {"grad": "tensor", "self": "tensor"},
+    ("grad_output",),
+)  # fmt: skip
+
+_hardswish_backward_backward_self = BackwardKernel(
+    kernels._hardswish_backward_backward_self, gradients._hardswish_backward_backward_self,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor"}, ("self",),
+)  # fmt: skip
+
 hardtanh_backward_self = BackwardKernel(
     kernels.hardtanh_backward_self, gradients.hardtanh_backward_self,
     {"grad": "tensor", "self": "tensor"}, ("self",),
@@ -1012,6 +1029,48 @@ _huber_backward_target = BackwardKernel(
     kernels._huber_backward_target, gradients._huber_backward_target,
     {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("target",),
     values={"delta": "scalar"},
+)  # fmt: skip
+
+_bce_backward_backward_grad_output_self_target = BackwardKernel(
+    kernels._bce_backward_backward_grad_output_self_target,
+    gradients._bce_backward_backward_grad_output_self_target,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    ("grad_output", "self", "target"),
+)  # fmt: skip
+
+_bce_backward_backward_grad_output_self = BackwardKernel(
+    kernels._bce_backward_backward_grad_output_self,
+    gradients._bce_backward_backward_grad_output_self,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    ("grad_output", "self"),
+)  # fmt: skip
+
+_bce_backward_backward_grad_output_target = BackwardKernel(
+    kernels._bce_backward_backward_grad_output_target,
+    gradients._bce_backward_backward_grad_output_target,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    ("grad_output", "target"),
+)  # fmt: skip
+
+_bce_backward_backward_self_target = BackwardKernel(
+    kernels._bce_backward_backward_self_target, gradients._bce_backward_backward_self_target,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "result": "tensor"},
+    ("self", "target"),
+)  # fmt: skip
+
+_bce_backward_backward_grad_output = BackwardKernel(
+    kernels._bce_backward_backward_grad_output, gradients._bce_backward_backward_grad_output,
+    {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("grad_output",),
+)  # fmt: skip
+
+_bce_backward_backward_self = BackwardKernel(
+    kernels._bce_backward_backward_self, gradients._bce_backward_backward_self,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
+)  # fmt: skip
+
+_bce_backward_backward_target = BackwardKernel(
+    kernels._bce_backward_backward_target, gradients._bce_backward_backward_target,
+    {"grad": "tensor", "grad_output": "tensor", "self": "tensor"}, ("target",),
 )  # fmt: skip
 
 _logistic_loss_backward_self_target = BackwardKernel(

@@ -1742,6 +1742,16 @@ hardswish = Pointwise(
     record=nodes.recording_hardswish,
 )
 
+_hardswish_backward = Pointwise(
+    "_hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
+    {"grad_output": "tensor", "self": "tensor"},
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._hardswish_backward},
+    vanishes_with=(("grad_output",),),
+    differentiable=("grad_output", "self"),
+    record=nodes.HardswishBackwardBackward0.recording,
+)
+
 hardtanh = Pointwise(
     "hardtanh(Tensor self, Scalar min_val=-1.0, Scalar max_val=1.0) -> Tensor",
     {"self": "tensor"},
@@ -2002,6 +2012,16 @@ _binary_cross_entropy = Pointwise(
     vanishes_with=(("self", "target"),),
     differentiable=("self", "target"),
     record=nodes.recording__binary_cross_entropy,
+)
+
+_bce_backward = Pointwise(
+    "_bce_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor",
+    {"grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    dtypes=dtype_sets.FLOATING,
+    formulas={(): kernels._bce_backward},
+    vanishes_with=(("grad_output", "self"), ("self", "target")),
+    differentiable=("grad_output", "self", "target"),
+    record=nodes.BceBackwardBackward0.recording,
 )
 
 _logistic_loss = Pointwise(

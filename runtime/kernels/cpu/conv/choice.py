@@ -11,7 +11,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from torchgen_out._runtime.kernels.common.conv import Geometry
-from torchgen_out._runtime.kernels.cpu.conv import dense, depthwise, flat, winograd
+from torchgen_out._runtime.kernels.cpu.conv import dense, depthwise, flat, patches, winograd
 
 FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
 FEW_PLACES = 32  # of an image
@@ -67,6 +67,8 @@ def way_back(x: Any, y: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
         return "dense"
     if is_pointwise(result, weight, geometry):
         return "pointwise"
+    if not suits_offsets(dtype, w[1]) and patches.suits(result, weight, geometry[:3]):
+        return "patches"
     if suits_offsets(dtype, w[1]) or (has_stride and dtype.kind == "f"):
         return "implicit"
     return "flipped" if is_open else "columns"

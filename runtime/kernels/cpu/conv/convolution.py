@@ -21,6 +21,7 @@ from torchgen_out._runtime.kernels.cpu.conv import (
     direct,
     flat,
     implicit,
+    patches,
     pointwise,
     winograd,
 )
@@ -175,6 +176,8 @@ def product_transposed(
         dense.convolve_transposed(x, y, w)
     elif way == "pointwise":
         pointwise.convolve_transposed(x, y, w, groups)
+    elif way == "patches":
+        patches.convolve_transposed(x, y, w, groups)
     else:
         planes = lay_out(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
         columns.convolve_transposed(x, y, w, planes, groups)

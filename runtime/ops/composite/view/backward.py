@@ -191,7 +191,10 @@ def split_with_sizes_backward(
     grads: Sequence[Any], split_sizes: Sequence[int], dim: int, input_sizes: Sequence[int]
 ) -> Any:
     """The gradient of `split_with_sizes`; a piece without gradient counts as zeros."""
-    like = next(grad for grad in grads if grad is not None)
+    (at, like), *others = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
+    if not others:
+        start = sum(split_sizes[:at])
+        return slice_backward(like, input_sizes, dim, start, start + split_sizes[at], 1)
     sizes = list(input_sizes)
     pieces = []
     for grad, length in zip(grads, split_sizes, strict=True):
@@ -204,7 +207,11 @@ def split_with_sizes_backward(
 
 def unbind_backward(grads: Sequence[Any], dim: int) -> Any:
     """The gradient of `unbind`; a piece without gradient counts as zeros."""
-    like = next(grad for grad in grads if grad is not None)
+    (at, like), *others = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
+    if not others:
+        sizes = list(like.shape)
+        sizes.insert(dim % (len(sizes) + 1), len(grads))
+        return select_backward(like, sizes, dim, at)
     if any(grad is None for grad in grads):
         zeros = like.new_zeros(like.shape)
         grads = [zeros if grad is None else grad for grad in grads]
