@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..index import device
 from ..index.python import launch_texts
-from ..index.scans import has_costly_steps, waits
+from ..index.scans import has_costly_elements, has_costly_steps, waits
 from ..index.step_texts import scan_text
 from ..index.window_texts import window_text
 from ..index.writer import LaunchText, ProductText, ScanText, WindowText
@@ -62,7 +62,8 @@ def program_text(
     loops are emitted; else there is what tells sizes, and the launches on a device."""
     program, kind = loops.program, operator.kind
     is_wide = operator.has_tag("computes_in_double")
-    is_costly = any(has_costly_steps(nest) for phase in loops.phases for nest in phase.nests)
+    nests = [nest for phase in loops.phases for nest in phase.nests]
+    pays = has_costly_elements if _gives_folds(program) else has_costly_steps
     converts = operator.schema.argument("dtype") is not None or is_wide or program.divides
     exact = [] if converts else _numbers(operator.promoted, program)
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
@@ -93,7 +94,7 @@ def program_text(
         *([("compares", "True")] if program.compares else []),
         *([("gives_parts", "True")] if program.gives_parts else []),
         *([("is_wide", "True")] if is_wide else []),
-        *([("costly", "True")] if is_costly and "single" in further else []),
+        *([("costly", "True")] if "single" in further and any(map(pays, nests)) else []),
         *([("named", f'"{program.named}"')] if program.named else []),
         *([("begins", _begins(program))] if _begins(program) else []),
         *([("in_place", "True")] if isinstance(kind, Dispatch) and kind.aliasing else []),
@@ -158,6 +159,12 @@ def _on_device(
 def _numbers(names: Iterable[str], program: IndexProgram) -> list[str]:
     tensors = program.tensors
     return [name for name in names if name in tensors and tensors[name].type == "number"]
+
+
+def _gives_folds(program: IndexProgram) -> bool:
+    """Whether all results are what is left of rows."""
+    ranks = [program.tensors[each].rank for each in program.results]
+    return max(ranks) < max((each.rank for each in program.inputs), default=0)
 
 
 def _begins(program: IndexProgram) -> str:

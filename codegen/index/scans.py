@@ -11,6 +11,8 @@ from ..model.loops import Nest
 
 COSTLY = 24
 """Work of a step, in multiplications, that is worth vectors across rows."""
+GATHERED = 10
+"""The same of an element that only joins a fold: an exponential is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,17 @@ def scans_of(nest: Nest) -> dict[str, Carried]:
 
 def has_costly_steps(nest: Nest) -> bool:
     """Whether steps of a scan are so costly that vectors pay, even of elements far apart."""
+    return bool(scans_of(nest)) and _work(nest) > COSTLY
+
+
+def has_costly_elements(nest: Nest) -> bool:
+    """Whether elements cost so much that vectors pay across rows of a few."""
+    return _work(nest) > GATHERED
+
+
+def _work(nest: Nest) -> int:
     nodes = [node for each in nest.statements for node in walk(each.formula.outputs)]
-    work = sum(each.primitive.cost for each in nodes if isinstance(each, Call))
-    return bool(scans_of(nest)) and work > COSTLY
+    return sum(each.primitive.cost for each in nodes if isinstance(each, Call))
 
 
 def waits(nest: Nest) -> bool:

@@ -21,6 +21,7 @@ LAST = "last"
 """The fold whose values only replace each other."""
 
 MOST_COLUMNS = 64
+FEW_IN_A_ROW = 16
 """Rows that are computed side by side: a cache line of each is at hand."""
 BATCH_SIZE = "size(...)"
 """The number of all that `...` stands for, among the whole numbers that launches take."""
@@ -256,8 +257,8 @@ class IndexProgram:
     whole numbers are divided, which are computed in 64 bits then. compares: whether elements are
     only picked by their order, so that truth values are taken as bytes. gives_parts: whether the
     first result is real whatever the operands, a part of a complex number or its size. is_wide:
-    whether the CPU computes floats in float64. costly: whether steps of scans are worth vectors
-    across rows.
+    whether the CPU computes floats in float64. costly: whether steps of scans, or of folds, are
+    worth vectors across rows.
     geometry: from what a kernel is called with to the views that the statements see, and numbers,
     by name; None where operands must be contiguous for that. begins: from which argument
     a result begins that a fold goes on from; of a result that the views show in part, the rest is
@@ -400,19 +401,24 @@ class IndexProgram:
         return self.single, {**views, **cut}
 
     def turned(self, views: dict[str, View]) -> dict[str, View]:
-        """Views of rows of costly steps as columns that are computed side by side.
+        """Views of rows of costly steps, folds of few elements, as columns computed side by side.
 
         The last index of all has one element; it takes some of the rows, if these are as many.
         """
         forms = {**self.inputs, **self.results}
         if not self.costly or not all(form.has_batch for form in forms.values()):
             return views
-        ends = {views[name].sizes[-3:] for name in forms}
-        rows, _, last = next(iter(ends)) if len(next(iter(ends))) == 3 else (0, 0, 0)
-        if len(ends) > 1 or last != 1:
+        ends = {(views[name].sizes[-form.rank - 1 :][:1], views[name].sizes[-1:])
+                for name, form in forms.items()}  # fmt: skip
+        ((rows, *_), (last, *_)), *others = ends
+        count = max(views[name].sizes[-2] for name, form in forms.items() if form.rank > 1)
+        are_folds = all(form.rank == 1 for form in self.results.values())
+        if others or last != 1 or (are_folds and count > FEW_IN_A_ROW):
             return views
         some = next((n for n in range(MOST_COLUMNS, 7, -1) if rows and rows % n == 0), 0)
-        return {**views, **{name: _turned(views[name], some) for name in forms}} if some else views
+        if not some:
+            return views
+        return {**views, **{n: _turned(views[n], f.rank, some) for n, f in forms.items()}}
 
     def measured(
         self, sizes: dict[str, Sizes], given: dict[str, Any]
@@ -463,11 +469,13 @@ def _answer(given: Any, told: Sequence[Any]) -> Any:
     return given if given in told else OTHERWISE
 
 
-def _turned(view: View, some: int) -> View:
-    *batch, rows, count, _ = view.sizes
-    *steps, row, step, _ = view.strides
-    sizes = *batch, rows // some, count, some
-    return View(sizes, (*steps, some * row, step, row), view.offset)
+def _turned(view: View, rank: int, some: int) -> View:
+    """The view whose last of `rank` dims, of one element, takes some of the rows before them."""
+    at = len(view.sizes) - rank - 1
+    sizes, strides, row = list(view.sizes), list(view.strides), view.strides[at]
+    sizes[at], sizes[-1] = sizes[at] // some, some
+    strides[at], strides[-1] = row * some, row
+    return View(tuple(sizes), tuple(strides), view.offset)
 
 
 def agree(operator: str, index: str, extent: int, what: str, size: int) -> None:

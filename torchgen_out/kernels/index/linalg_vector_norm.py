@@ -1037,6 +1037,7 @@ program = IndexProgram(
     measure=lambda self: (self[-2], self[-1]),
     gives_parts=True,
     is_wide=True,
+    costly=True,
     geometry=reduction_geometry.vector_norm,
     single=single,
     asked={"ord": (2.0, 1.0, 0.0, float("inf"), float("-inf"))},

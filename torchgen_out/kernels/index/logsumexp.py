@@ -287,6 +287,7 @@ program = IndexProgram(
     integers=(),
     indices=("j", "i"),
     measure=lambda self: (self[-2], self[-1]),
+    costly=True,
     geometry=reduction_geometry.logsumexp,
     single=single,
     launches=(

@@ -137,7 +137,7 @@ class Call(NamedTuple):
             tile,
             launch.waits,
             *(self.program.fold_of(self.given), count_copied),
-            () if self.program.in_place else launch.writes,
+            self._apart(launch),
         )
         signature = (
             *(int, int, *([int] if launch.looks is not None else [])),
@@ -156,6 +156,12 @@ class Call(NamedTuple):
             return Bound(*known)
         looks, along = (self.extents[name] if name else 1 for name in launch.looks)
         return Bound(*known, looks, along if along > count else 0)
+
+    def _apart(self, launch: Launch) -> tuple[str, ...]:
+        """The arrays in whose memory no other one lies: results that were made for the call."""
+        program = self.program
+        made = [] if program.in_place else launch.writes
+        return tuple([name for name in made if name not in program.inputs])
 
     def number(self, value: Any) -> Any:
         """A number as loops take it: of the kind of what they compute, or as a word."""
