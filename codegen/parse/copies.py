@@ -19,8 +19,7 @@ from ..model.variants import copy_schema
 
 _MODULE = f"{library.RUNTIME}.ops.composite.view.copies"
 _COPIED = FunctionReference(_MODULE, "copied", is_absolute=True)
-_COPIED_EACH = FunctionReference(_MODULE, "copied_each", is_absolute=True)
-"""Clone what a view shows; of a view of several parts, each."""
+"""Clones what a view shows; of a view of several parts, each."""
 
 
 def has_copy(operator: Operator) -> bool:
@@ -43,7 +42,7 @@ def copy_of(operator: Operator) -> Operator:
         superseded=None,
         aliases=(),
         foreach=(),
-        kind=Composite(None, _COPIED_EACH if has_parts else _COPIED, operator.name),
+        kind=Composite(None, _COPIED, operator.name),
         layouts=(),
         vmap=None,
         tags=("exact_out", "silent_out") if has_parts else ("exact_out",),

@@ -20,7 +20,7 @@ from torchgen_out._runtime.core.generator import Generator, default_generator
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import backends, ops
-from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction, View
 
 
 @runtime_checkable
@@ -52,6 +52,14 @@ class Backend(Protocol):
         Raises: NotImplementedError if there is none.
         """
         ...
+
+    def view_copy(self, operator: View, key: int, keeps_order: bool, apart: Call) -> Call:
+        """What a view shows of a tensor, in memory of its own, for a backend that does it at once.
+
+        keeps_order: whether dims keep their order in memory; else it is contiguous. apart: the
+        call that views and clones.
+        """
+        return apart
 
     # -- memory ------------------------------------------------------------------------------------
 

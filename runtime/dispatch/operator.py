@@ -143,6 +143,11 @@ def wrap_calls(wrapper: Wrapper) -> bool:
     return True
 
 
+def is_wrapped() -> bool:
+    """Whether calls are made by any wrapper."""
+    return bool(_wrappers)
+
+
 def unwrap_calls(wrapper: Wrapper) -> None:
     """Have calls made without `wrapper` again, which tables must then forget."""
     _wrappers.remove(wrapper)

@@ -46,6 +46,19 @@ def within_storage(function: Function) -> Function:
     return function
 
 
+def make_copy_call(answers: Answers, apart: Callable[..., Any], memory_of: Any) -> Any:
+    """The call that makes in one step what a view function shows, in memory of its own.
+
+    answers: of a result what a view's answer has, then `empty`, which makes its memory; how many
+    elements; `move`, which puts them there, and the two numbers or arrays that it is given last;
+    whether the tensor is dense. An empty answer has the call left to `apart`, a call alike.
+    memory_of: what finds a tensor's memory that is not known.
+    """
+    follows = _follows.get(answers.function, OFFSET)
+    spec = ViewSpec(answers.arity, follows, answers.several, False, is_copy=True)
+    return maker_of(spec)(answers.get, answers.find, apart, memory_of, *answers.defaults)
+
+
 def make_view_call(
     function: Any,
     key: int,
@@ -77,15 +90,17 @@ class ViewSpec:
     """The form of a view's call.
 
     arity: arguments besides the tensor. follows: what answers follow besides sizes, strides and
-    arguments, as text. several, tracked, same_elements, sized: as for `make_view_call`.
+    arguments, as text. several, tracked, same_elements, sized: as for `make_view_call`. is_copy:
+    whether results have memory of their own.
     """
 
     arity: int
     follows: str
     several: bool
     tracked: bool
-    same_elements: bool
-    sized: bool
+    same_elements: bool = False
+    sized: bool = False
+    is_copy: bool = False
 
 
 @cache
@@ -99,17 +114,24 @@ def _lines_of(spec: ViewSpec) -> Lines:
     names = list("abcdefgh"[: spec.arity])
     defaults = "".join(f", default_{each}" for each in names)
     given = ", ".join(f"{each}=default_{each}" for each in names)
-    yield f"def make(get, find{defaults}):"
+    hooks = ", apart, memory_of" if spec.is_copy else ""
+    fields = "key, sizes, strides, shift"
+    if spec.is_copy:
+        fields += ", empty, numel, move, to, places, is_dense"
+    yield f"def make(get, find{hooks}{defaults}):"
     yield f"    def call(self, {given}):"
     yield from indented(indented(_looked_up(names, spec)))
+    if spec.is_copy:
+        yield "        if not answer:"
+        yield f"            return apart({', '.join(['self', *names])})"
     if spec.several:
         yield "        results = []"
-        yield "        for key, sizes, strides, shift in answer:"
+        yield f"        for {fields} in answer:"
         yield from indented(indented(indented(_result(spec))))
         yield "            results.append(result)"
         yield "        return tuple(results)"
     else:
-        yield "        key, sizes, strides, shift = answer"
+        yield f"        {fields} = answer"
         yield from indented(indented(_result(spec)))
         yield "        return result"
     yield "    return call"
@@ -140,6 +162,16 @@ def _looked_up(names: list[str], spec: ViewSpec) -> Lines:
 
 
 def _result(spec: ViewSpec) -> Lines:
+    if spec.is_copy:
+        yield "flat = self._flat"
+        yield "if flat is None:"
+        yield "    flat, start = memory_of(self, is_dense)"
+        yield "    shift += start"
+        yield "made = empty(numel)"
+        yield "move(made, 0, flat, shift, to, places)"
+        geometry = {"key": "key", "sizes": "sizes", "strides": "strides"}
+        yield from tensor_lines("result", **geometry, flat="made")
+        return
     yield from tensor_lines(
         "result",
         key="key",

@@ -2384,10 +2384,8 @@ def view_copy__default(
             return _answer
         check_tensors("view_copy", ("self", 0, "tensor", input))
     if out is not None:
-        return store_out(
-            "view_copy", out, input.reshape(size).clone(memory_format=contiguous_format), "exact"
-        )
-    return input.reshape(size).clone(memory_format=contiguous_format)
+        return store_out("view_copy", out, copies_bodies.view_copy(input, size), "exact")
+    return copies_bodies.view_copy(input, size)
 
 
 def view_copy__dtype(
@@ -3228,10 +3226,10 @@ def split_copy(
         return store_parts(
             "split_copy",
             out,
-            tuple(copies_bodies.copied_each("split.Tensor", input, split_size, dim)),
+            tuple(copies_bodies.copied("split.Tensor", input, split_size, dim)),
             "exact",
         )
-    return tuple(copies_bodies.copied_each("split.Tensor", input, split_size, dim))
+    return tuple(copies_bodies.copied("split.Tensor", input, split_size, dim))
 
 
 def split_with_sizes_copy(
@@ -3260,10 +3258,10 @@ def split_with_sizes_copy(
         return store_parts(
             "split_with_sizes_copy",
             out,
-            tuple(copies_bodies.copied_each("split_with_sizes", input, split_sizes, dim)),
+            tuple(copies_bodies.copied("split_with_sizes", input, split_sizes, dim)),
             "exact",
         )
-    return tuple(copies_bodies.copied_each("split_with_sizes", input, split_sizes, dim))
+    return tuple(copies_bodies.copied("split_with_sizes", input, split_sizes, dim))
 
 
 def tensor_split__tensor_indices_or_sections(
@@ -3396,9 +3394,9 @@ def unbind_copy(
         check_tensors("unbind_copy", ("self", 0, "tensor", input))
     if out is not None:
         return store_parts(
-            "unbind_copy", out, tuple(copies_bodies.copied_each("unbind.int", input, dim)), "exact"
+            "unbind_copy", out, tuple(copies_bodies.copied("unbind.int", input, dim)), "exact"
         )
-    return tuple(copies_bodies.copied_each("unbind.int", input, dim))
+    return tuple(copies_bodies.copied("unbind.int", input, dim))
 
 
 def narrow_copy(

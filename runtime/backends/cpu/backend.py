@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.backends.common import kernel_calls, pointwise_calls
-from torchgen_out._runtime.backends.cpu import dispatch, memory, pointwise, reduction
+from torchgen_out._runtime.backends.cpu import dispatch, memory, pointwise, reduction, view_copies
 from torchgen_out._runtime.backends.protocol import Backend
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
-from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction, View
 
 
 class CPUBackend(Backend):
@@ -35,6 +35,10 @@ class CPUBackend(Backend):
         if explicit is not None:
             return kernel_calls.make_explicit_call(explicit, operator, signature, variant)
         return dispatch.make_call(operator, signature, variant)
+
+    def view_copy(self, operator: View, key: int, keeps_order: bool, apart: Call) -> Call:
+        """What a view shows, in memory of its own."""
+        return view_copies.make_call(operator, key, keeps_order, apart)
 
     def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:
         """A contiguous tensor of undefined values."""
