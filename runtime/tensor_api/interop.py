@@ -71,6 +71,10 @@ def item(self: Tensor) -> Any:
 
 def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers; a 0-d tensor gives a number."""
+    key, flat = self._key, self._flat
+    is_vector = flat is not None and not key & _NOT_ON_HOST and len(self._sizes) == 1
+    if is_vector and flat.dtype == _ITEM_DTYPES[key & keys.DTYPE_MASK]:
+        return flat.tolist()
     return host_values(self).tolist()
 
 

@@ -43,6 +43,17 @@ def test_values_and_gradient(call: str, dtype: str) -> None:
         np.testing.assert_allclose(got.double().numpy(), expected.double().numpy(), rtol=2e-7)
 
 
+@pytest.mark.parametrize("scale", [0.0, -0.0, float("nan"), 1e-45, -0.5])
+def test_scales_at_the_edges(scale: float) -> None:
+    answers = []
+    for lib in (torch, torchgen_out):
+        x = lib.tensor([0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan")])
+        tensors = lib.tensor([scale]), lib.tensor([1]).int()
+        for given in ((scale, 1), (-scale, 1), tensors):
+            answers.append(lib.fake_quantize_per_tensor_affine(x, *given, -4, 3).tolist())
+    assert repr(answers[:3]) == repr(answers[3:])
+
+
 REFUSED: tuple[Callable[[Any, Any], Any], ...] = (
     lambda lib, x: lib.fake_quantize_per_tensor_affine(x, 0.1, 300, 0, 255),
     lambda lib, x: lib.fake_quantize_per_tensor_affine(x, 0.1, 3, 256, 255),
@@ -63,3 +74,9 @@ def test_refused_alike(case: int) -> None:
             REFUSED[case](lib, lib.ones(2, 3))
         raised.append(str(caught.value).split("\n")[0])
     assert raised[0] == raised[1]
+
+
+def test_whole_numbers_are_refused() -> None:
+    for lib in (torch, torchgen_out):
+        with pytest.raises(NotImplementedError, match="'Long'"):
+            lib.fake_quantize_per_tensor_affine(lib.tensor([1, 2]), 0.1, 3, 0, 255)

@@ -255,14 +255,14 @@ def fake_quantize_per_tensor_affine(
     _check_quantised_limits(quant_min, quant_max)
     if not quant_min <= zero_point <= quant_max:
         raise _zero_point_outside()
-    return _fake_quantized(self, *_single(scale), zero_point, 0, quant_min, quant_max)
+    return _by_numbers(self, scale, zero_point, quant_min, quant_max)
 
 
 @lru_cache(maxsize=256)
-def _single(scale: float) -> tuple[float, float]:
-    """A scale as float32 holds it, and its inverse there."""
+def _single(scale: float | str) -> tuple[float, float]:
+    """A scale as float32 holds it, and its inverse there; a zero by its text, which has a sign."""
     single = np.float32(scale)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return float(single), float(np.float32(1) / single)
 
 
@@ -276,62 +276,98 @@ def fake_quantize_by_tensors(
             raise RuntimeError(
                 f"a Tensor with {each.numel()} elements cannot be converted to Scalar"
             )
+    if not ((self._key & keys.NOT_HERE) | ((scale._key | zero_point._key) & _NO_NUMBER)):
+        number, whole = scale.item(), zero_point.item()
+        if whole.__class__ is int and -(2**31) <= whole < 2**31:
+            return _by_numbers(self, number, whole, quant_min, quant_max)
     scale, whole = scale.to(dtypes.float32), zero_point.to(dtypes.int32)
     if max(scale.ndim, whole.ndim) > self.ndim:
         scale, whole = scale.reshape(()), whole.reshape(())
-    return _fake_quantized(self, scale, scale.reciprocal(), whole, 0, quant_min, quant_max)
+    return _by_tensors(self, scale, whole, False, quant_min, quant_max)
+
+
+_NO_NUMBER = keys.NOT_HERE | keys.GRAD | keys.OVERRIDES
+"""Bits of tensors that are not looked at for their element."""
 
 
 def fake_quantize_per_channel_affine(
     self: Any, scale: Any, zero_point: Any, axis: int, quant_min: int, quant_max: int
 ) -> Any:
     """Round by a scale and a zero point for each place of a dim."""
-    if zero_point.dtype not in _ZERO_POINTS:
+    whole = zero_point.dtype
+    if whole not in _ZERO_POINTS:
         raise RuntimeError(
-            "Zero-point must be Int32, Float or Half, "
-            f"found {errors.scalar_type_name(zero_point.dtype)}"
+            f"Zero-point must be Int32, Float or Half, found {errors.scalar_type_name(whole)}"
         )
-    if scale.ndim != 1:
+    if len(scale._sizes) != 1:
         raise RuntimeError("scale should be a 1-D tensor")
-    if zero_point.ndim != 1:
+    if len(zero_point._sizes) != 1:
         raise RuntimeError("zero point should be a 1-D tensor")
-    if scale.numel() != zero_point.numel():
+    (count,) = zero_point._sizes
+    if scale._sizes[0] != count:
         raise RuntimeError("scale and zero-point need to have the same dimensions")
-    dim = normalize_dim(axis, self.ndim)
-    if scale.numel() != self.shape[dim]:
+    ndim = len(self._sizes)
+    dim = normalize_dim(axis, ndim)
+    if self._sizes[dim] != count:
         raise RuntimeError(
             "dimensions of scale and zero-point are not consistent with input tensor"
         )
     _check_quantised_limits(quant_min, quant_max)
-    count = zero_point.numel()
     if count and not zero_point.is_meta:
         few: Any = zero_point.tolist() if count <= _FEW else zero_point.aminmax()
-        if not all(quant_min <= each <= quant_max for each in few):
-            raise _zero_point_outside()
+        for each in few:
+            if not quant_min <= each <= quant_max:
+                raise _zero_point_outside()
     if axis < 0:
         raise RuntimeError("`axis` must be between 0 and number of dimensions of input")
-    places = [1] * self.ndim
-    places[dim] = -1
-    scale = scale.to(dtypes.float32).reshape(places)
-    is_whole = zero_point.dtype == dtypes.int32
-    zero_point = zero_point.to(dtypes.float32).reshape(places)
-    shift = 0 if is_whole else zero_point
-    return _fake_quantized(self, scale, scale.reciprocal(), zero_point, shift, quant_min, quant_max)
+    places = (count, *[1] * (ndim - dim - 1))
+    scale, zero_point = _single_elements(scale, places), _single_elements(zero_point, places)
+    return _by_tensors(self, scale, zero_point, whole is not dtypes.int32, quant_min, quant_max)
 
 
-def _fake_quantized(
-    self: Any, scale: Any, inverse: Any, zero_point: Any, shift: Any, quant_min: int, quant_max: int
+def _single_elements(each: Any, sizes: tuple[int, ...]) -> Any:
+    """A vector in float32, with dims of size 1 behind."""
+    if each._key & keys.DTYPE_MASK != dtypes.float32.index:
+        each = each.to(dtypes.float32)
+    return each if len(sizes) == 1 else calls.view[each._key](each, sizes)
+
+
+def _by_tensors(
+    self: Any, scale: Any, zero_point: Any, shifts: bool, quant_min: int, quant_max: int
 ) -> Any:
-    """Round a tensor; 16-bit floats in float32, so that scales keep their digits."""
-    for name, each in (("scale", scale), ("zero_point", zero_point)):
-        if isinstance(each, Tensor) and each.requires_grad and grad_mode.is_enabled():
-            raise errors.not_differentiable("fake_quantize", name)
-    wide = self.to(dtypes.float32) if self.dtype.itemsize == 2 else self
-    numbers = [
-        each.to(wide.dtype) if isinstance(each, Tensor) else each
-        for each in (scale, inverse, zero_point, shift)
-    ]
-    return ops._fake_quantize(wide, *numbers, quant_min, quant_max).to(self.dtype)
+    """Round a tensor by a scale and a zero point, which is added before rounding if it `shifts`."""
+    if (scale._key | zero_point._key) & keys.GRAD and grad_mode.is_enabled():
+        for name, each in (("scale", scale), ("zero_point", zero_point)):
+            if each.requires_grad:
+                raise errors.not_differentiable("fake_quantize", name)
+    inverse, own = calls.reciprocal[scale._key](scale), self.dtype
+    if own is dtypes.float64:
+        scale, inverse, zero_point = scale.to(own), inverse.to(own), zero_point.to(own)
+    wide = self if own in _TAKEN else _widened(self)
+    shift, kind = (zero_point, zero_point._key) if shifts else (0, int)
+    call = calls._fake_quantize[wide._key, scale._key, inverse._key, zero_point._key, kind]
+    result = call(wide, scale, inverse, zero_point, shift, quant_min, quant_max)
+    return result if wide is self else result.to(own)
+
+
+_TAKEN = (dtypes.float32, dtypes.float64)
+
+
+def _widened(self: Any) -> Any:
+    """A tensor of 16-bit floats in float32, so that scales keep their digits."""
+    if not self.is_floating_point():
+        raise errors.dtype_not_supported("fake_quantize", self.dtype, "floating-point numbers")
+    return self.to(dtypes.float32)
+
+
+def _by_numbers(self: Any, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Any:
+    """Round a tensor by numbers."""
+    single, inverse = _single(scale or repr(scale))
+    own = self.dtype
+    wide = self if own in _TAKEN else _widened(self)
+    call = calls._fake_quantize[wide._key, float, float, int, int]
+    result = call(wide, single, inverse, zero_point, 0, quant_min, quant_max)
+    return result if wide is self else result.to(own)
 
 
 def _check_quantised_limits(quant_min: int, quant_max: int) -> None:
