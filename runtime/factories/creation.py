@@ -47,6 +47,10 @@ _device = devices.device
 NUMBERS = (float, int, bool, complex)
 _NO_SIZES = make_size(())
 _INT64 = np.dtype(np.int64)
+_AS_THEY_ARE = frozenset(
+    [each for each in dtypes.ALL if each.opmath is each and (each.is_signed or each.kind == "b")]
+)
+"""What a buffer stores numbers in without further ado."""
 
 
 # Arguments.
@@ -130,7 +134,7 @@ def allocate_dense(
     else:
         buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
         if value is not None:
-            bits = value if dtype.opmath is dtype and dtype.is_signed else bits_of(value, dtype)
+            bits = value if dtype in _AS_THEY_ARE else bits_of(value, dtype)
             if numel == 1:
                 buffer[0] = bits
             else:

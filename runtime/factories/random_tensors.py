@@ -96,6 +96,10 @@ def _draw_like(
     """The same of the sizes and the memory order of another tensor."""
     if self._flat is not None and not self._key & keys.NOT_HERE and memory_format is None:
         own = dtypes.BY_INDEX[self._key & keys.DTYPE_MASK] if dtype is None else dtype
+        is_usual = dtype is None and layout is None and device is None and not pin_memory
+        if is_usual and not maps.count and own.kind in _KINDS[name]:
+            drawn: Tensor = calls._draw[()](self._sizes, name, numbers, own, generator)
+            return drawn
         return _draw(
             name, numbers, self._sizes, generator, own, layout, device or devices.cpu, pin_memory
         )

@@ -612,6 +612,8 @@ def fake_quantize_per_tensor_affine(*args: Any, **keywords: Any) -> Any:
         quant_min, int quant_max) -> Tensor"""
     if keywords:
         return _fake_quantize_per_tensor_affine.named(args, keywords)
+    if len(args) == 5 and args[1].__class__ is float and args[2].__class__ is int:
+        return fake_quantize_per_tensor_affine__default(*args)
     return _fake_quantize_per_tensor_affine[tuple(map(type, args))](*args)
 
 

@@ -32,6 +32,7 @@ from torchgen_out._runtime.backends.cpu.pointwise_kernels import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import generator as generators
 from torchgen_out._runtime.core import overlap
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
@@ -114,6 +115,11 @@ class DispatchCall:
         wanted = own if cast is None else cast
         return wanted if raw else wanted.opmath
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the shape function has numbers to look at that no launch is looked up by."""
+        return self.filling is not None and self.operator.meta is not None and len(self.roles) > 1
+
     # -- the function ---------------------------------------------------------------------------
 
     def make(self) -> Call:
@@ -127,7 +133,7 @@ class DispatchCall:
             members=self.members,
             at_places=self.is_cast,
             dense=self.filling is not None and self.wanted[0] is self.own,
-            is_checked=bool(apart) or (self.filling is not None and operator.meta is not None),
+            is_checked=bool(apart) or self.is_checked,
             tells_shared=self.is_cast and mode == WRITE,
             is_wrapped=operator.outputs > 1 and operator.wrap is not None,
         )
@@ -300,11 +306,18 @@ def on_elements(kernel: Filling) -> PlannedKernel:
             few(dense, *values)
             move(flat, 0, dense, 0, places, order)
 
+        def run_line(flat: Any, params: None, *values: Any) -> None:
+            few(flat[:reach:step], *values)
+
         def run_few(flat: Any, params: None, *values: Any) -> None:
             few(flat if flat.size == count else flat[:count], *values)
 
         if out.is_contiguous:
             return LaunchPlan(run_few if count < FEW else run, None)
+        steps = [stride for size, stride in zip(*out[1:], strict=True) if size > 1]
+        if len(steps) == 1 and steps[0] and 0 < count < FEW:
+            step, reach = steps[0], shapes.extent_of(*out[1:])
+            return LaunchPlan(run_line, None)
         return LaunchPlan(run_apart if can_move(count, out.dtype.itemsize) else run, None)
 
     return PlannedKernel(elements, any_order=True)

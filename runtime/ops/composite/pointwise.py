@@ -52,6 +52,9 @@ def div_number_mode(self: Any, other: Any, rounding_mode: str | None) -> Any:
 
 def floor_divide_numbers(self: Any, other: Any) -> Any:
     """The quotient of two numbers, rounded down."""
+    is_whole = self.__class__ is int and other.__class__ is int
+    if is_whole and abs(self) < 2**63 and 0 < abs(other) < 2**63:
+        return creation.full((), self // other)
     number = creation.full((), self)
     call = calls.floor_divide[number._key, signature.kind_of(other)]
     return call(number, other)

@@ -123,16 +123,26 @@ def to_copy(out: Array, self: Array, *options: Any) -> None:
     cast_into(out, self)
 
 
-@Filling
-def fill_(self: Array, value: Any) -> None:
+def _fill(self: Array, value: Any) -> None:
     """Set all elements to one number or to the element of a 0-d array."""
+    fill(self, _element(self.dtype, value))
+
+
+def _fill_few(self: Array, value: Any) -> None:
+    self.fill(_element(self.dtype, value))
+
+
+def _element(own: Any, value: Any) -> Any:
+    """A number as NumPy fills memory of a dtype with it."""
     number = value.__class__
-    if (number is float and self.dtype.kind in "fc") or (number is int and self.dtype.kind == "i"):
-        fill(self, value)
-    else:
-        element = np.empty((), self.dtype)
-        cast_into(element, np.asarray(value))
-        fill(self, element[()])
+    if (number is float and own.kind in "fc") or (number is int and own.kind == "i"):
+        return value
+    element = np.empty((), own)
+    cast_into(element, np.asarray(value))
+    return element[()]
+
+
+fill_ = Filling(_fill, few=_fill_few)
 
 
 def _zero(self: Array) -> None:

@@ -13,7 +13,7 @@ from torchgen_out._runtime.bindings.arguments import store_out
 from torchgen_out._runtime.core.shape import broadcast_shapes, normalize_dims
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import calls, ops
-from torchgen_out._runtime.ops.composite.view.reshaping import own_view, reshape
+from torchgen_out._runtime.ops.composite.view.reshaping import own_view, reshape, unseen_view
 
 
 def matmul(self: Any, other: Any) -> Any:
@@ -192,8 +192,7 @@ def kron(self: Any, other: Any) -> Any:
     if self._flat is None or other._flat is None:
         product = reshape(self, spread_self) * reshape(other, spread_other)
     else:
-        view = calls.view
-        first, second = view[self._key](self, spread_self), view[other._key](other, spread_other)
+        first, second = unseen_view(self, spread_self), unseen_view(other, spread_other)
         product = calls.mul_Tensor[first._key, second._key](first, second)
     return own_view(product, sizes)
 

@@ -12,7 +12,7 @@ from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.size import Size, make_size
-from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import calls
 
 CONTIGUOUS = formats.contiguous_format
@@ -50,6 +50,15 @@ def own_view(made: Any, shape: Sequence[int]) -> Any:
     made._sizes = place.sizes
     made._strides = place.strides
     return made
+
+
+def unseen_view(self: Any, shape: Sequence[int]) -> Any:
+    """`view` of a dense tensor that is read by the next call and by nobody else."""
+    if self._flat is None or self._key & _NOT_PLAIN:
+        return calls.view[self._key](self, shape)
+    place = dense_layout(shape)
+    key = self._key & ~keys.ZERO_DIM | place.zero_dim
+    return build(key, place.sizes, place.strides, 0, None, self._flat)
 
 
 def reshape_as(self: Any, other: Tensor) -> Any:
@@ -94,7 +103,7 @@ def in_format_of(input: Tensor, result: Tensor) -> Tensor:
 
 def contiguous(self: Any, memory_format: Any = None) -> Any:
     """The tensor itself if its elements lie in `memory_format`'s order, else a copy that does."""
-    if memory_format is None:
+    if memory_format is CONTIGUOUS or memory_format is None:
         if self._flat is not None or _is_contiguous(self._sizes, self._strides):
             return self
         return calls.clone[self._key](self, CONTIGUOUS)

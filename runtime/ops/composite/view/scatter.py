@@ -7,7 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.dispatch import calls, ops
+from torchgen_out._runtime.dispatch import calls, signature
 from torchgen_out._runtime.dispatch.operator import operators
 
 
@@ -74,7 +74,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     else:
         step = sum(self._strides)
         diagonal = calls.as_strided[self._key](self, (min(sizes),), (step,))
-    ops.fill_(diagonal, fill_value)
+    calls.fill_[diagonal._key, signature.kind_of(fill_value)](diagonal, fill_value)
     if not wrap or len(sizes) > 2:
         return self
     rows, columns = sizes

@@ -1,0 +1,65 @@
+"""Memory that is filled with a number: lines, columns and blocks of tensors, beside NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+
+PARTS = {
+    "row": np.s_[1, 2],
+    "column": np.s_[1, :, 3],
+    "plane": np.s_[:, 1],
+    "every other": np.s_[0, 1, ::2],
+    "block": np.s_[1, 1:3, 2:4],
+    "one": np.s_[1, 2, 3],
+    "none": np.s_[1, 2, 3:3],
+    "of size one": np.s_[1:, :, 3:4],
+}
+DTYPES = ("float32", "float64", "float16", "int64", "uint8", "bool", "complex64")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("part", PARTS)
+def test_only_what_is_seen_is_filled(part: str, dtype: str) -> None:
+    for value in (0, 3, True, 2.0, torch.tensor(5)):
+        numbers = np.arange(24).reshape(2, 3, 4).astype(dtype)
+        whole = torch.from_numpy(numbers.copy())
+        before = whole._version
+        seen = whole[PARTS[part]]
+        assert seen.fill_(value) is seen
+        numbers[PARTS[part]] = int(value)
+        assert whole.tolist() == numbers.tolist()
+        assert whole._version == before + 1
+        seen.zero_()
+        numbers[PARTS[part]] = 0
+        assert whole.tolist() == numbers.tolist()
+
+
+def test_diagonals() -> None:
+    for sizes in [(3, 4), (4, 3), (3, 3, 3), (1, 5)]:
+        for dims in (range(len(sizes)), range(len(sizes))[::-1]):
+            x = torch.zeros(sizes).permute(tuple(dims))
+            x.fill_diagonal_(2)
+            expected = np.zeros(tuple(x.shape))
+            np.fill_diagonal(expected, 2)
+            assert x.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ones_and_zeros(dtype: str) -> None:
+    wanted = getattr(torch, dtype)
+    x = torch.empty(2, 3)
+    for made in (torch.ones(2, 3, dtype=wanted), torch.ones_like(x, dtype=wanted)):
+        assert made.tolist() == np.ones((2, 3), dtype).tolist() and made.dtype is wanted
+    assert torch.full((2,), 1.0, dtype=wanted).tolist() == np.ones(2, dtype).tolist()
+
+
+def test_quotients_of_numbers() -> None:
+    for a, b in [(-3, 2), (7, -2), (2**62, 3), (-(2**63) + 1, -1), (True, 2), (7.5, 2), (-7, 2.0)]:
+        found = torch.floor_divide(a, b)
+        assert found.item() == a // b
+        assert found.dtype is (torch.float32 if isinstance(a // b, float) else torch.int64)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        torch.floor_divide(3, 0)
