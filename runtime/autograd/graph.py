@@ -163,14 +163,16 @@ def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
 
     Its edge is taken here, as in `attach_unary`.
     """
-    edge = viewed._edge
-    if viewed._base is not None:
-        track_view(result, viewed)
-        edge = gradient_edge(viewed)
-    else:
+    edge, base, shared = viewed._edge, viewed._base, result._shared or result._storage
+    if base is None:
         result._base = viewed
         if edge is None:
             edge = (viewed, LEAF, viewed._sizes, viewed._key, None)
+    elif edge is not None and edge[4] == shared.version and viewed._meta is None:
+        result._base = base
+    else:
+        track_view(result, viewed)
+        edge = gradient_edge(viewed)
     node.edges = (edge,)
     node.sequence_nr = next_sequence_nr()
     node.extras = None
@@ -179,7 +181,7 @@ def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
     key = result._key
     if _DIFFERENTIABLE[key & 31]:
         result._key = key | _GRAD
-        result._edge = (node, 0, result._sizes, key, (result._shared or result._storage).version)
+        result._edge = (node, 0, result._sizes, key, shared.version)
 
 
 def attach_views(results: Sequence[Tensor], viewed: Tensor, node: MultiOutputNode) -> None:

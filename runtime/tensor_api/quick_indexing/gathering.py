@@ -7,6 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.storage import Storage
@@ -25,7 +26,8 @@ SMALL = 512
 SEVERAL_SMALL = 4096
 """The same for a mask, and for several that the operator has to combine."""
 
-_new_tuple = tuple.__new__
+_new_tuple, _at = tuple.__new__, tuple.__getitem__
+_TAIL = slice(1, None)
 _INT64, _MASK = dtypes.int64.index, dtypes.bool.index
 _TAKEN_BY = {_INT64: SMALL, _MASK: SEVERAL_SMALL}  # keys of CPU tensors with dims, outside autograd
 
@@ -37,6 +39,20 @@ def make_taker(key: int) -> Way | None:
     bare = key & ~keys.GRAD
 
     def take(self: Tensor, index: Tensor) -> Tensor | None:
+        flat, vector = self._flat, index._flat
+        if flat is None or index._key != _INT64 or vector is None or len(index._sizes) != 1:
+            return take_any(self, index)
+        count, sizes = vector.size, self._sizes
+        if count > SMALL:
+            return None
+        try:
+            found = flat.reshape(sizes).take(vector, 0)
+        except IndexError:  # the operator says what is wrong
+            return None
+        place = dense_layout((count, *_at(sizes, _TAIL)))
+        return build(bare, place.sizes, place.strides, 0, None, found.reshape(-1))
+
+    def take_any(self: Tensor, index: Tensor) -> Tensor | None:
         limit = _TAKEN_BY.get(index._key)
         if limit is None:
             return None
@@ -47,7 +63,7 @@ def make_taker(key: int) -> Way | None:
             return _taken_in_order(own, places, bare) if index._key == _INT64 else None
         try:
             found = own.take(places, 0) if index._key == _INT64 else own[places]
-        except IndexError:  # the operator says what is wrong
+        except IndexError:
             return None
         sizes = _new_tuple(Size, found.shape)
         return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))

@@ -24,11 +24,17 @@ _TAIL = slice(1, None)
 
 def make_row(key: int) -> Way | None:
     """The way of `tensor[int]`."""
+    select = selects[key]
+    return select and (lambda self, index: select(self, 0, index))
+
+
+def make_select(key: int) -> Way | None:
+    """What selects from the first dim: select(tensor, 0, index)."""
     if key & keys.ZERO_DIM:
         return None
     bare = key & ~keys.GRAD
 
-    def row(self: Tensor, index: int) -> Tensor:
+    def select_first(self: Tensor, dim: int, index: int) -> Tensor:
         sizes, strides = self._sizes, self._strides
         size = _at(sizes, 0)
         place = index + size if index < 0 else index
@@ -37,14 +43,27 @@ def make_row(key: int) -> Way | None:
         offset = self._offset + place * strides[0]
         return view_of(self, bare, _at(sizes, _TAIL), strides[1:], offset)
 
-    if key == bare:
-        return row
-    select = make_recorded("select.int", lambda self, dim, index: row(self, index))
-    return lambda self, index: select(self, 0, index)
+    return select_first if key == bare else make_recorded("select.int", select_first)
 
 
 def make_cut(key: int) -> Way | None:
     """The way of `tensor[slice]`; it answers None for a step that is none."""
+    call = cuts[key]
+    if call is None:
+        return None
+
+    def cut(self: Tensor, item: _slice) -> Tensor | None:
+        step = item.step
+        if step is not None and not _is_forward(item):
+            return None
+        start, stop, step = item.indices(_at(self._sizes, 0))
+        return call(self, 0, start, stop, step)  # type: ignore[no-any-return]
+
+    return cut
+
+
+def make_first_cut(key: int) -> Way | None:
+    """What cuts the first dim: cut(tensor, 0, start, stop, step), of numbers within its size."""
     if key & keys.ZERO_DIM:
         return None
     bare = key & ~keys.GRAD
@@ -62,16 +81,10 @@ def make_cut(key: int) -> Way | None:
         offset = self._offset + start * strides[0]
         return view_of(self, bare, rest, (strides[0] * step, *strides[1:]), offset)
 
-    call = cut_first if key == bare else make_recorded("slice.Tensor", cut_first)
+    return cut_first if key == bare else make_recorded("slice.Tensor", cut_first)
 
-    def cut(self: Tensor, item: _slice) -> Tensor | None:
-        step = item.step
-        if step is not None and not _is_forward(item):
-            return None
-        start, stop, step = item.indices(_at(self._sizes, 0))
-        return call(self, 0, start, stop, step)
 
-    return cut
+selects, cuts = Ways(make_select), Ways(make_first_cut)
 
 
 def _is_forward(item: _slice) -> bool:
@@ -114,7 +127,6 @@ def _make_recorded_part() -> Way:
     """An operator for each item, as PyTorch records them, but for slices that take everything."""
     select = registered.operators["select.int"].calls
     cut = registered.operators["slice.Tensor"].calls
-    rows, cuts = readers[int], readers[_slice]
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         if len(items) > len(self._sizes):
@@ -125,12 +137,11 @@ def _make_recorded_part() -> Way:
             if item.__class__ is int:
                 if not -size <= item < size:
                     return None
-                view = select[view._key](view, dim, item) if dim else rows[view._key](view, item)
-            elif item.__class__ is _slice and _is_forward(item):
+                view = (select if dim else selects)[view._key](view, dim, item)
+            elif item.__class__ is _slice and (item.step is None or _is_forward(item)):
                 start, stop, step = item.indices(size)
                 if start or stop < size or step > 1:
-                    args = (dim, start, stop, step)
-                    view = cut[view._key](view, *args) if dim else cuts[view._key](view, item)
+                    view = (cut if dim else cuts)[view._key](view, dim, start, stop, step)
                 dim += 1
             else:
                 take = several_takers[self._key]
@@ -145,6 +156,31 @@ Geometry = tuple[list[int], list[int], int]
 
 def locate(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
     """Return the sizes, strides and offset of a basic index; None if it is none, or wrong."""
+    sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
+    if len(items) > len(sizes):
+        return _locate_any(self, items)
+    dim = 0
+    for item in items:
+        size = sizes[dim]
+        if item.__class__ is int:
+            place = item + size if item < 0 else item
+            if not 0 <= place < size:
+                return None
+            offset += place * strides[dim]
+            del sizes[dim], strides[dim]
+        elif item.__class__ is not _slice or item.step is not None:
+            return _locate_any(self, items)
+        else:
+            if item.start is not None or item.stop is not None:
+                start, stop, _ = item.indices(size)
+                offset += start * strides[dim]
+                sizes[dim] = stop - start if stop > start else 0
+            dim += 1
+    return sizes, strides, offset
+
+
+def _locate_any(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
+    """The same where there are `...`, None or steps."""
     sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
     dim = 0
     for position, item in enumerate(items):
