@@ -138,6 +138,8 @@ class Fold:
     def run_all(self, x: Tensor) -> Tensor:
         """Fold all elements of x into a zero-dimensional result."""
         flat = x._flat
+        if flat is None:
+            flat = x._dense()
         if flat is None or not 0 < (size := flat.size) < self.serial_below:
             return self.run(x, None, False, ())
         buffer = self.empty(1)

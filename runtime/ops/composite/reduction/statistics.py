@@ -183,7 +183,8 @@ def hash_tensor(self: Any, dim: int | Sequence[int], keepdim: bool, mode: int) -
     if self._key & keys.GRAD:
         self = self.detach()
     wide = dtypes.float64 if own.is_floating_point else dtypes.int64
-    self = self if own is wide else self.to(wide)
+    if own is not wide:
+        self = calls._to_copy[self._key](self, wide, None, None, None, False, None)
     bits = self if wide is dtypes.int64 else calls.view_dtype[self._key](self, dtypes.int64)
     hashed = calls._xor_sum[bits._key](bits, dims or None, keepdim)
     return calls.view_dtype[hashed._key](hashed, dtypes.uint64)
