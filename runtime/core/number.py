@@ -57,7 +57,10 @@ def check_fits(value: bool | int | float | complex, target: dtype) -> None:
     if found is None:
         return
     ints, floats = found
-    if value.__class__ is not float and hasattr(value, "__index__"):
+    if value.__class__ is float and floats is not None:
+        if not floats[0] <= value <= floats[1]:
+            _check_part(value, floats, target)
+    elif hasattr(value, "__index__"):
         if not ints[0] <= value <= ints[1]:  # type: ignore[operator]
             raise _too_large(value, target)  # type: ignore[arg-type]
     elif floats is None:

@@ -41,8 +41,8 @@ def layout_only(function: Function) -> Function:
 
 def within_storage(function: Function) -> Function:
     """Say of a view function that it looks at the storage's size, too."""
-    buffer = "(self._shared or self._storage).buffer"
-    _follows[function] = f"{OFFSET}, {buffer} is not None and {buffer}.nbytes"
+    buffer = "(buffer := (self._shared or self._storage).buffer)"
+    _follows[function] = f"{OFFSET}, {buffer} is not None and buffer.nbytes"
     return function
 
 

@@ -7,6 +7,7 @@ from typing import Any, SupportsInt
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import number, promotion, shape
 from torchgen_out._runtime.core import shape as shapes
@@ -57,8 +58,8 @@ def strides_of_copy(self: Tensor, wanted: memory_format | None) -> tuple[int, ..
 
 def fill_(self: Tensor, value: Any) -> None:
     """`value` is a number in the dtype's range, or a 0-d tensor."""
-    if not isinstance(value, Tensor):
-        number.check_fits(value, self.dtype)
+    if value.__class__ is float or not isinstance(value, Tensor):
+        number.check_fits(value, dtypes.BY_INDEX[self._key & keys.DTYPE_MASK])
     elif value.ndim:
         raise errors.fill_value_not_scalar(value.ndim)
 

@@ -8,15 +8,15 @@ from typing import Any
 from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.dispatch import calls, signature
-from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.dispatch.operator import CallTable
 
 
-def _with(self: Any, view: str, src: Any, *args: Any) -> Any:
-    """A copy of `self` in which what the operator `view` shows holds `src`."""
+def _with(self: Any, views: CallTable, src: Any, *args: Any) -> Any:
+    """A copy of `self` in which what a view shows holds `src`. views: the view's calls."""
     if (self._key | src._key) & keys.NOT_HERE:
         self = batched.like_samples(self, src)
     copied = calls.clone[self._key](self, None)
-    part = operators[view].calls[copied._key](copied, *args)
+    part = views[copied._key](copied, *args)
     if part._sizes != src._sizes:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "
@@ -28,7 +28,7 @@ def _with(self: Any, view: str, src: Any, *args: Any) -> Any:
 
 def select_scatter(self: Any, src: Any, dim: int, index: int) -> Any:
     """A copy with `src` at `index` of `dim`."""
-    return _with(self, "select.int", src, dim, index)
+    return _with(self, calls.select_int, src, dim, index)
 
 
 def slice_scatter(
@@ -40,12 +40,12 @@ def slice_scatter(
     step: int = 1,
 ) -> Any:
     """A copy with `src` at a slice of `dim`."""
-    return _with(self, "slice.Tensor", src, dim, start, end, step)
+    return _with(self, calls.slice_Tensor, src, dim, start, end, step)
 
 
 def diagonal_scatter(self: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A copy with `src` on a diagonal."""
-    return _with(self, "diagonal", src, offset, dim1, dim2)
+    return _with(self, calls.diagonal, src, offset, dim1, dim2)
 
 
 def as_strided_scatter(
@@ -56,7 +56,7 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Any:
     """A copy with `src` at a view of any geometry."""
-    return _with(self, "as_strided", src, size, stride, storage_offset)
+    return _with(self, calls.as_strided, src, size, stride, storage_offset)
 
 
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
