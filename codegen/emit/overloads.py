@@ -173,9 +173,9 @@ def _short_call(operator: Operator, gathered: Argument | None, family: tuple[Ope
         return ""
     least, most = len(required), _most(operator, required, family)
     if gathered:
-        return _test(required, f"len(args) >= {least}", family, gathered)
+        return _test(operator, required, f"len(args) >= {least}", family, gathered)
     count = f"len(args) == {least}" if least == most else f"{least} <= len(args) <= {most}"
-    return _test(required, count, family)
+    return _test(operator, required, count, family)
 
 
 def _most(operator: Operator, required: list[Argument], family: tuple[Operator, ...]) -> int:
@@ -198,11 +198,12 @@ def _named_call(operator: Operator, family: tuple[Operator, ...]) -> str:
     is_shared = any(o.schema.argument(last.name) for o in others)
     if is_shared or not given or any(a.is_keyword_only or a.type.is_list for a in given):
         return ""
-    test = _test(given, f"len(args) == {len(given)}", family)
+    test = _test(operator, given, f"len(args) == {len(given)}", family)
     return f'{test} and "{translate.parameter(last)}" in keywords' if test else ""
 
 
 def _test(
+    operator: Operator,
     given: list[Argument],
     count: str,
     family: tuple[Operator, ...],
@@ -210,16 +211,19 @@ def _test(
 ) -> str:
     """Whether these arguments are given by position, as far as classes tell.
 
-    Where all entries take the same, the entry says what is wrong.
+    Where all entries take the same, the entry says what is wrong. A tensor of no dims passes for a
+    number: it means the first entry that takes either.
     """
     tests = [count]
+    before = family[: family.index(operator)]
     for position, argument in enumerate(given):
         others = [a.type for o in family for a in o.schema.positional[position : position + 1]]
         types = {each.plain for each in others}
         if types == {argument.type.plain}:
             continue
-        if argument.type.plain == "Tensor" and "float" in types:
-            test = ""  # a tensor of no dims passes for a number
+        tried = {a.type.plain for o in before for a in o.schema.positional[position : position + 1]}
+        if argument.type.plain == "Tensor" and "float" in tried:
+            test = ""
         elif not argument.type.is_list or argument is gathered:
             test = _CLASSES.get(argument.type.plain, "")
         else:

@@ -538,3 +538,18 @@ def test_signatures_show_what_may_be_given(function: Any, names: list[str]) -> N
     inspection.show([function])
     shown = inspect.signature(function).parameters
     assert [name for name in shown if name in names] == names
+
+
+def test_a_tensor_of_no_dims_means_the_first_entry_that_takes_one() -> None:
+    """Also where a number could stand: the entry that takes tensors is tried first."""
+    x = torch.zeros(4)
+    assert x.bernoulli_(torch.tensor(1.0)).tolist() == [1.0] * 4
+    assert x.bernoulli_(torch.zeros(4)).tolist() == [0.0] * 4
+    assert x.bernoulli_(1).tolist() == [1.0] * 4
+    assert torch.normal(torch.tensor(3.0)).shape == ()
+    assert torch.normal(torch.zeros(3), torch.zeros(3)).tolist() == [0.0] * 3
+    assert torch.normal(torch.zeros(3), 0.0).tolist() == [0.0] * 3
+    assert torch.normal(2.0, torch.zeros(3)).tolist() == [2.0] * 3
+    scale, zero_point = torch.tensor(0.5), torch.tensor(1, dtype=torch.int32)
+    rounded = torch.fake_quantize_per_tensor_affine(torch.ones(2), scale, zero_point, -4, 3)
+    assert rounded.tolist() == [1.0, 1.0]

@@ -364,6 +364,8 @@ def normal(*args: Any, **keywords: Any) -> Any:
         ):
             return normal__float_float(*args, **keywords)
         return _normal.named(args, keywords)
+    if len(args) == 1 and args[0].__class__ is Tensor:
+        return normal__Tensor_float(*args)
     if len(args) == 3 and args[0].__class__ is float and args[1].__class__ is float:
         return normal__float_float(*args)
     return _normal[tuple(map(type, args))](*args)
@@ -1356,6 +1358,10 @@ def bernoulli_(*args: Any, **keywords: Any) -> Any:
     bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)"""
     if keywords:
         return _bernoulli_.named(args, keywords)
+    if len(args) == 2 and args[1].__class__ is Tensor:
+        return bernoulli___Tensor(*args)
+    if len(args) == 1:
+        return bernoulli___float(*args)
     return _bernoulli_[tuple(map(type, args))](*args)
 
 
