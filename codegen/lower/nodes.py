@@ -15,7 +15,7 @@ from . import fused
 def plan(operator: Operator, derivative: Derivative) -> NodePlan:
     """The node of a derivative that gives some gradient."""
     wanted = derivative.differentiable_inputs
-    inputs = tuple(a for a in operator.arguments if a.name in wanted)
+    inputs = tuple(a for name in wanted for a in operator.arguments if a.name == name)
     form, writes = _form(operator), _writes(operator)
     if derivative.is_auto:
         cases = tuple(fused.cases(operator, derivative))

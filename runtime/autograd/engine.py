@@ -342,7 +342,13 @@ def _run_carefully(
         results = node.apply(*inputs)
     if not keep_graph:
         node.release()
-    return results if node.extras is None else hooks.after_node(node.extras, results, inputs)
+    if node.extras is None or not node.extras.post_hooks:
+        return results
+    fitting = tuple(  # as the operands get them
+        grad if grad is None or edge is None or edge[2] is None else fit(grad, edge, node)
+        for grad, edge in zip(results, edges, strict=True)
+    )
+    return hooks.after_node(node.extras, fitting, inputs)
 
 
 def _capture(target: Any, grads: Sequence[Any], wanted: Wanted, captured: list[Any]) -> None:

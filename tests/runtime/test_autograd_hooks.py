@@ -201,3 +201,23 @@ def test_callbacks_run_when_backward_has_finished(torch):
     assert seen == [[2.0]]
     with pytest.raises(RuntimeError, match="can only be installed during backward"):
         engine.queue_callback(print)
+
+
+def test_the_bias_of_linear_comes_first(torch):
+    """The order of its gradients, by which buckets of gradients are filled."""
+    layers = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+    order = []
+    for name, parameter in layers.named_parameters():
+        parameter.register_post_accumulate_grad_hook(lambda _, name=name: order.append(name))
+    layers(torch.ones(4, 2)).sum().backward()
+    assert order == ["2.bias", "2.weight", "0.bias", "0.weight"]
+
+
+def test_hooks_of_nodes_see_gradients_as_the_operands_get_them(torch):
+    """After what broadcasting repeated is summed."""
+    x, y = torch.ones(2, 3, requires_grad=True), torch.ones(3, requires_grad=True)
+    result = x * y
+    seen = []
+    result.grad_fn.register_hook(lambda inputs, outputs: seen.extend(g.shape for g in inputs))
+    result.sum().backward()
+    assert seen == [(2, 3), (3,)]

@@ -3656,34 +3656,34 @@ def recording_addr(below, needs_self, needs_vec1, needs_vec2, inplace=False):
 
 class LinearBackward0(Node):
     """linear
+    bias: grad
     input: linear_grad_input(grad, weight)
     weight: linear_grad_weight(grad, input)
-    bias: grad
     """
 
     __slots__ = ("saved_input", "saved_weight")
 
     def apply(node, grad):
         edges = node.edges
+        grad_bias: Any = None
         grad_input: Any = None
         grad_weight: Any = None
-        grad_bias: Any = None
         if edges[0] is not None:
+            grad_bias = grad
+        if edges[1] is not None:
             weight = unpack(node.saved_weight, node)
             grad_input = formulas.linear_grad_input(grad, weight)
-        if edges[1] is not None:
+        if edges[2] is not None:
             input = unpack(node.saved_input, node)
             grad_weight = formulas.linear_grad_weight(grad, input)
-        if edges[2] is not None:
-            grad_bias = grad
-        return grad_input, grad_weight, grad_bias
+        return grad_bias, grad_input, grad_weight
 
     def release(node):
         node.saved_weight = None
         node.saved_input = None
 
 
-def recording_linear(below, needs_input, needs_weight, needs_bias):
+def recording_linear(below, needs_bias, needs_input, needs_weight):
     """Records LinearBackward0 around `below`."""
 
     def call(input, weight, bias):
@@ -3692,9 +3692,9 @@ def recording_linear(below, needs_input, needs_weight, needs_bias):
             return result
         node = LinearBackward0()
         node.edges = (
+            gradient_edge(bias) if needs_bias else None,
             gradient_edge(input) if needs_input else None,
             gradient_edge(weight) if needs_weight else None,
-            gradient_edge(bias) if needs_bias else None,
         )
         if needs_input:
             node.saved_weight = save(weight)
