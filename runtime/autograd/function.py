@@ -19,6 +19,7 @@ __all__ = [
     "Function",
     "FunctionCtx",
     "FunctionMeta",
+    "InplaceFunction",
     "once_differentiable",
 ]
 
@@ -48,6 +49,8 @@ class FunctionCtx:
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which arguments forward has written to in place; it must return them too."""
         self.dirty_tensors = tensors
+        for tensor in tensors:
+            tensor._storage.version += 1
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say which results have no gradient."""
@@ -237,6 +240,14 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse the form of before 0.4: an instance, whose methods take `self` as context."""
         raise errors.instance_of_function(type(self).__name__)
+
+
+class InplaceFunction(Function):
+    """A Function of before 0.4 that may work in place: kept for programs that derive from it."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 # -- recording ----------------------------------------------------------------------------------

@@ -43,7 +43,10 @@ def fit(grad: Tensor, edge: Edge, node: Any) -> Tensor:
 
 def _origin(edge: Edge, node: Any) -> tuple[str, int]:
     """The name of the node which made a gradient, and its place among its results."""
-    return ("of the roots", 0) if node is None else (node.name(), node.edges.index(edge))
+    if node is None:
+        return "of the roots", 0
+    place = next(place for place, other in enumerate(node.edges) if other is edge)
+    return node.name(), place
 
 
 @lru_cache(maxsize=1024)

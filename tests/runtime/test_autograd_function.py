@@ -252,3 +252,38 @@ def test_deeply_nested_backward(torch):
 def test_instances_are_warned_of(torch):
     with pytest.warns(DeprecationWarning, match="should not be instantiated"):
         torch.autograd.Function()
+
+
+def test_what_is_marked_dirty_has_been_written(torch):
+    class Write(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    leaf = torch.ones(2, requires_grad=True)
+    for x in (torch.ones(2), leaf * 1, (leaf * 1)[:1]):
+        before = x._version
+        Write.apply(x)
+        assert x._version == before + 2
+
+
+def test_a_gradient_that_does_not_fit_is_named_by_its_place(torch):
+    """Beside operands of several elements, whose edges must not be compared by value."""
+
+    class Cut(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y, z):
+            return x + y + z
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, grad, grad[:2]
+
+    x, y, z = (torch.ones(3, requires_grad=True) for _ in range(3))
+    with pytest.raises(RuntimeError, match="invalid gradient at index 2"):
+        Cut.apply(x, y, z).sum().backward()
