@@ -71,5 +71,45 @@ def test_backward_hooks_see_and_change_gradients() -> None:
 def test_backward_hook_without_gradient_of_the_input() -> None:
     layer, seen = nn.Linear(2, 3), []
     layer.register_full_backward_hook(lambda module, inputs, outputs: seen.append(inputs))
-    layer(torch.ones(1, 2)).sum().backward()
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        layer(torch.ones(1, 2)).sum().backward()
     assert seen == [(None,)]
+
+
+def test_backward_hooks_of_the_old_kind_see_the_last_operator() -> None:
+    layer = nn.Linear(2, 3)
+    seen: list[Any] = []
+    layer.register_backward_hook(lambda module, inputs, outputs: seen.append((inputs, outputs)))
+    with pytest.warns(FutureWarning, match="multiple autograd Nodes"):  # there are parameters
+        result = layer(torch.ones(4, 2, requires_grad=True) * 1)
+    result.sum().backward()
+    ((inputs, outputs),) = seen
+    assert sorted(each.shape for each in inputs) == [(3,), (3, 2), (4, 2)]
+    assert [each.shape for each in outputs] == [(4, 3)]
+    activation = nn.Tanh()
+    activation.register_backward_hook(lambda module, inputs, outputs: (inputs[0] * 2,))
+    x = torch.zeros(2, requires_grad=True)
+    activation(x * 1).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_backward_hooks_are_of_one_kind() -> None:
+    old, new = nn.ReLU(), nn.ReLU()
+    old.register_backward_hook(lambda *_: None)
+    new.register_full_backward_hook(lambda *_: None)
+    with pytest.raises(RuntimeError, match="Cannot use both regular"):
+        old.register_full_backward_hook(lambda *_: None)
+    with pytest.raises(RuntimeError, match="Cannot use both regular"):
+        new.register_backward_hook(lambda *_: None)
+
+
+def test_hooks_return_as_many_gradients_as_they_were_given() -> None:
+    layer = nn.Linear(2, 3)
+    handle = layer.register_full_backward_hook(lambda *_: (1, 2, 3))
+    with pytest.raises(RuntimeError, match="invalid number of grad_input, got 3, but expected 1"):
+        layer(torch.ones(1, 2, requires_grad=True)).sum().backward()
+    handle.remove()
+    layer.register_full_backward_pre_hook(lambda *_: (1, 2))
+    with pytest.raises(RuntimeError, match="invalid number of grad_output, got 2, but expected 1"):
+        layer(torch.ones(1, 2, requires_grad=True)).sum().backward()

@@ -21,6 +21,9 @@ registrations: dict[str, Table] = {
 }
 around_calls = (forward_pre, forward, backward_pre, backward)
 
+kind: dict[str, bool | None] = {"is_full": None}
+"""Which kind the backward hooks are, once there is one."""
+
 active: list[bool] = []
 """Not empty while a hook around calls is there: what each call of a module looks at."""
 
@@ -67,12 +70,30 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(module, grad_input, grad_output)` after the backward of every module."""
+    kind["is_full"] = one_kind(kind["is_full"], True, "as a global Module hook")
     return _add(backward, hook)
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a backward hook by its old name; see `register_module_full_backward_hook`."""
-    return register_module_full_backward_hook(hook)
+    """Call `hook(module, grad_input, grad_output)` after the last operator of every module.
+
+    Deprecated: use `register_module_full_backward_hook`.
+    """
+    kind["is_full"] = one_kind(kind["is_full"], False, "as a global Module hook")
+    return _add(backward, hook)
+
+
+def one_kind(before: bool | None, is_full: bool, where: str = "on a single Module") -> bool:
+    """Return the kind of backward hooks; the first hook chooses it.
+
+    **Raises** RuntimeError if there are hooks of the other kind.
+    """
+    if before is (not is_full):
+        raise RuntimeError(
+            f"Cannot use both regular backward hooks and full backward hooks {where}. "
+            "Please use only one of them."
+        )
+    return is_full
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:

@@ -9,7 +9,8 @@ from typing import Any
 import torchgen_out as torch
 from torchgen_out._runtime.autograd.function import Function
 from torchgen_out._runtime.autograd.hooks import RemovableHandle
-from torchgen_out._runtime.library.nn import global_hooks
+from torchgen_out._runtime.core import user_warnings
+from torchgen_out._runtime.library.nn import global_hooks, last_operator
 
 _TABLES = (
     "_backward_pre_hooks",
@@ -37,6 +38,8 @@ class Hooks:
     _forward_hooks_always_called: OrderedDict[int, bool]
     _backward_hooks: OrderedDict[int, Any]
     _backward_pre_hooks: OrderedDict[int, Any]
+    _is_full_backward_hook: bool | None = None
+    """Which kind the backward hooks are, once there is one: a module has one kind only."""
 
     def _init_hooks(self) -> None:
         for table in _TABLES:
@@ -92,12 +95,22 @@ class Hooks:
         """Call `hook(module, grad_input, grad_output)` once the gradients of the inputs are known.
 
         What it returns replaces `grad_input`.
+
+        **Raises** RuntimeError if the module has hooks of `register_backward_hook`.
         """
+        self._is_full_backward_hook = global_hooks.one_kind(self._is_full_backward_hook, True)
         return _register(self._backward_hooks, [], hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Register a backward hook by its old name; see `register_full_backward_hook`."""
-        return self.register_full_backward_hook(hook)
+        """Call `hook(module, grad_input, grad_output)` after the last operator of `forward` only.
+
+        It sees the gradients of that operator's operands, not of the module's: deprecated, use
+        `register_full_backward_hook`.
+
+        **Raises** RuntimeError if the module has hooks of that kind.
+        """
+        self._is_full_backward_hook = global_hooks.one_kind(self._is_full_backward_hook, False)
+        return _register(self._backward_hooks, [], hook, False)
 
     # -- calling ----------------------------------------------------------------------------
 
@@ -106,13 +119,20 @@ class Hooks:
         output = None
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
-            gate = None
+            gate: _BackwardGate | None = None
+            last: list[Any] = []
             if self._backward_hooks or self._backward_pre_hooks or global_hooks.active:
-                gate = _BackwardGate(self)
-                args = gate.watch_inputs(args)
+                full, last = self._get_backward_hooks()
+                pre = [*global_hooks.backward_pre.values(), *self._backward_pre_hooks.values()]
+                if full or pre:
+                    gate = _BackwardGate(self, full, pre)
+                    args = gate.watch_inputs(args)
             output = self.forward(*args, **kwargs)
             output = self._run_forward_hooks(args, kwargs, output, called)
-            return output if gate is None else gate.watch_outputs(output)
+            output = output if gate is None else gate.watch_outputs(output)
+            if last:
+                last_operator.watch(self, last, args, output)
+            return output
         except BaseException:
             always_called = {
                 *self._forward_hooks_always_called,
@@ -122,6 +142,16 @@ class Hooks:
                 if number in always_called and number not in called:
                     self._call_forward_hook(number, hook, args, kwargs, output)
             raise
+
+    def _get_backward_hooks(self) -> tuple[list[Any], list[Any]]:
+        """The backward hooks of this call: around the module, and after its last operator."""
+        kinds: tuple[list[Any], list[Any]] = ([], [])
+        for table, is_full in (
+            (global_hooks.backward, global_hooks.kind["is_full"]),
+            (self._backward_hooks, self._is_full_backward_hook),
+        ):
+            kinds[is_full is False].extend(table.values())
+        return kinds
 
     def _run_pre_hooks(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -193,8 +223,8 @@ class _BackwardGate:
     """One call of a module with backward hooks: identity nodes before its inputs and after its
     outputs, whose gradients are what the hooks get."""
 
-    def __init__(self, module: Any) -> None:
-        self.module = module
+    def __init__(self, module: Any, hooks: list[Any], pre_hooks: list[Any]) -> None:
+        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.grad_outputs: Any = None
         self.watches_inputs = False
         self.input_count = 0
@@ -220,30 +250,55 @@ class _BackwardGate:
 
     def _outputs_known(self, grads: Any, places: list[int], count: int) -> Any:
         self.grad_outputs = _spread(grads, places, count)
-        hooks = [*global_hooks.backward_pre.values(), *self.module._backward_pre_hooks.values()]
-        for hook in hooks:
+        for hook in self.pre_hooks:
             replaced = hook(self.module, self.grad_outputs)
             if replaced is not None:
-                self.grad_outputs = replaced if isinstance(replaced, tuple) else (replaced,)
+                self.grad_outputs = _as_many(
+                    replaced, count, "Backward pre hook returned an invalid number of grad_output"
+                )
         passed_on = tuple(self.grad_outputs[place] for place in places)
         if not self.watches_inputs:
-            self._run_backward_hooks((None,) * self.input_count)
+            self._no_inputs()
         return passed_on
+
+    def _no_inputs(self) -> None:
+        """Call the hooks where no gradient of the inputs will come."""
+        user_warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module "
+            "outputs since no inputs require gradients."
+        )
+        grad_inputs = (None,) * self.input_count
+        for hook in self.hooks:
+            replaced = hook(self.module, grad_inputs, self.grad_outputs)
+            if replaced is not None and set(replaced) != {None}:
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always "
+                    "return None or None for all gradients."
+                )
+        self.grad_outputs = None
 
     def _inputs_done(self, grad_inputs: Any, _: Any) -> Any:
         if self.grad_outputs is None:  # backward did not pass through the module's outputs
             return None
-        given = _spread(grad_inputs, self.input_places, self.input_count)
-        replaced = self._run_backward_hooks(given)
-        return tuple(replaced[place] for place in self.input_places)
-
-    def _run_backward_hooks(self, grad_inputs: Any) -> Any:
-        for hook in [*global_hooks.backward.values(), *self.module._backward_hooks.values()]:
-            replaced = hook(self.module, grad_inputs, self.grad_outputs)
+        given: Any = _spread(grad_inputs, self.input_places, self.input_count)
+        for hook in self.hooks:
+            replaced = hook(self.module, given, self.grad_outputs)
             if replaced is not None:
-                grad_inputs = replaced if isinstance(replaced, tuple) else (replaced,)
+                given = _as_many(
+                    replaced,
+                    self.input_count,
+                    "Backward hook returned an invalid number of grad_input",
+                )
         self.grad_outputs = None
-        return grad_inputs
+        return tuple(given[place] for place in self.input_places)
+
+
+def _as_many(replaced: Any, count: int, refusal: str) -> tuple[Any, ...]:
+    """What a hook returned, as one gradient for each that it was given."""
+    grads = replaced if isinstance(replaced, tuple) else (replaced,)
+    if len(grads) != count:
+        raise RuntimeError(f"{refusal}, got {len(grads)}, but expected {count}")
+    return grads
 
 
 def _through_identity(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int], Any]:
