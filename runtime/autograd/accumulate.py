@@ -80,7 +80,9 @@ def _measure_references() -> tuple[int, int, int, int]:
         return _references(storage), _references(base), _references(storage.buffer)
 
     def view() -> Tensor:
-        base = build(0, Size(()), (), 0, Storage([]))
+        storage = Storage(None)
+        storage.buffer = []
+        base = build(0, Size(()), (), 0, storage)
         made = build(0, Size(()), (), 0, base._storage)
         made._base = base
         return made

@@ -14,7 +14,8 @@ class Storage:
     """A flat buffer. Views of one tensor share their storage, and with it the version counter.
 
     `buffer` is a one-dimensional array of the dtype that allocated it (None on the meta device);
-    `version` counts the in-place writes. No storage is false, not even an empty one.
+    `version` counts the in-place writes. An empty storage is false, as anything without elements:
+    ask whether it `is None`.
     """
 
     __slots__ = ("__weakref__", "buffer", "version")

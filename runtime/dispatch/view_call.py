@@ -25,6 +25,7 @@ _follows: dict[Callable[..., Any], str] = {}
 """What answers follow besides sizes, strides and arguments, as text."""
 OFFSET = "self._offset"
 """Of functions that say nothing else."""
+SHARED = "self._storage if self._shared is None else self._shared"
 
 ANSWERS_KEPT = 1024
 """How many answers each call remembers before it begins anew."""
@@ -41,7 +42,7 @@ def layout_only(function: Function) -> Function:
 
 def within_storage(function: Function) -> Function:
     """Say of a view function that it looks at the storage's size, too."""
-    buffer = "(buffer := (self._shared or self._storage).buffer)"
+    buffer = f"(buffer := ({SHARED}).buffer)"
     _follows[function] = f"{OFFSET}, {buffer} is not None and buffer.nbytes"
     return function
 
@@ -178,7 +179,7 @@ def _result(spec: ViewSpec) -> Lines:
         sizes="sizes",
         strides="strides",
         offset="self._offset + shift",
-        shared="self._shared or self._storage",
+        shared=SHARED,
         flat="self._flat" if spec.same_elements else "None",
         base="(self if self._base is None else self._base)" if spec.tracked else "None",
     )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -17,7 +17,8 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.size import make_size
 from torchgen_out._runtime.core.storage import Storage
-from torchgen_out._runtime.factories import creation
+from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.factories import creation, from_data
 
 
 def _device_of(storage: Storage) -> Any:
@@ -33,8 +34,39 @@ def _bytes_of(storage: Storage) -> Any:
     return elements.set_(storage)
 
 
+def _made_of(data: Any, device: Any) -> Any:
+    """The memory of a storage that a user makes: so many bytes, or these.
+
+    **Raises** RuntimeError for a negative number, and for what is no sequence of ints.
+    """
+    if isinstance(data, int):
+        if data < 0:
+            raise RuntimeError(f"UntypedStorage: expected a size of at least 0, got {data}")
+        return creation.allocate(make_size((data,)), dtypes.uint8, devices.device(device))._storage
+    if not isinstance(data, Sequence):
+        raise RuntimeError(f"UntypedStorage: Expected a sequence type, but got {_kind(data)}")
+    for item in data:
+        if not isinstance(item, int):
+            raise RuntimeError(
+                f"UntypedStorage: tried to construct a storage from a sequence ({_kind(data)}), "
+                f"but one of the items was of type {_kind(item)} instead of int"
+            )
+    values = from_data.from_data(list(data), dtypes.int64, devices.cpu)
+    return values.to(dtypes.uint8).to(device)._storage
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__
+
+
 class StorageAPI:
     """The methods; `self` is a `Storage`."""
+
+    def __init__(self: Any, data: Any = 0, *, device: Any = "cpu") -> None:
+        """So many bytes of undefined values, or the bytes of a sequence; from inside, memory."""
+        is_asked = isinstance(data, (int, float, str, Sequence, Tensor))
+        self.buffer = _made_of(data, device).buffer if is_asked else data
+        self.version = 0
 
     @property
     def device(self: Any) -> Any:
@@ -57,9 +89,6 @@ class StorageAPI:
 
     def __len__(self: Any) -> int:
         return int(self.nbytes())
-
-    def __bool__(self: Any) -> bool:
-        return True
 
     def element_size(self: Any) -> int:
         """The size of an element: a byte."""

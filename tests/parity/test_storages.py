@@ -44,3 +44,33 @@ def test_memory_that_is_given_up_and_asked_for_again() -> None:
         assert view.tolist() == [6.0, 7.0, 8.0]
         storage[0] = 1
         assert x[0].item() != 5.0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *[(), (0,), (5,), ([1, 2, 300],), ((1, 2),), (range(3),), (b"ab",), ([],)],
+        *[("a",), (2.5,), (-1,), ([1.0],)],
+    ],
+    ids=repr,
+)
+def test_storages_of_so_many_bytes_or_of_these(data):
+    found = []
+    for library in (torchgen_out, torch):
+        try:
+            made = library.UntypedStorage(*data)
+            values = None if data == (5,) else made.tolist()
+            found.append((made.nbytes(), values, bool(made), len(made), str(made.device)))
+        except RuntimeError:
+            found.append("refused")
+    assert found[0] == found[1]
+
+
+def test_a_storage_without_elements_is_false():
+    for library in (torchgen_out, torch):
+        assert not library.ones(0).untyped_storage()
+        assert library.ones(1).untyped_storage()
+        assert not library.UntypedStorage(device="meta")
+        x = library.ones(0, 2, requires_grad=True)
+        (x.t()[:1] * 2).sum().backward()  # views of no elements keep their storage
+        assert x.grad.shape == (0, 2)

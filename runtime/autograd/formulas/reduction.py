@@ -35,8 +35,7 @@ def sum_backward(grad: Tensor, sizes: Size, dim: Any, keepdim: bool) -> Tensor:
     """The gradient of a sum: every element that was added gets the sum's."""
     if not grad._sizes and not grad_mode.state.enabled:  # expand, without a dispatch
         key = grad._key & _BARE if sizes else grad._key & _BARE | keys.ZERO_DIM
-        storage = grad._shared or grad._storage
-        return tensors.build(key, sizes, (0,) * len(sizes), grad._offset, storage)
+        return tensors.build(key, sizes, (0,) * len(sizes), grad._offset, grad._storage)
     return restore_reduced_dims(grad, sizes, dim, keepdim).expand(sizes)
 
 

@@ -35,7 +35,7 @@ def as_strided(
     sizes, strides, extent = _extent(tuple(size), tuple(stride))
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    buffer = (self._shared or self._storage).buffer
+    buffer = self._storage.buffer
     if extent and buffer is not None:
         itemsize = self.dtype.itemsize
         if (offset + extent) * itemsize > buffer.nbytes:

@@ -41,7 +41,8 @@ def view_of(
     result._sizes = _new_tuple(Size, sizes)
     result._strides = strides
     result._offset = offset
-    result._shared = self._shared or self._storage
+    shared = self._shared
+    result._shared = self._storage if shared is None else shared
     result._flat = None
     result._base = self if base is None else base
     result._edge = None
