@@ -68,8 +68,17 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if not isinstance(value, Tensor):
         value = creation.full((), value, self.dtype, None, self.device)
+    elif value.dtype is not self.dtype and _may_convert(self, value, collected):
+        value = value.to(self.dtype)
     places = ops.index(viewed.detach(), collected)._sizes if value.ndim > viewed.ndim else None
     ops.index_put_(viewed, collected, value if places is None else _fewer_dims(value, len(places)))
+
+
+def _may_convert(self: Tensor, value: Tensor, collected: _Collected) -> bool:
+    """Whether a value of another dtype is written: a single one where masks say, as a number is."""
+    if value.numel() != 1 or (value.dtype.is_complex and not self.dtype.is_complex):
+        return False
+    return all(each is None or each.dtype is dtypes.bool for each in collected)
 
 
 def _write(viewed: Tensor, value: Any) -> None:

@@ -258,3 +258,22 @@ def test_gradients_where_one_number_stands_for_a_list_of_one(name: str) -> None:
         except (RuntimeError, IndexError):
             continue
         assert gradients(torchgen_out, sizes) == expected, sizes
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool", "complex64", "float16"])
+@pytest.mark.parametrize("value", [3, [3], 2.5, True, [2.5, 1.0]], ids=repr)
+@pytest.mark.parametrize("form", ["mask", "beside an int", "beside a slice", "numbers"])
+def test_values_of_another_dtype(dtype, value, form):
+    """A single one is written where a mask says, as a number is; others are refused."""
+    found = []
+    for torch in (torchgen_out, theirs):
+        mask = torch.tensor([True, False, True])
+        index = {"beside an int": (0, mask), "beside a slice": (slice(None), mask)}
+        x = torch.zeros(2, 3).to(getattr(torch, dtype))
+        x = x if form in index else x[0]
+        try:
+            x[index.get(form, mask if form == "mask" else [0, 2])] = torch.tensor(value)
+            found.append(x.tolist())
+        except RuntimeError:
+            found.append("refused")
+    assert found[0] == found[1]
