@@ -43,7 +43,8 @@ FACADES = (
     "cuda.amp", "distributed", "distributions", "export", "func", "functional", "futures", "fx",
     "hub", "jit", "monitor", "package",
     "library", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim",
-    "overrides", "private_names", "profiler", "quantization", "quasirandom", "serialization",
+    "overrides", "private_names", "profiler", "quantization", "quasirandom", "raw_layers",
+    "serialization",
     "sparse", "storage", "testing", "torch_names", "types", "utils", "xpu",
 )  # fmt: skip
 """Parts of torchgen_out that re-export floor 8: nothing below may need them."""

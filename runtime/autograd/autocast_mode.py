@@ -21,6 +21,7 @@ __all__ = [
     "is_autocast_available",
     "is_autocast_enabled",
     "set_autocast_dtype",
+    "set_autocast_enabled",
 ]
 
 _INDICES = {"cpu": devices.CPU, "cuda": devices.CUDA}
@@ -56,6 +57,16 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
     if device_type in devices.ABSENT:
         return False
     return rules.state.lower[_index(device_type or "cuda")] is not None
+
+
+def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
+    """Turn autocast of a device type, or of CUDA if none is named, on or off in this thread."""
+    if enabled is None:
+        device_type, enabled = "cuda", device_type
+    place, lower = _index(device_type), list(rules.state.lower)
+    rules.enter()
+    lower[place] = get_autocast_dtype(device_type) if enabled else None
+    rules.state.lower = tuple(lower)
 
 
 class autocast:

@@ -11,8 +11,7 @@ from torchgen_out._runtime.library.nn import init
 from torchgen_out._runtime.library.nn.module import Module
 from torchgen_out._runtime.library.nn.packing import PackedSequence, checked_batch_sizes
 from torchgen_out._runtime.library.nn.parameter import Parameter
-from torchgen_out._runtime.library.nn.rnn_loops import Weights, run_by_steps, run_whole
-from torchgen_out.nn import functional as F
+from torchgen_out._runtime.library.nn.rnn_loops import Weights, run_layers
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
@@ -111,30 +110,11 @@ class RNNBase(Module):
         step. Each of `states` (h, or h and c) is (layers * directions, batch, size). Returns the
         outputs in the form of `values`, and the last states.
         """
-        finals: list[list[Any]] = [[] for _ in states]
         directions = 2 if self.bidirectional else 1
-        is_whole = counts is None and not self.proj_size and not self._widens(states[0])
-        for layer in range(self.num_layers):
-            outputs = []
-            for direction, suffix in enumerate(self._suffixes(layer)):
-                first = [state[layer * directions + direction] for state in states]
-                weights = self._weights(suffix)
-                run = run_whole if is_whole else run_by_steps
-                output, last = run(self.mode, weights, values, counts, first, direction == 1)
-                outputs.append(output)
-                for final, state in zip(finals, last, strict=True):
-                    final.append(state)
-            values = outputs[0] if directions == 1 else torch.cat(outputs, -1)
-            if self.dropout and self.training and layer + 1 < self.num_layers:
-                values = F.dropout(values, self.dropout, True)
-        return values, [torch.stack(final) for final in finals]
-
-    def _widens(self, state: Any) -> bool:
-        """Whether steps keep a state of more bits beside products under autocast, as on CPUs."""
-        kind = state.device.type
-        if self.mode != "GRU" or kind != "cpu" or not torch.is_autocast_enabled(kind):
-            return False
-        return state.dtype is not torch.get_autocast_dtype(kind)
+        suffixes = [each for layer in range(self.num_layers) for each in self._suffixes(layer)]
+        weights = [self._weights(suffix) for suffix in suffixes]
+        dropout = self.dropout if self.training else 0.0
+        return run_layers(self.mode, weights, values, counts, states, directions, dropout)
 
     def _weights(self, suffix: str) -> Weights:
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")

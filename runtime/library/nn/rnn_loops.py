@@ -1,4 +1,4 @@
-"""One layer of a recurrent network in one direction: whole in one operator, or step by step."""
+"""Recurrent networks layer by layer: each whole in one operator, or step by step."""
 
 from __future__ import annotations
 
@@ -19,6 +19,48 @@ class Weights(NamedTuple):
     bias_ih: Any
     bias_hh: Any
     weight_hr: Any
+
+
+def run_layers(
+    mode: str,
+    weights: list[Weights],
+    values: Any,
+    counts: list[int] | None,
+    states: tuple[Any, ...],
+    directions: int,
+    dropout: float,
+) -> tuple[Any, list[Any]]:
+    """Run all layers, with dropout between them.
+
+    `weights` are those of each layer and direction, `values` (time, batch, features); with `counts`
+    they are packed, so many rows per time step. Each of `states` (h, or h and c) is
+    (layers * directions, batch, size). Returns the outputs in the form of `values`, and the last
+    states.
+    """
+    finals: list[list[Any]] = [[] for _ in states]
+    is_whole = counts is None and weights[0].weight_hr is None and not _widens(mode, states[0])
+    run = run_whole if is_whole else run_by_steps
+    for start in range(0, len(weights), directions):
+        if start and dropout:
+            values = torch.nn.functional.dropout(values, dropout, True)
+        outputs = []
+        for direction in range(directions):
+            row = start + direction
+            first = [state[row] for state in states]
+            output, last = run(mode, weights[row], values, counts, first, direction == 1)
+            outputs.append(output)
+            for final, state in zip(finals, last, strict=True):
+                final.append(state)
+        values = outputs[0] if directions == 1 else torch.cat(outputs, -1)
+    return values, [torch.stack(final) for final in finals]
+
+
+def _widens(mode: str, state: Any) -> bool:
+    """Whether steps keep a state of more bits beside products under autocast, as on CPUs."""
+    kind = state.device.type
+    if mode != "GRU" or kind != "cpu" or not torch.is_autocast_enabled(kind):
+        return False
+    return state.dtype is not torch.get_autocast_dtype(kind)
 
 
 def run_whole(

@@ -10,6 +10,7 @@ from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import anomaly
 from torchgen_out._runtime.core import public
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.library.programs.compiling import compile
@@ -40,7 +41,10 @@ __all__ = [
     "is_inference",
     "is_neg",
     "is_warn_always_enabled",
+    "set_anomaly_enabled",
+    "set_autocast_cache_enabled",
     "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled",
     "set_autocast_gpu_dtype",
     "set_num_interop_threads",
     "set_warn_always",
@@ -118,6 +122,20 @@ def set_autocast_cpu_dtype(dtype: Any) -> None:
 def set_autocast_gpu_dtype(dtype: Any) -> None:
     """Set the precision that autocast takes on CUDA."""
     torch.set_autocast_dtype("cuda", dtype)
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """Turn autocast on the CPU on or off in this thread."""
+    torch.set_autocast_enabled("cpu", enabled)
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Do nothing: contexts are told whether they keep casts when they are made."""
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Turn anomaly mode on or off."""
+    anomaly.set_detect_anomaly(enabled, check_nan)
 
 
 def cond(

@@ -22,6 +22,7 @@ with _collector.paused(all_stays=True):
         get_autocast_dtype as get_autocast_dtype,
         is_autocast_enabled as is_autocast_enabled,
         set_autocast_dtype as set_autocast_dtype,
+        set_autocast_enabled as set_autocast_enabled,
     )
     from torchgen_out._runtime.autograd.namespace import (
         enable_grad as enable_grad,
