@@ -38,9 +38,12 @@ FLOORS: dict[str, int] = {
 
 FACADES = (
     "_C", "__config__", "_custom_ops", "_dynamo", "_jit_internal", "_subclasses", "_tensor_str",
-    "_utils", "absent_names", "accelerator", "amp", "ao", "as_torch", "autograd", "backends.openmp",
+    "_utils", "absent_names", "accelerator", "amp", "ao", "as_torch", "autograd", "backends.cpu",
+    "backends.cusparselt", "backends.kleidiai", "backends.mha", "backends.nnpack",
+    "backends.openmp",
     "backends.opt_einsum", "backends.quantized", "backends.xnnpack", "compiler", "cpu.amp",
-    "cuda.amp", "distributed", "distributions", "export", "func", "functional", "futures", "fx",
+    "cuda.amp", "cuda.comm", "cuda.jiterator", "cuda.nccl", "cuda.profiler", "cuda.tunable",
+    "distributed", "distributions", "export", "func", "functional", "futures", "fx",
     "hub", "jit", "monitor", "package",
     "library", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "ops", "optim",
     "overrides", "private_names", "profiler", "quantization", "quasirandom", "raw_layers",

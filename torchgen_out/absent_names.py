@@ -7,26 +7,95 @@ from torchgen_out._runtime.library.programs import absent
 
 _REMEDY = "there are no quantised dtypes, symbols or graphs"
 
+AggregationType = absent.kind("torch.AggregationType", _REMEDY)
+AliasDb = absent.kind("torch.AliasDb", _REMEDY)
 CompilationUnit = absent.kind("torch.CompilationUnit", _REMEDY)
+DisableTorchFunction = absent.kind("torch.DisableTorchFunction", _REMEDY)
+DispatchKey = absent.kind("torch.DispatchKey", _REMEDY)
+DispatchKeySet = absent.kind("torch.DispatchKeySet", _REMEDY)
 Event = absent.kind("torch.Event", _REMEDY)
+FunctionSchema = absent.kind("torch.FunctionSchema", _REMEDY)
+LiteScriptModule = absent.kind("torch.LiteScriptModule", _REMEDY)
 PyTorchFileReader = absent.kind("torch.PyTorchFileReader", _REMEDY)
 PyTorchFileWriter = absent.kind("torch.PyTorchFileWriter", _REMEDY)
 QInt32Storage = absent.kind("torch.QInt32Storage", _REMEDY)
 QInt8Storage = absent.kind("torch.QInt8Storage", _REMEDY)
+QUInt2x4Storage = absent.kind("torch.QUInt2x4Storage", _REMEDY)
+QUInt4x2Storage = absent.kind("torch.QUInt4x2Storage", _REMEDY)
 QUInt8Storage = absent.kind("torch.QUInt8Storage", _REMEDY)
 ScriptFunction = absent.kind("torch.ScriptFunction", _REMEDY)
+ScriptMethod = absent.kind("torch.ScriptMethod", _REMEDY)
+ScriptObject = absent.kind("torch.ScriptObject", _REMEDY)
 Stream = absent.kind("torch.Stream", _REMEDY)
 SymBool = absent.kind("torch.SymBool", _REMEDY)
 SymFloat = absent.kind("torch.SymFloat", _REMEDY)
 SymInt = absent.kind("torch.SymInt", _REMEDY)
+Tag = absent.kind("torch.Tag", _REMEDY)
+ThroughputBenchmark = absent.kind("torch.ThroughputBenchmark", _REMEDY)
+batch_norm_backward_elemt = absent.function("torch.batch_norm_backward_elemt", _REMEDY)
+batch_norm_backward_reduce = absent.function("torch.batch_norm_backward_reduce", _REMEDY)
+batch_norm_elemt = absent.function("torch.batch_norm_elemt", _REMEDY)
+batch_norm_gather_stats = absent.function("torch.batch_norm_gather_stats", _REMEDY)
+batch_norm_gather_stats_with_counts = absent.function(
+    "torch.batch_norm_gather_stats_with_counts", _REMEDY
+)
+batch_norm_stats = absent.function("torch.batch_norm_stats", _REMEDY)
+batch_norm_update_stats = absent.function("torch.batch_norm_update_stats", _REMEDY)
+choose_qparams_optimized = absent.function("torch.choose_qparams_optimized", _REMEDY)
+conv_tbc = absent.function("torch.conv_tbc", _REMEDY)
+cudnn_batch_norm = absent.function("torch.cudnn_batch_norm", _REMEDY)
+cudnn_convolution = absent.function("torch.cudnn_convolution", _REMEDY)
+cudnn_convolution_add_relu = absent.function("torch.cudnn_convolution_add_relu", _REMEDY)
+cudnn_convolution_relu = absent.function("torch.cudnn_convolution_relu", _REMEDY)
+cudnn_convolution_transpose = absent.function("torch.cudnn_convolution_transpose", _REMEDY)
+cudnn_grid_sampler = absent.function("torch.cudnn_grid_sampler", _REMEDY)
+cudnn_is_acceptable = absent.function("torch.cudnn_is_acceptable", _REMEDY)
 dequantize = absent.function("torch.dequantize", _REMEDY)
+eig = absent.function("torch.eig", _REMEDY)
 empty_quantized = absent.function("torch.empty_quantized", _REMEDY)
+fbgemm_linear_fp16_weight = absent.function("torch.fbgemm_linear_fp16_weight", _REMEDY)
+fbgemm_linear_int8_weight = absent.function("torch.fbgemm_linear_int8_weight", _REMEDY)
+fbgemm_linear_quantize_weight = absent.function("torch.fbgemm_linear_quantize_weight", _REMEDY)
+fbgemm_pack_gemm_matrix_fp16 = absent.function("torch.fbgemm_pack_gemm_matrix_fp16", _REMEDY)
+fbgemm_pack_quantized_matrix = absent.function("torch.fbgemm_pack_quantized_matrix", _REMEDY)
+fused_moving_avg_obs_fake_quant = absent.function("torch.fused_moving_avg_obs_fake_quant", _REMEDY)
 import_ir_module = absent.function("torch.import_ir_module", _REMEDY)
+import_ir_module_from_buffer = absent.function("torch.import_ir_module_from_buffer", _REMEDY)
+int_repr = absent.function("torch.int_repr", _REMEDY)
+lstsq = absent.function("torch.lstsq", _REMEDY)
+matrix_rank = absent.function("torch.matrix_rank", _REMEDY)
+miopen_batch_norm = absent.function("torch.miopen_batch_norm", _REMEDY)
+miopen_convolution = absent.function("torch.miopen_convolution", _REMEDY)
+miopen_rnn = absent.function("torch.miopen_rnn", _REMEDY)
+mkldnn_adaptive_avg_pool2d = absent.function("torch.mkldnn_adaptive_avg_pool2d", _REMEDY)
+mkldnn_convolution = absent.function("torch.mkldnn_convolution", _REMEDY)
+mkldnn_max_pool2d = absent.function("torch.mkldnn_max_pool2d", _REMEDY)
+mkldnn_max_pool3d = absent.function("torch.mkldnn_max_pool3d", _REMEDY)
+mkldnn_rnn_layer = absent.function("torch.mkldnn_rnn_layer", _REMEDY)
+parse_ir = absent.function("torch.parse_ir", _REMEDY)
+parse_schema = absent.function("torch.parse_schema", _REMEDY)
+q_per_channel_axis = absent.function("torch.q_per_channel_axis", _REMEDY)
+q_per_channel_scales = absent.function("torch.q_per_channel_scales", _REMEDY)
+q_per_channel_zero_points = absent.function("torch.q_per_channel_zero_points", _REMEDY)
+q_scale = absent.function("torch.q_scale", _REMEDY)
+q_zero_point = absent.function("torch.q_zero_point", _REMEDY)
 qscheme = absent.kind("torch.qscheme", _REMEDY)
 quantize_per_channel = absent.function("torch.quantize_per_channel", _REMEDY)
 quantize_per_tensor = absent.function("torch.quantize_per_tensor", _REMEDY)
 quantize_per_tensor_dynamic = absent.function("torch.quantize_per_tensor_dynamic", _REMEDY)
+quantized_batch_norm = absent.function("torch.quantized_batch_norm", _REMEDY)
+quantized_gru_cell = absent.function("torch.quantized_gru_cell", _REMEDY)
+quantized_lstm_cell = absent.function("torch.quantized_lstm_cell", _REMEDY)
+quantized_max_pool1d = absent.function("torch.quantized_max_pool1d", _REMEDY)
+quantized_max_pool2d = absent.function("torch.quantized_max_pool2d", _REMEDY)
+quantized_max_pool3d = absent.function("torch.quantized_max_pool3d", _REMEDY)
+quantized_rnn_relu_cell = absent.function("torch.quantized_rnn_relu_cell", _REMEDY)
+quantized_rnn_tanh_cell = absent.function("torch.quantized_rnn_tanh_cell", _REMEDY)
 saddmm = absent.function("torch.saddmm", _REMEDY)
+solve = absent.function("torch.solve", _REMEDY)
+sym_fresh_size = absent.function("torch.sym_fresh_size", _REMEDY)
+symeig = absent.function("torch.symeig", _REMEDY)
+thread_safe_generator = absent.function("torch.thread_safe_generator", _REMEDY)
 while_loop = absent.function("torch.while_loop", _REMEDY)
 
 compiled_with_cxx11_abi = absent.answer("torch.compiled_with_cxx11_abi", True)
@@ -44,11 +113,28 @@ has_openmp = False
 has_spectral = True
 
 __all__ = [
-    "CompilationUnit", "Event", "PyTorchFileReader", "PyTorchFileWriter", "QInt8Storage",
-    "QInt32Storage", "QUInt8Storage", "ScriptFunction", "Stream", "SymBool", "SymFloat", "SymInt",
-    "compiled_with_cxx11_abi", "dequantize", "empty_quantized", "has_lapack", "has_mkl",
-    "has_mkldnn", "has_openmp", "has_spectral", "import_ir_module", "init_num_threads",
-    "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "is_distributed", "is_vulkan_available",
-    "qscheme", "quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic",
-    "saddmm", "set_flush_denormal", "while_loop",
+    "AggregationType", "AliasDb", "CompilationUnit", "DisableTorchFunction", "DispatchKey",
+    "DispatchKeySet", "Event", "FunctionSchema", "LiteScriptModule", "PyTorchFileReader",
+    "PyTorchFileWriter", "QInt8Storage", "QInt32Storage", "QUInt2x4Storage", "QUInt4x2Storage",
+    "QUInt8Storage", "ScriptFunction", "ScriptMethod", "ScriptObject", "Stream", "SymBool",
+    "SymFloat", "SymInt", "Tag", "ThroughputBenchmark", "batch_norm_backward_elemt",
+    "batch_norm_backward_reduce", "batch_norm_elemt", "batch_norm_gather_stats",
+    "batch_norm_gather_stats_with_counts", "batch_norm_stats", "batch_norm_update_stats",
+    "choose_qparams_optimized", "compiled_with_cxx11_abi", "conv_tbc", "cudnn_batch_norm",
+    "cudnn_convolution", "cudnn_convolution_add_relu", "cudnn_convolution_relu",
+    "cudnn_convolution_transpose", "cudnn_grid_sampler", "cudnn_is_acceptable", "dequantize", "eig",
+    "empty_quantized", "fbgemm_linear_fp16_weight", "fbgemm_linear_int8_weight",
+    "fbgemm_linear_quantize_weight", "fbgemm_pack_gemm_matrix_fp16", "fbgemm_pack_quantized_matrix",
+    "fused_moving_avg_obs_fake_quant", "has_lapack", "has_mkl", "has_mkldnn", "has_openmp",
+    "has_spectral", "import_ir_module", "import_ir_module_from_buffer", "init_num_threads",
+    "int_repr", "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "is_distributed",
+    "is_vulkan_available", "lstsq", "matrix_rank", "miopen_batch_norm", "miopen_convolution",
+    "miopen_rnn", "mkldnn_adaptive_avg_pool2d", "mkldnn_convolution", "mkldnn_max_pool2d",
+    "mkldnn_max_pool3d", "mkldnn_rnn_layer", "parse_ir", "parse_schema", "q_per_channel_axis",
+    "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point", "qscheme",
+    "quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic",
+    "quantized_batch_norm", "quantized_gru_cell", "quantized_lstm_cell", "quantized_max_pool1d",
+    "quantized_max_pool2d", "quantized_max_pool3d", "quantized_rnn_relu_cell",
+    "quantized_rnn_tanh_cell", "saddmm", "set_flush_denormal", "solve", "sym_fresh_size", "symeig",
+    "thread_safe_generator", "while_loop",
 ]  # fmt: skip

@@ -4,6 +4,13 @@
 """Where users find the classes of hand-written modules: what their `__module__` says."""
 
 _WRITTEN_IN = {
+    "torchgen_out.autograd.anomaly_mode": [
+        "torchgen_out._runtime.autograd.anomaly.detect_anomaly",
+        "torchgen_out._runtime.autograd.anomaly.set_detect_anomaly",
+    ],
+    "torchgen_out.autograd.variable": [
+        "torchgen_out._runtime.autograd.variable.Variable",
+    ],
     "torchgen_out.distributed.optim": [
         "torchgen_out._runtime.library.distributed.zero.ZeroRedundancyOptimizer",
     ],
@@ -24,6 +31,14 @@ _WRITTEN_IN = {
         "torchgen_out._runtime.library.programs.selective_checkpoint.CheckpointPolicy",
         "torchgen_out._runtime.library.programs.selective_checkpoint.SelectiveCheckpointContext",
         "torchgen_out._runtime.library.programs.selective_checkpoint.create_selective_checkpoint_contexts",
+    ],
+    "torchgen_out.multiprocessing.spawn": [
+        "torchgen_out._runtime.library.multiprocessing.spawning.ProcessContext",
+        "torchgen_out._runtime.library.multiprocessing.spawning.ProcessException",
+        "torchgen_out._runtime.library.multiprocessing.spawning.ProcessExitedException",
+        "torchgen_out._runtime.library.multiprocessing.spawning.ProcessRaisedException",
+        "torchgen_out._runtime.library.multiprocessing.spawning.spawn",
+        "torchgen_out._runtime.library.multiprocessing.spawning.start_processes",
     ],
     "torchgen_out.quasirandom": [
         "torchgen_out._runtime.library.quasirandom.SobolEngine",

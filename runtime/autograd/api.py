@@ -32,6 +32,8 @@ class GradientEdge(NamedTuple):
 
     node: Node
     output_nr: int
+    ownership_token: Any = None
+    """Of PyTorch, whose nodes in C++ do not keep the graph alive; here the node does."""
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

@@ -343,7 +343,7 @@ def _run_carefully(
     if not keep_graph:
         node.release()
     if node.extras is None or not node.extras.post_hooks:
-        return results
+        return tuple(results)
     fitting = tuple(  # as the operands get them
         grad if grad is None or edge is None or edge[2] is None else fit(grad, edge, node)
         for grad, edge in zip(results, edges, strict=True)

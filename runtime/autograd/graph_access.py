@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from torchgen_out._runtime.autograd import engine, hooks
@@ -16,6 +17,7 @@ from torchgen_out._runtime.core.tensor import Tensor
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -43,6 +45,29 @@ class save_on_cpu(saved_tensors_hooks):
             return tensor.to(device, non_blocking=pin_memory)
 
         super().__init__(pack, unpack)
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[saved_tensors_hooks]:
+    """Let what is saved inside be written to: backward, inside as well, has the values of before.
+
+    Every saved tensor is copied when it is saved, where PyTorch waits for the write.
+    """
+    is_open = True
+
+    def unpack(saved: Tensor) -> Tensor:
+        if not is_open:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
+                "which the graph was originally recorded."
+            )
+        return saved
+
+    try:
+        with (context := saved_tensors_hooks(lambda tensor: tensor.detach().clone(), unpack)):
+            yield context
+    finally:
+        is_open = False
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:

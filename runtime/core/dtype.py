@@ -195,7 +195,7 @@ _BY_NUMPY[np.dtype("float16")] = float16
 def _define_name(name: str, itemsize: builtins.int) -> dtype:
     self: dtype = object.__new__(dtype)
     self.name, self.itemsize, self._real = name, itemsize, self
-    if name.startswith(("float", "uint")):
+    if name.startswith(("float", "uint", "int")):
         self.kind = "f" if name.startswith("float") else "i"
     self.is_floating_point = name.startswith("float")
     self.is_complex = False
@@ -208,6 +208,8 @@ ABSENT: dict[str, dtype] = {
     for name, itemsize in {
         "float4_e2m1fn_x2": 1,
         "qint8": 1, "quint8": 1, "qint32": 4, "quint4x2": 1, "quint2x4": 1,
+        **{f"int{bits}": 1 for bits in range(1, 8)},
+        **{f"uint{bits}": 1 for bits in range(1, 8)},
     }.items()
 }  # fmt: skip
 """Types that PyTorch has and nothing here computes in: programs ask whether a tensor has one."""

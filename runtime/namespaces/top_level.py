@@ -158,11 +158,25 @@ from torchgen_out._runtime.tensor_api.typed_storage import (
 )
 
 float4_e2m1fn_x2 = ABSENT["float4_e2m1fn_x2"]
+int1 = ABSENT["int1"]
+int2 = ABSENT["int2"]
+int3 = ABSENT["int3"]
+int4 = ABSENT["int4"]
+int5 = ABSENT["int5"]
+int6 = ABSENT["int6"]
+int7 = ABSENT["int7"]
 qint8 = ABSENT["qint8"]
 qint32 = ABSENT["qint32"]
 quint8 = ABSENT["quint8"]
 quint4x2 = ABSENT["quint4x2"]
 quint2x4 = ABSENT["quint2x4"]
+uint1 = ABSENT["uint1"]
+uint2 = ABSENT["uint2"]
+uint3 = ABSENT["uint3"]
+uint4 = ABSENT["uint4"]
+uint5 = ABSENT["uint5"]
+uint6 = ABSENT["uint6"]
+uint7 = ABSENT["uint7"]
 
 newaxis = None
 Storage = FloatStorage
@@ -254,6 +268,13 @@ __all__ = [
     "initial_seed",
     "instance_norm",
     "int",
+    "int1",
+    "int2",
+    "int3",
+    "int4",
+    "int5",
+    "int6",
+    "int7",
     "int8",
     "int16",
     "int32",
@@ -311,6 +332,13 @@ __all__ = [
     "to_dlpack",
     "triplet_margin_loss",
     "typename",
+    "uint1",
+    "uint2",
+    "uint3",
+    "uint4",
+    "uint5",
+    "uint6",
+    "uint7",
     "uint8",
     "uint16",
     "uint32",

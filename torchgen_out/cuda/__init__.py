@@ -8,5 +8,9 @@ from torchgen_out._runtime.namespaces.cuda_names import *  # noqa: F403
 from torchgen_out._runtime.namespaces.cuda_names import __all__  # noqa: F401
 from torchgen_out.cuda import (  # noqa: F401
     amp,
+    graphs,
+    memory,
     nvtx,
+    random,
+    streams,
 )

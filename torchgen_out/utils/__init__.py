@@ -14,15 +14,22 @@ _LAZY_MODULES = frozenset(
         "_pytree",
         "backend_registration",
         "benchmark",
+        "bundled_inputs",
         "checkpoint",
         "collect_env",
         "cpp_extension",
         "data",
+        "deterministic",
         "dlpack",
         "flop_counter",
         "hooks",
+        "mkldnn",
+        "mobile_optimizer",
         "model_zoo",
+        "tensor_swap",
         "tensorboard",
+        "throughput_benchmark",
+        "weak",
     ]
 )
 
@@ -30,6 +37,7 @@ _LAZY_MODULES = frozenset(
 _LAZY_NAMES = {
     "generate_methods_for_privateuse1_backend": "utils.backend_registration",
     "rename_privateuse1_backend": "utils.backend_registration",
+    "swap_tensors": "utils.tensor_swap",
 }
 
 

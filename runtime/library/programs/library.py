@@ -23,13 +23,17 @@ __all__ = [
     "custom_op",
     "define",
     "fallthrough_kernel",
+    "get_ctx",
+    "get_kernel",
     "impl",
     "impl_abstract",
     "infer_schema",
+    "opcheck",
     "register_autocast",
     "register_autograd",
     "register_fake",
     "register_kernel",
+    "register_torch_dispatch",
     "register_vmap",
     "triton_op",
     "wrap_triton",
@@ -45,6 +49,13 @@ define = absent.function("torch.library.define", _REMEDY)
 fallthrough_kernel = absent.function("torch.library.fallthrough_kernel", _REMEDY)
 impl = absent.function("torch.library.impl", _REMEDY)
 infer_schema = absent.function("torch.library.infer_schema", _REMEDY)
+get_ctx = absent.function("torch.library.get_ctx", _REMEDY)
+get_kernel = absent.function("torch.library.get_kernel", _REMEDY)
+opcheck = absent.function(
+    "torch.library.opcheck",
+    "call torch.autograd.gradcheck, and the operator with tensors on the device 'meta'",
+)
+register_torch_dispatch = absent.function("torch.library.register_torch_dispatch", _REMEDY)
 triton_op = absent.function("torch.library.triton_op", _REMEDY)
 wrap_triton = absent.function("torch.library.wrap_triton", _REMEDY)
 

@@ -70,3 +70,12 @@ def _stacked(name: str, tensors: Sequence[torch.Tensor]) -> torch.Tensor:
     if any(each.requires_grad is not wanted for each in tensors):
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     return torch.stack(list(tensors)).detach().requires_grad_(wanted)
+
+
+def replace_all_batch_norm_modules_(root: torch.nn.Module) -> torch.nn.Module:
+    """Take the running statistics from all batch norms in `root`, which then need none."""
+    for module in root.modules():
+        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

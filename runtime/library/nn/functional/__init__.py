@@ -29,6 +29,7 @@ from torchgen_out._runtime.library.nn.functional.fractional_pooling import (
     fractional_max_pool2d,
     fractional_max_pool3d,
 )
+from torchgen_out._runtime.library.nn.functional.grouped import grouped_mm
 from torchgen_out._runtime.library.nn.functional.interpolate import (
     interpolate,
     upsample,
@@ -74,6 +75,7 @@ __all__ = [
     "fractional_max_pool3d",
     "fractional_max_pool3d_with_indices",
     "grad",
+    "grouped_mm",
     "gumbel_softmax",
     "interpolate",
     "linear_cross_entropy",
