@@ -163,7 +163,8 @@ def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
 
     Its edge is taken here, as in `attach_unary`.
     """
-    edge, base, shared = viewed._edge, viewed._base, result._shared or result._storage
+    edge, base = viewed._edge, viewed._base
+    shared = result._storage if result._shared is None else result._shared
     if base is None:
         result._base = viewed
         if edge is None:

@@ -262,7 +262,7 @@ class Tensor(_Methods):
             fresh.version = 0
             # Of two threads that ask at once, both get the same: the interpreter changes from one
             # to another after calls, and this has none. (A lock costs as much as all the rest.)
-            storage = self._shared = self._shared or fresh
+            storage = self._shared = fresh if self._shared is None else self._shared
         return storage
 
     @_storage.setter
@@ -285,7 +285,7 @@ class Tensor(_Methods):
         """`_flat`, found out and remembered if it was unknown; None if the tensor is not dense."""
         flat = self._flat
         if flat is None and _is_contiguous(self._sizes, self._strides):
-            buffer = (self._shared or self._storage).buffer
+            buffer = (self._storage if self._shared is None else self._shared).buffer
             if buffer is None:
                 return None
             own = dtypes.BY_INDEX[self._key & keys.DTYPE_MASK].numpy
@@ -373,7 +373,8 @@ def alias(tensor: Tensor, sizes: Iterable[int], strides: tuple[int, ...], offset
     key = tensor._key & ~(keys.GRAD | keys.ZERO_DIM | keys.OVERRIDES)
     if not sizes:
         key |= keys.ZERO_DIM
-    return build(key, sizes, strides, offset, tensor._shared or tensor._storage)
+    storage = tensor._storage if tensor._shared is None else tensor._shared
+    return build(key, sizes, strides, offset, storage)
 
 
 def is_tensor(obj: object) -> builtins.bool:

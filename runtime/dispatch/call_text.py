@@ -368,5 +368,5 @@ class _Form:
             yield f"return {', '.join(results)}"
 
     def written(self) -> Lines:
-        yield f"(shared or {self.first}._storage).version += 1"
+        yield f"({self.first}._storage if shared is None else shared).version += 1"
         yield f"return {self.first}"

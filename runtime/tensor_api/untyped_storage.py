@@ -64,9 +64,12 @@ class StorageAPI:
 
     def __init__(self: Any, data: Any = 0, *, device: Any = "cpu") -> None:
         """So many bytes of undefined values, or the bytes of a sequence; from inside, memory."""
+        self.version = 0
+        if data is None or data.__class__ is np.ndarray:
+            self.buffer = data
+            return
         is_asked = isinstance(data, (int, float, str, Sequence, Tensor))
         self.buffer = _made_of(data, device).buffer if is_asked else data
-        self.version = 0
 
     @property
     def device(self: Any) -> Any:

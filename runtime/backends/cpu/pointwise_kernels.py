@@ -166,7 +166,7 @@ def memory_of(tensor: Tensor, is_dense: bool) -> tuple[Any, int]:
     flat, start = tensor._flat, tensor._offset
     if flat is not None:
         return flat, 0
-    buffer = (tensor._shared or tensor._storage).buffer
+    buffer = (tensor._storage if tensor._shared is None else tensor._shared).buffer
     dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
     if buffer.dtype is not dtype:
         buffer = buffer.view(dtype)
@@ -179,6 +179,6 @@ def memory_of(tensor: Tensor, is_dense: bool) -> tuple[Any, int]:
 
 def typed_buffer(tensor: Tensor) -> Any:
     """The storage's buffer seen as the tensor's dtype."""
-    buffer = (tensor._shared or tensor._storage).buffer
+    buffer = (tensor._storage if tensor._shared is None else tensor._shared).buffer
     dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
     return buffer if buffer.dtype is dtype else buffer.view(dtype)
