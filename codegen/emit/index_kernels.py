@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,9 +20,9 @@ from ..model.place import (
 )
 from . import index_extents, translate
 from .breaking import INDENT
-from .flow import definition, flowed, tuple_of
+from .flow import flowed, tuple_of
+from .index_sharing import Functions, Launches, Lines
 
-DOCSTRING = re.compile(r' *"""(?:[^"]|"(?!""))*"""')
 BATCH_SIZE = str(of(BatchSize()))
 """What the runtime tells: how many elements `...` stands for."""
 
@@ -39,12 +38,31 @@ class ProgramText:
     """What the record is called in its module: the operator's, or the one without a last index."""
     fields: tuple[str, ...]
     """Keywords of the record and their values, as lines."""
-    launches: tuple[tuple[str, ...], ...]
+    launches: tuple[Lines, ...]
     """What each launch is made of, as lines."""
-    on_device: tuple[tuple[str, ...], ...]
+    on_device: tuple[Lines, ...]
     """The same of launches on a device."""
-    on_long_rows: tuple[tuple[str, ...], ...]
+    on_long_rows: tuple[Lines, ...]
     """The same of those where rows are few and long."""
+    shared: tuple[Lines, ...] = ()
+    """Definitions of launches that stand here first, and again."""
+
+
+def shared(programs: Sequence[ProgramText]) -> Iterator[ProgramText]:
+    """The programs of one module, where equal launches are one."""
+    launches = Launches.of(record for each in programs for record in _records(each))
+    for each in programs:
+        yield replace(
+            each,
+            shared=launches.defined(_records(each)),
+            launches=launches.listed(each.launches),
+            on_device=launches.listed(each.on_device),
+            on_long_rows=launches.listed(each.on_long_rows),
+        )
+
+
+def _records(program: ProgramText) -> tuple[Lines, ...]:
+    return (*program.launches, *program.on_device, *program.on_long_rows)
 
 
 def program_text(
@@ -53,13 +71,15 @@ def program_text(
     loops: LoopProgram,
     on_device: LoopProgram | None,
     further: Mapping[str, str],
+    known: Functions,
     variable: str = PROGRAM,
     on_long_rows: LoopProgram | None = None,
     is_on_host: bool = True,
 ) -> ProgramText:
-    """All that is emitted of one program. further: fields of the record, as text.
-    on_long_rows: the launches on a device where rows are few and long. is_on_host: whether the
-    loops are emitted; else there is what tells sizes, and the launches on a device."""
+    """All that is emitted of one program. further: fields of the record, as text. known: the
+    functions of its module. on_long_rows: the launches on a device where rows are few and long.
+    is_on_host: whether the loops are emitted; else there is what tells sizes, and the launches on a
+    device."""
     program, kind = loops.program, operator.kind
     is_wide = operator.has_tag("computes_in_double")
     nests = [nest for phase in loops.phases for nest in phase.nests]
@@ -75,9 +95,16 @@ def program_text(
     others: tuple[LaunchText, ...] = ()
     if on_long_rows is not None:
         others = tuple(_on_device(on_long_rows, f"{name}_long", exact, has_mask))
+    functions: list[str] = []
+    own = _known(own, known, functions)
+    devices = _known(devices, known, functions)
+    others = _known(others, known, functions)
     launches = own + devices + others
     tensors = program.tensors
     measured, measure = index_extents.measure(operator, program, f"{name}_extents")
+    if measure:
+        measured, added = known.named(measured, measure)
+        functions += added
     fields = (
         ("arguments", translate.names_tuple(a.name for a in operator.arguments)),
         ("inputs", _forms(program.inputs, program)),
@@ -100,34 +127,30 @@ def program_text(
         *([("in_place", "True")] if isinstance(kind, Dispatch) and kind.aliasing else []),
         *further.items(),
     )
-    functions = (*_functions(launches), *([measure] if measure else []))
     lines = tuple(line for field in fields for line in _flowed([field], INDENT))
     parts = tuple(_flowed(_launch(each), 3 * INDENT) for each in own)
     further_parts, last_parts = (
         tuple(_flowed(_device_launch(each), 3 * INDENT) for each in some)
         for some in (devices, others)
     )
-    told = tuple(_defined_once(functions))
-    return ProgramText(told, name, variable, lines, parts, further_parts, last_parts)
+    return ProgramText(tuple(functions), name, variable, lines, parts, further_parts, last_parts)
+
+
+def _known(
+    launches: Iterable[LaunchText], known: Functions, functions: list[str]
+) -> tuple[LaunchText, ...]:
+    """Launches of functions that their module knows; the texts of new ones are added."""
+    found = []
+    for given in launches:
+        launch, texts = known.launch(given)
+        found.append(launch)
+        functions += texts
+    return tuple(found)
 
 
 def _flowed(fields: Sequence[tuple[str, str]], depth: int) -> tuple[str, ...]:
     """The lines of keywords, without what they are indented by."""
     return tuple(line[depth:] for line in flowed((f"{k}={v}" for k, v in fields), depth))
-
-
-def _defined_once(functions: Iterable[str]) -> Iterator[str]:
-    """Texts with parameters side by side; statements that one function tells are not told again."""
-    told: dict[str, str] = {}
-    for text in functions:
-        head, _, body = text.partition("\n")
-        name = head.removeprefix("def ").partition("(")[0]
-        found = DOCSTRING.match(body)
-        if found and "\n" in found[0]:
-            first = told.setdefault(found[0], name)
-            if first != name:
-                body = f'    """The statements of `{first}`."""{body[found.end() :]}'
-        yield "\n".join([*definition(head), body])
 
 
 def _dims(launches: Iterable[LaunchText]) -> str:
@@ -216,18 +239,6 @@ def _integers(launches: Iterable[LaunchText]) -> Iterator[str]:
             yield from launch.product.integers
         if launch.scan is not None:
             yield from launch.scan.launch.integers
-
-
-def _functions(launches: Iterable[LaunchText]) -> Iterator[str]:
-    for launch in launches:
-        yield launch.text
-        if launch.window is not None:
-            yield launch.window.launch.text
-        if launch.product is not None:
-            yield launch.product.text
-        if launch.scan is not None:
-            yield launch.scan.launch.text
-            yield launch.scan.joined_text
 
 
 def _window(window: WindowText) -> str:

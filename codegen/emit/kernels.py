@@ -18,6 +18,7 @@ from ..model.roles import Role
 from ..write import File
 from . import draw_kernels, index_kernels, layout, naming, references
 from .environment import render, render_pieces
+from .index_sharing import Functions
 
 INDEX_SUMMARY = """The loops of index programs, a module each, loaded when its operator is called.
 
@@ -92,7 +93,7 @@ def _index_module(program: LoweredProgram, operator: Operator) -> str:
         "kernels/index.py",
         "kernels_index.py.jinja",
         name=operator.name,
-        programs=list(_index(plan, operator)),
+        programs=list(index_kernels.shared(list(_index(plan, operator)))),
         primitives=PRIMITIVE_NAMES,
         library=program.library,
         references=references.geometry_imports([plan.geometry] if plan.geometry else ()),
@@ -101,23 +102,24 @@ def _index_module(program: LoweredProgram, operator: Operator) -> str:
 
 def _index(plan: IndexPlan, operator: Operator) -> Iterator[index_kernels.ProgramText]:
     further: dict[str, str] = {}
+    known = Functions()
     if plan.geometry is not None:
         further["geometry"] = references.spelled(plan.geometry, "geometry")
     if plan.single is not None:
         further["single"] = "single"
         own = f"{operator.identifier}_single"
-        yield index_kernels.program_text(operator, own, plan.single, None, {}, "single")
+        yield index_kernels.program_text(operator, own, plan.single, None, {}, known, "single")
     if (choice := plan.choice) is not None:
         names = list(map(_spelled, choice.others))
         for own, each in zip(names, choice.others, strict=True):
-            yield from _case(operator, own, each, further, plan.is_on_host)
-        known = zip(names, choice.others, strict=True)
-        rows = [f"{_values(values)}: {own}" for own, each in known for values in each.values]
+            yield from _case(operator, own, each, further, known, plan.is_on_host)
+        named = zip(names, choice.others, strict=True)
+        rows = [f"{_values(values)}: {own}" for own, each in named for values in each.values]
         further["asked"] = _asked(choice.asked)
         further["others"] = f"{{{', '.join(rows)}}}"
     loops = plan.loops, plan.on_device
     yield index_kernels.program_text(
-        *(operator, operator.identifier, *loops, further),
+        *(operator, operator.identifier, *loops, further, known),
         on_long_rows=plan.on_long_rows,
         is_on_host=plan.is_on_host,
     )
@@ -131,17 +133,23 @@ def _draws(program: LoweredProgram) -> Iterator[draw_kernels.DrawText]:
 
 
 def _case(
-    operator: Operator, name: str, case: CasePlan, further: dict[str, str], is_on_host: bool
+    operator: Operator,
+    name: str,
+    case: CasePlan,
+    further: dict[str, str],
+    known: Functions,
+    is_on_host: bool,
 ) -> Iterator[index_kernels.ProgramText]:
     """One of several programs."""
     further = {key: text for key, text in further.items() if key != "single"}
     if case.single is not None:
         further["single"] = f"{name}_single"
         own = f"{operator.identifier}_{name}_single"
-        yield index_kernels.program_text(operator, own, case.single, None, {}, further["single"])
+        variable = further["single"]
+        yield index_kernels.program_text(operator, own, case.single, None, {}, known, variable)
     own = f"{operator.identifier}_{name}"
     plans, long = (case.loops, case.on_device), case.on_long_rows
-    yield index_kernels.program_text(operator, own, *plans, further, name, long, is_on_host)
+    yield index_kernels.program_text(operator, own, *plans, further, known, name, long, is_on_host)
 
 
 def _asked(asked: Sequence[tuple[str, Answers]]) -> str:

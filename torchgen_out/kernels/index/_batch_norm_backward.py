@@ -155,10 +155,6 @@ def _batch_norm_backward_with_none_device_1_step(
     return part0, part1
 
 
-def _batch_norm_backward_with_none_device_1_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
-
-
 def _batch_norm_backward_with_none_device_2(
     n, c, s, rstd, grad_out, slope, input_, shift, result0, rstd_at, rstd_s0, grad_out_at,
     grad_out_s0, grad_out_s1, grad_out_s2, slope_at, slope_s0, input_at, input_s0, input_s1,
@@ -193,6 +189,21 @@ def _batch_norm_backward_with_none_extents(grad_out, input_, mean, spread):
     return n_n, n_c, n_s
 
 
+_batch_norm_backward_with_none_device_0_launch = Launch(
+    function=_batch_norm_backward_with_none_device_0,
+    arrays=("grad_out", "input", "mean", "totals", "products"),
+    writes=("totals", "products"), extents=("s",), items=("n", "c"), work=(("s",),),
+    lanes=("s", True),
+    scan=Scan(
+        Launch(
+            function=_batch_norm_backward_with_none_device_0_step,
+            arrays=("grad_out", "input", "mean", "totals", "products"),
+            writes=("totals", "products"), items=("n", "c"), work=(("s",),),
+        ),
+        _batch_norm_backward_with_none_device_0_joined, "s", False, True, ("T(0)", "T(0)"),
+        ("number", "number"), True,
+    ),
+)  # fmt: skip
 with_none = IndexProgram(
     "_batch_norm_backward_with_none",
     arguments=("grad_out", "input", "weight", "mean", "spread", "train", "eps", "output_mask"),
@@ -214,21 +225,7 @@ with_none = IndexProgram(
     measure=_batch_norm_backward_with_none_extents,
     geometry=normalization_geometry.batch_norm_backward,
     on_device=(
-        Launch(
-            function=_batch_norm_backward_with_none_device_0,
-            arrays=("grad_out", "input", "mean", "totals", "products"),
-            writes=("totals", "products"), extents=("s",), items=("n", "c"), work=(("s",),),
-            lanes=("s", True),
-            scan=Scan(
-                Launch(
-                    function=_batch_norm_backward_with_none_device_0_step,
-                    arrays=("grad_out", "input", "mean", "totals", "products"),
-                    writes=("totals", "products"), items=("n", "c"), work=(("s",),),
-                ),
-                _batch_norm_backward_with_none_device_0_joined, "s", False, True, ("T(0)", "T(0)"),
-                ("number", "number"), True,
-            ),
-        ),
+        _batch_norm_backward_with_none_device_0_launch,
         Launch(
             function=_batch_norm_backward_with_none_device_1,
             arrays=(
@@ -249,7 +246,7 @@ with_none = IndexProgram(
                     numbers=("train", "eps"), items=("c",), work=(("n",), ()),
                     reach=((1, ("s", "n")),),
                 ),
-                _batch_norm_backward_with_none_device_1_joined, "n", False, False, ("T(0)", "T(0)"),
+                _batch_norm_backward_with_none_device_0_joined, "n", False, False, ("T(0)", "T(0)"),
                 ("number", "number"), True, "c",
             ),
         ),
@@ -260,62 +257,6 @@ with_none = IndexProgram(
         ),
     ),
 )  # fmt: skip
-
-
-def _batch_norm_backward_device_0(
-    n, c, lane, grad_out, input_, mean, totals, products, grad_out_at, grad_out_s0, grad_out_s1,
-    grad_out_s2, input_at, input_s0, input_s1, input_s2, mean_at, mean_s0, totals_at, totals_s0,
-    totals_s1, products_at, products_s0, products_s1, n_s,
-):  # fmt: skip
-    """totals[n, c] = sum(s: grad_out[n, c, s])
-    products[n, c] = sum(s: grad_out[n, c, s] * (input[n, c, s] - mean[c]))
-    """
-    totals_total = T(0)
-    products_total = T(0)
-    for s in range(lane, n_s, LANES):
-        grad_out_value = grad_out[
-            U(grad_out_at + I(n * grad_out_s0) + I(c * grad_out_s1) + I(s * grad_out_s2))
-        ]
-        totals_item = grad_out_value
-        totals_total = plus(totals_total, totals_item)
-        input_value = input_[U(input_at + I(n * input_s0) + I(c * input_s1) + I(s * input_s2))]
-        mean_value = mean[U(mean_at + I(c * mean_s0))]
-        products_item = grad_out_value * (input_value - mean_value)
-        products_total = plus(products_total, products_item)
-    totals_total = joined_sum(totals_total)
-    totals_here = totals_total
-    if lane == 0:
-        totals[U(totals_at + I(n * totals_s0) + I(c * totals_s1))] = totals_here
-    products_total = joined_sum(products_total)
-    products_here = products_total
-    if lane == 0:
-        products[U(products_at + I(n * products_s0) + I(c * products_s1))] = products_here
-
-
-def _batch_norm_backward_device_0_step(
-    n, c, s, reads, part0, part1, grad_out, input_, mean, totals, products, grad_out_at,
-    grad_out_s0, grad_out_s1, grad_out_s2, input_at, input_s0, input_s1, input_s2, mean_at, mean_s0,
-    totals_at, totals_s0, totals_s1, products_at, products_s0, products_s1,
-):  # fmt: skip
-    """The statements of `_batch_norm_backward_device_0`."""
-    if reads:
-        grad_out_value = grad_out[
-            U(grad_out_at + I(n * grad_out_s0) + I(c * grad_out_s1) + I(s * grad_out_s2))
-        ]
-        part0 = grad_out_value
-        input_value = input_[U(input_at + I(n * input_s0) + I(c * input_s1) + I(s * input_s2))]
-        mean_value = mean[U(mean_at + I(c * mean_s0))]
-        part1 = grad_out_value * (input_value - mean_value)
-    else:
-        totals_here = part0
-        totals[U(totals_at + I(n * totals_s0) + I(c * totals_s1))] = totals_here
-        products_here = part1
-        products[U(products_at + I(n * products_s0) + I(c * products_s1))] = products_here
-    return part0, part1
-
-
-def _batch_norm_backward_device_0_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
 
 
 def _batch_norm_backward_device_1(
@@ -412,10 +353,6 @@ def _batch_norm_backward_device_1_step(
     return part0, part1
 
 
-def _batch_norm_backward_device_1_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
-
-
 def _batch_norm_backward_device_2(
     n, c, s, factor, grad_out, slope, input_, shift, result0, factor_at, factor_s0, grad_out_at,
     grad_out_s0, grad_out_s1, grad_out_s2, slope_at, slope_s0, input_at, input_s0, input_s1,
@@ -475,21 +412,7 @@ program = IndexProgram(
     asked={"weight": (False,)},
     others={(False,): with_none},
     on_device=(
-        Launch(
-            function=_batch_norm_backward_device_0,
-            arrays=("grad_out", "input", "mean", "totals", "products"),
-            writes=("totals", "products"), extents=("s",), items=("n", "c"), work=(("s",),),
-            lanes=("s", True),
-            scan=Scan(
-                Launch(
-                    function=_batch_norm_backward_device_0_step,
-                    arrays=("grad_out", "input", "mean", "totals", "products"),
-                    writes=("totals", "products"), items=("n", "c"), work=(("s",),),
-                ),
-                _batch_norm_backward_device_0_joined, "s", False, True, ("T(0)", "T(0)"),
-                ("number", "number"), True,
-            ),
-        ),
+        _batch_norm_backward_with_none_device_0_launch,
         Launch(
             function=_batch_norm_backward_device_1,
             arrays=(
@@ -510,7 +433,7 @@ program = IndexProgram(
                     numbers=("train", "eps"), items=("c",), work=(("n",), ()),
                     reach=((1, ("s", "n")),),
                 ),
-                _batch_norm_backward_device_1_joined, "n", False, False, ("T(0)", "T(0)"),
+                _batch_norm_backward_with_none_device_0_joined, "n", False, False, ("T(0)", "T(0)"),
                 ("number", "number"), True, "c",
             ),
         ),

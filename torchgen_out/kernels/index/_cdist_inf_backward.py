@@ -296,10 +296,6 @@ def _cdist_inf_backward_device_1_step(
     return part0
 
 
-def _cdist_inf_backward_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def _cdist_inf_backward_device_2(
     j, k, rest, lane, x1, x2, output, grad_output, out_winners, grad_x2, x1_at, x1_row, x1_s0,
     x1_s1, x2_at, x2_row, x2_s0, x2_s1, output_at, output_row, output_s0, output_s1, grad_output_at,
@@ -376,10 +372,6 @@ def _cdist_inf_backward_device_2_step(
     return part0
 
 
-def _cdist_inf_backward_device_2_joined(a0, b0):
-    return a0 + b0
-
-
 def _cdist_inf_backward_extents(grad_output, x1, x2, output):
     """The extents of i, k, j; sizes must agree."""
     n_i = x1[-2]
@@ -438,7 +430,7 @@ program = IndexProgram(
                     arrays=("x1", "x2", "output", "grad_output", "out_winners", "grad_x1"),
                     writes=("grad_x1",), has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
-                _cdist_inf_backward_device_1_joined, "j", False, True, ("T(0)",), ("number",), True,
+                _cdist_inf_backward_device_0_joined, "j", False, True, ("T(0)",), ("number",), True,
             ),
         ),
         Launch(
@@ -452,7 +444,7 @@ program = IndexProgram(
                     arrays=("x1", "x2", "output", "grad_output", "out_winners", "grad_x2"),
                     writes=("grad_x2",), has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
-                _cdist_inf_backward_device_2_joined, "i", False, False, ("T(0)",), ("number",),
+                _cdist_inf_backward_device_0_joined, "i", False, False, ("T(0)",), ("number",),
                 True, "j",
             ),
         ),

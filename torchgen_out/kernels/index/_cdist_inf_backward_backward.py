@@ -364,45 +364,6 @@ def _cdist_inf_backward_backward_long_device_1_step(
     return part0
 
 
-def _cdist_inf_backward_backward_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def _cdist_inf_backward_backward_long_device_2(
-    i, k, rest, grad_x12, grad_x12_at, grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims, batches,
-    needs_grad_x12,
-):  # fmt: skip
-    """grad_x12[..., i, k] = 0"""
-    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
-    grad_x12_here = T(0)
-    if needs_grad_x12:
-        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
-
-
-def _cdist_inf_backward_backward_long_device_3(
-    j, k, rest, grad_x22, grad_x22_at, grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims, batches,
-    needs_grad_x22,
-):  # fmt: skip
-    """grad_x22[..., j, k] = 0"""
-    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
-    grad_x22_here = T(0)
-    if needs_grad_x22:
-        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
-
-
-def _cdist_inf_backward_backward_long_device_4(
-    i, j, rest, grad_output2, grad_output2_at, grad_output2_row, grad_output2_s0, grad_output2_s1,
-    batch, dims, batches, needs_grad_output2,
-):  # fmt: skip
-    """grad_output2[..., i, j] = 0"""
-    grad_output2_p = I(grad_output2_at + row_start(batch, dims, grad_output2_row, rest))
-    grad_output2_here = T(0)
-    if needs_grad_output2:
-        grad_output2[U(grad_output2_p + I(i * grad_output2_s0) + I(j * grad_output2_s1))] = (
-            grad_output2_here
-        )
-
-
 def _cdist_inf_backward_backward_extents(grad_output_x1, grad_output_x2, x1, x2, output):
     """The extents of i, k, j; sizes must agree."""
     n_i = x1[-2]
@@ -418,6 +379,18 @@ def _cdist_inf_backward_backward_extents(grad_output_x1, grad_output_x2, x1, x2,
     return n_i, n_k, n_j
 
 
+_cdist_inf_backward_backward_device_1_launch = Launch(
+    function=_cdist_inf_backward_backward_device_1, arrays=("grad_x12",),
+    writes=("grad_x12",), has_batch=True, items=("i", "k"), work=((),),
+)  # fmt: skip
+_cdist_inf_backward_backward_device_2_launch = Launch(
+    function=_cdist_inf_backward_backward_device_2, arrays=("grad_x22",),
+    writes=("grad_x22",), has_batch=True, items=("j", "k"), work=((),),
+)  # fmt: skip
+_cdist_inf_backward_backward_device_3_launch = Launch(
+    function=_cdist_inf_backward_backward_device_3, arrays=("grad_output2",),
+    writes=("grad_output2",), has_batch=True, items=("i", "j"), work=((),),
+)  # fmt: skip
 program = IndexProgram(
     "_cdist_inf_backward_backward",
     arguments=("grad_output_x1", "grad_output_x2", "x1", "x2", "output", "output_mask"),
@@ -460,18 +433,9 @@ program = IndexProgram(
             writes=("grad_grad_output",), extents=("k",), has_batch=True, items=("i", "j"),
             work=(("k",), ("k",)), lanes=("k", True),
         ),
-        Launch(
-            function=_cdist_inf_backward_backward_device_1, arrays=("grad_x12",),
-            writes=("grad_x12",), has_batch=True, items=("i", "k"), work=((),),
-        ),
-        Launch(
-            function=_cdist_inf_backward_backward_device_2, arrays=("grad_x22",),
-            writes=("grad_x22",), has_batch=True, items=("j", "k"), work=((),),
-        ),
-        Launch(
-            function=_cdist_inf_backward_backward_device_3, arrays=("grad_output2",),
-            writes=("grad_output2",), has_batch=True, items=("i", "j"), work=((),),
-        ),
+        _cdist_inf_backward_backward_device_1_launch,
+        _cdist_inf_backward_backward_device_2_launch,
+        _cdist_inf_backward_backward_device_3_launch,
     ),
     on_long_rows=(
         Launch(
@@ -505,21 +469,12 @@ program = IndexProgram(
                     ),
                     writes=("grad_grad_output",), has_batch=True, items=("i", "j"), work=(("k",),),
                 ),
-                _cdist_inf_backward_backward_long_device_1_joined, "k", False, True, ("T(0)",),
+                _cdist_inf_backward_backward_long_device_0_joined, "k", False, True, ("T(0)",),
                 ("number",), True,
             ),
         ),
-        Launch(
-            function=_cdist_inf_backward_backward_long_device_2, arrays=("grad_x12",),
-            writes=("grad_x12",), has_batch=True, items=("i", "k"), work=((),),
-        ),
-        Launch(
-            function=_cdist_inf_backward_backward_long_device_3, arrays=("grad_x22",),
-            writes=("grad_x22",), has_batch=True, items=("j", "k"), work=((),),
-        ),
-        Launch(
-            function=_cdist_inf_backward_backward_long_device_4, arrays=("grad_output2",),
-            writes=("grad_output2",), has_batch=True, items=("i", "j"), work=((),),
-        ),
+        _cdist_inf_backward_backward_device_1_launch,
+        _cdist_inf_backward_backward_device_2_launch,
+        _cdist_inf_backward_backward_device_3_launch,
     ),
 )  # fmt: skip

@@ -257,10 +257,6 @@ def _cdist_one_backward_device_1_step(
     return part0
 
 
-def _cdist_one_backward_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def _cdist_one_backward_extents(grad_output, x1, x2):
     """The extents of i, k, j; sizes must agree."""
     n_i = x1[-2]
@@ -320,7 +316,7 @@ program = IndexProgram(
                     arrays=("grad_output", "x1", "x2", "grad_x2"), writes=("grad_x2",),
                     has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
-                _cdist_one_backward_device_1_joined, "i", False, False, ("T(0)",), ("number",),
+                _cdist_one_backward_device_0_joined, "i", False, False, ("T(0)",), ("number",),
                 True, "k",
             ),
         ),

@@ -276,10 +276,6 @@ def _cdist_power_backward_device_1_step(
     return part0
 
 
-def _cdist_power_backward_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def _cdist_power_backward_device_2(
     j, k, rest, lane, x1, x2, grad_s_part, grad_x2, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row,
     x2_s0, x2_s1, grad_s_part_at, grad_s_part_row, grad_s_part_s0, grad_s_part_s1, grad_x2_at,
@@ -342,10 +338,6 @@ def _cdist_power_backward_device_2_step(
     return part0
 
 
-def _cdist_power_backward_device_2_joined(a0, b0):
-    return a0 + b0
-
-
 def _cdist_power_backward_extents(grad_output, x1, x2):
     """The extents of i, k, j; sizes must agree."""
     n_i = x1[-2]
@@ -403,7 +395,7 @@ program = IndexProgram(
                     arrays=("x1", "x2", "grad_s_part", "grad_x1"), writes=("grad_x1",),
                     numbers=("p",), has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
-                _cdist_power_backward_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                _cdist_power_backward_device_0_joined, "j", False, False, ("T(0)",), ("number",),
                 True, "k",
             ),
         ),
@@ -417,7 +409,7 @@ program = IndexProgram(
                     arrays=("x1", "x2", "grad_s_part", "grad_x2"), writes=("grad_x2",),
                     numbers=("p",), has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
-                _cdist_power_backward_device_2_joined, "i", False, False, ("T(0)",), ("number",),
+                _cdist_power_backward_device_0_joined, "i", False, False, ("T(0)",), ("number",),
                 True, "k",
             ),
         ),

@@ -262,10 +262,6 @@ def _cdist_two_backward_device_1_step(
     return part0
 
 
-def _cdist_two_backward_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def _cdist_two_backward_device_2(
     j, k, rest, lane, grad_s_part, x1, x2, grad_x2, grad_s_part_at, grad_s_part_row, grad_s_part_s0,
     grad_s_part_s1, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_x2_at,
@@ -315,10 +311,6 @@ def _cdist_two_backward_device_2_step(
         if needs_grad_x2:
             grad_x2[U(grad_x2_p + I(j * grad_x2_s0) + I(k * grad_x2_s1))] = grad_x2_here
     return part0
-
-
-def _cdist_two_backward_device_2_joined(a0, b0):
-    return a0 + b0
 
 
 def _cdist_two_backward_extents(grad_output, x1, x2):
@@ -376,7 +368,7 @@ program = IndexProgram(
                     arrays=("grad_s_part", "x1", "x2", "grad_x1"), writes=("grad_x1",),
                     has_batch=True, items=("i", "k"), work=(("j",),),
                 ),
-                _cdist_two_backward_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                _cdist_two_backward_device_0_joined, "j", False, False, ("T(0)",), ("number",),
                 True, "k",
             ),
         ),
@@ -390,7 +382,7 @@ program = IndexProgram(
                     arrays=("grad_s_part", "x1", "x2", "grad_x2"), writes=("grad_x2",),
                     has_batch=True, items=("j", "k"), work=(("i",),),
                 ),
-                _cdist_two_backward_device_2_joined, "i", False, False, ("T(0)",), ("number",),
+                _cdist_two_backward_device_0_joined, "i", False, False, ("T(0)",), ("number",),
                 True, "k",
             ),
         ),

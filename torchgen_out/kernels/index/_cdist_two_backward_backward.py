@@ -521,10 +521,6 @@ def _cdist_two_backward_backward_device_2_step(
     return part0
 
 
-def _cdist_two_backward_backward_device_2_joined(a0, b0):
-    return a0 + b0
-
-
 def _cdist_two_backward_backward_device_3(
     i, j, rest, s, grad_grad_s_part_part, grad_grad_output, s_at, s_row, s_s0, s_s1,
     grad_grad_s_part_part_at, grad_grad_s_part_part_row, grad_grad_s_part_part_s0,
@@ -621,10 +617,6 @@ def _cdist_two_backward_backward_long_device_0_step(
             grad_s_part_here
         )
     return part0
-
-
-def _cdist_two_backward_backward_long_device_0_joined(a0, b0):
-    return a0 + b0
 
 
 def _cdist_two_backward_backward_long_device_1(
@@ -744,212 +736,6 @@ def _cdist_two_backward_backward_long_device_1_step(
     return part0
 
 
-def _cdist_two_backward_backward_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def _cdist_two_backward_backward_long_device_2(
-    i, k, rest, lane, grad_output_x2, grad_s_part, grad_output_x1, grad_s_part2, x1, x2, grad_x12,
-    grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1, grad_s_part_at,
-    grad_s_part_row, grad_s_part_s0, grad_s_part_s1, grad_output_x1_at, grad_output_x1_row,
-    grad_output_x1_s0, grad_output_x1_s1, grad_s_part2_at, grad_s_part2_row, grad_s_part2_s0,
-    grad_s_part2_s1, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_x12_at,
-    grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims, batches, n_j, needs_grad_x12,
-):  # fmt: skip
-    """The statements of `_cdist_two_backward_backward_device_1`."""
-    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
-    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
-    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
-    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
-    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
-    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
-    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
-    grad_x12_total = T(0)
-    for j in range(lane, n_j, LANES):
-        grad_output_x2_value = grad_output_x2[
-            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
-        ]
-        grad_s_part_value = grad_s_part[
-            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
-        ]
-        grad_output_x1_value = grad_output_x1[
-            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
-        ]
-        grad_s_part2_value = grad_s_part2[
-            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
-        ]
-        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
-        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
-        t0 = T(-2) * grad_output_x2_value + T(2) * grad_output_x1_value
-        t1 = grad_s_part_value * t0
-        grad_x12_item = t1 + T(2) * grad_s_part2_value * (x1_value - x2_value)
-        grad_x12_total = plus(grad_x12_total, grad_x12_item)
-    grad_x12_total = joined_sum(grad_x12_total)
-    grad_x12_here = grad_x12_total
-    if lane == 0 and needs_grad_x12:
-        grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
-
-
-def _cdist_two_backward_backward_long_device_2_step(
-    i, k, rest, j, reads, part0, grad_output_x2, grad_s_part, grad_output_x1, grad_s_part2, x1, x2,
-    grad_x12, grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1,
-    grad_s_part_at, grad_s_part_row, grad_s_part_s0, grad_s_part_s1, grad_output_x1_at,
-    grad_output_x1_row, grad_output_x1_s0, grad_output_x1_s1, grad_s_part2_at, grad_s_part2_row,
-    grad_s_part2_s0, grad_s_part2_s1, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1,
-    grad_x12_at, grad_x12_row, grad_x12_s0, grad_x12_s1, batch, dims, batches, needs_grad_x12,
-):  # fmt: skip
-    """The statements of `_cdist_two_backward_backward_device_1`."""
-    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
-    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
-    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
-    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
-    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
-    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
-    grad_x12_p = I(grad_x12_at + row_start(batch, dims, grad_x12_row, rest))
-    if reads:
-        grad_output_x2_value = grad_output_x2[
-            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
-        ]
-        grad_s_part_value = grad_s_part[
-            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
-        ]
-        grad_output_x1_value = grad_output_x1[
-            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
-        ]
-        grad_s_part2_value = grad_s_part2[
-            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
-        ]
-        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
-        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
-        t0 = T(-2) * grad_output_x2_value + T(2) * grad_output_x1_value
-        t1 = grad_s_part_value * t0
-        part0 = t1 + T(2) * grad_s_part2_value * (x1_value - x2_value)
-    else:
-        grad_x12_here = part0
-        if needs_grad_x12:
-            grad_x12[U(grad_x12_p + I(i * grad_x12_s0) + I(k * grad_x12_s1))] = grad_x12_here
-    return part0
-
-
-def _cdist_two_backward_backward_long_device_2_joined(a0, b0):
-    return a0 + b0
-
-
-def _cdist_two_backward_backward_long_device_3(
-    j, k, rest, lane, grad_output_x2, grad_s_part, grad_output_x1, grad_s_part2, x1, x2, grad_x22,
-    grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1, grad_s_part_at,
-    grad_s_part_row, grad_s_part_s0, grad_s_part_s1, grad_output_x1_at, grad_output_x1_row,
-    grad_output_x1_s0, grad_output_x1_s1, grad_s_part2_at, grad_s_part2_row, grad_s_part2_s0,
-    grad_s_part2_s1, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1, grad_x22_at,
-    grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims, batches, n_i, needs_grad_x22,
-):  # fmt: skip
-    """The statements of `_cdist_two_backward_backward_device_2`."""
-    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
-    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
-    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
-    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
-    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
-    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
-    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
-    grad_x22_total = T(0)
-    for i in range(lane, n_i, LANES):
-        grad_output_x2_value = grad_output_x2[
-            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
-        ]
-        grad_s_part_value = grad_s_part[
-            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
-        ]
-        grad_output_x1_value = grad_output_x1[
-            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
-        ]
-        grad_s_part2_value = grad_s_part2[
-            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
-        ]
-        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
-        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
-        t0 = T(2) * grad_output_x2_value + T(-2) * grad_output_x1_value
-        t1 = grad_s_part_value * t0
-        grad_x22_item = t1 + T(-2) * grad_s_part2_value * (x1_value - x2_value)
-        grad_x22_total = plus(grad_x22_total, grad_x22_item)
-    grad_x22_total = joined_sum(grad_x22_total)
-    grad_x22_here = grad_x22_total
-    if lane == 0 and needs_grad_x22:
-        grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
-
-
-def _cdist_two_backward_backward_long_device_3_step(
-    j, k, rest, i, reads, part0, grad_output_x2, grad_s_part, grad_output_x1, grad_s_part2, x1, x2,
-    grad_x22, grad_output_x2_at, grad_output_x2_row, grad_output_x2_s0, grad_output_x2_s1,
-    grad_s_part_at, grad_s_part_row, grad_s_part_s0, grad_s_part_s1, grad_output_x1_at,
-    grad_output_x1_row, grad_output_x1_s0, grad_output_x1_s1, grad_s_part2_at, grad_s_part2_row,
-    grad_s_part2_s0, grad_s_part2_s1, x1_at, x1_row, x1_s0, x1_s1, x2_at, x2_row, x2_s0, x2_s1,
-    grad_x22_at, grad_x22_row, grad_x22_s0, grad_x22_s1, batch, dims, batches, needs_grad_x22,
-):  # fmt: skip
-    """The statements of `_cdist_two_backward_backward_device_2`."""
-    grad_output_x2_p = I(grad_output_x2_at + row_start(batch, dims, grad_output_x2_row, rest))
-    grad_s_part_p = I(grad_s_part_at + row_start(batch, dims, grad_s_part_row, rest))
-    grad_output_x1_p = I(grad_output_x1_at + row_start(batch, dims, grad_output_x1_row, rest))
-    grad_s_part2_p = I(grad_s_part2_at + row_start(batch, dims, grad_s_part2_row, rest))
-    x1_p = I(x1_at + row_start(batch, dims, x1_row, rest))
-    x2_p = I(x2_at + row_start(batch, dims, x2_row, rest))
-    grad_x22_p = I(grad_x22_at + row_start(batch, dims, grad_x22_row, rest))
-    if reads:
-        grad_output_x2_value = grad_output_x2[
-            U(grad_output_x2_p + I(j * grad_output_x2_s0) + I(k * grad_output_x2_s1))
-        ]
-        grad_s_part_value = grad_s_part[
-            U(grad_s_part_p + I(i * grad_s_part_s0) + I(j * grad_s_part_s1))
-        ]
-        grad_output_x1_value = grad_output_x1[
-            U(grad_output_x1_p + I(i * grad_output_x1_s0) + I(k * grad_output_x1_s1))
-        ]
-        grad_s_part2_value = grad_s_part2[
-            U(grad_s_part2_p + I(i * grad_s_part2_s0) + I(j * grad_s_part2_s1))
-        ]
-        x1_value = x1[U(x1_p + I(i * x1_s0) + I(k * x1_s1))]
-        x2_value = x2[U(x2_p + I(j * x2_s0) + I(k * x2_s1))]
-        t0 = T(2) * grad_output_x2_value + T(-2) * grad_output_x1_value
-        t1 = grad_s_part_value * t0
-        part0 = t1 + T(-2) * grad_s_part2_value * (x1_value - x2_value)
-    else:
-        grad_x22_here = part0
-        if needs_grad_x22:
-            grad_x22[U(grad_x22_p + I(j * grad_x22_s0) + I(k * grad_x22_s1))] = grad_x22_here
-    return part0
-
-
-def _cdist_two_backward_backward_long_device_3_joined(a0, b0):
-    return a0 + b0
-
-
-def _cdist_two_backward_backward_long_device_4(
-    i, j, rest, s, grad_grad_s_part_part, grad_grad_output, s_at, s_row, s_s0, s_s1,
-    grad_grad_s_part_part_at, grad_grad_s_part_part_row, grad_grad_s_part_part_s0,
-    grad_grad_s_part_part_s1, grad_grad_output_at, grad_grad_output_row, grad_grad_output_s0,
-    grad_grad_output_s1, batch, dims, batches, needs_grad_grad_output,
-):  # fmt: skip
-    """The statements of `_cdist_two_backward_backward_device_3`."""
-    s_p = I(s_at + row_start(batch, dims, s_row, rest))
-    grad_grad_s_part_part_p = I(
-        grad_grad_s_part_part_at + row_start(batch, dims, grad_grad_s_part_part_row, rest)
-    )
-    grad_grad_output_p = I(grad_grad_output_at + row_start(batch, dims, grad_grad_output_row, rest))
-    s_value = s[U(s_p + I(i * s_s0) + I(j * s_s1))]
-    grad_grad_s_part_part_value = grad_grad_s_part_part[
-        U(
-            grad_grad_s_part_part_p
-            + I(i * grad_grad_s_part_part_s0)
-            + I(j * grad_grad_s_part_part_s1)
-        )
-    ]
-    t0 = T(0.5) * grad_grad_s_part_part_value / sqrt(s_value)
-    grad_grad_output_here = T(0) if s_value == T(0) else t0
-    if needs_grad_grad_output:
-        grad_grad_output[
-            U(grad_grad_output_p + I(i * grad_grad_output_s0) + I(j * grad_grad_output_s1))
-        ] = grad_grad_output_here
-
-
 def _cdist_two_backward_backward_extents(grad_output_x1, grad_output_x2, grad_output, x1, x2):
     """The extents of i, k, j; sizes must agree."""
     n_i = x1[-2]
@@ -965,6 +751,53 @@ def _cdist_two_backward_backward_extents(grad_output_x1, grad_output_x2, grad_ou
     return n_i, n_k, n_j
 
 
+_cdist_two_backward_backward_device_1_launch = Launch(
+    function=_cdist_two_backward_backward_device_1,
+    arrays=(
+        "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1", "x2",
+        "grad_x12",
+    ),
+    writes=("grad_x12",), extents=("j",), has_batch=True, items=("i", "k"), work=(("j",),),
+    lanes=("j", False),
+    scan=Scan(
+        Launch(
+            function=_cdist_two_backward_backward_device_1_step,
+            arrays=(
+                "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1",
+                "x2", "grad_x12",
+            ),
+            writes=("grad_x12",), has_batch=True, items=("i", "k"), work=(("j",),),
+        ),
+        _cdist_two_backward_backward_device_1_joined, "j", False, False, ("T(0)",),
+        ("number",), True, "k",
+    ),
+)  # fmt: skip
+_cdist_two_backward_backward_device_2_launch = Launch(
+    function=_cdist_two_backward_backward_device_2,
+    arrays=(
+        "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1", "x2",
+        "grad_x22",
+    ),
+    writes=("grad_x22",), extents=("i",), has_batch=True, items=("j", "k"), work=(("i",),),
+    lanes=("i", False),
+    scan=Scan(
+        Launch(
+            function=_cdist_two_backward_backward_device_2_step,
+            arrays=(
+                "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1",
+                "x2", "grad_x22",
+            ),
+            writes=("grad_x22",), has_batch=True, items=("j", "k"), work=(("i",),),
+        ),
+        _cdist_two_backward_backward_device_1_joined, "i", False, False, ("T(0)",),
+        ("number",), True, "k",
+    ),
+)  # fmt: skip
+_cdist_two_backward_backward_device_3_launch = Launch(
+    function=_cdist_two_backward_backward_device_3,
+    arrays=("s", "grad_grad_s_part_part", "grad_grad_output"), writes=("grad_grad_output",),
+    has_batch=True, items=("i", "j"), work=((),),
+)  # fmt: skip
 program = IndexProgram(
     "_cdist_two_backward_backward",
     arguments=("grad_output_x1", "grad_output_x2", "grad_output", "x1", "x2", "output_mask"),
@@ -1015,53 +848,9 @@ program = IndexProgram(
             writes=("s", "grad_s_part", "grad_grad_s_part_part", "grad_s_part2"), extents=("k",),
             has_batch=True, items=("i", "j"), work=(("k",), (), ("k",), ()), lanes=("k", True),
         ),
-        Launch(
-            function=_cdist_two_backward_backward_device_1,
-            arrays=(
-                "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1", "x2",
-                "grad_x12",
-            ),
-            writes=("grad_x12",), extents=("j",), has_batch=True, items=("i", "k"), work=(("j",),),
-            lanes=("j", False),
-            scan=Scan(
-                Launch(
-                    function=_cdist_two_backward_backward_device_1_step,
-                    arrays=(
-                        "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1",
-                        "x2", "grad_x12",
-                    ),
-                    writes=("grad_x12",), has_batch=True, items=("i", "k"), work=(("j",),),
-                ),
-                _cdist_two_backward_backward_device_1_joined, "j", False, False, ("T(0)",),
-                ("number",), True, "k",
-            ),
-        ),
-        Launch(
-            function=_cdist_two_backward_backward_device_2,
-            arrays=(
-                "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1", "x2",
-                "grad_x22",
-            ),
-            writes=("grad_x22",), extents=("i",), has_batch=True, items=("j", "k"), work=(("i",),),
-            lanes=("i", False),
-            scan=Scan(
-                Launch(
-                    function=_cdist_two_backward_backward_device_2_step,
-                    arrays=(
-                        "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1",
-                        "x2", "grad_x22",
-                    ),
-                    writes=("grad_x22",), has_batch=True, items=("j", "k"), work=(("i",),),
-                ),
-                _cdist_two_backward_backward_device_2_joined, "i", False, False, ("T(0)",),
-                ("number",), True, "k",
-            ),
-        ),
-        Launch(
-            function=_cdist_two_backward_backward_device_3,
-            arrays=("s", "grad_grad_s_part_part", "grad_grad_output"), writes=("grad_grad_output",),
-            has_batch=True, items=("i", "j"), work=((),),
-        ),
+        _cdist_two_backward_backward_device_1_launch,
+        _cdist_two_backward_backward_device_2_launch,
+        _cdist_two_backward_backward_device_3_launch,
     ),
     on_long_rows=(
         Launch(
@@ -1075,7 +864,7 @@ program = IndexProgram(
                     writes=("s", "grad_s_part"), has_batch=True, items=("i", "j"),
                     work=(("k",), ()),
                 ),
-                _cdist_two_backward_backward_long_device_0_joined, "k", False, True, ("T(0)",),
+                _cdist_two_backward_backward_device_1_joined, "k", False, True, ("T(0)",),
                 ("number",), True,
             ),
         ),
@@ -1097,56 +886,12 @@ program = IndexProgram(
                     writes=("grad_grad_s_part_part", "grad_s_part2"), has_batch=True,
                     items=("i", "j"), work=(("k",), ()),
                 ),
-                _cdist_two_backward_backward_long_device_1_joined, "k", False, True, ("T(0)",),
+                _cdist_two_backward_backward_device_1_joined, "k", False, True, ("T(0)",),
                 ("number",), True,
             ),
         ),
-        Launch(
-            function=_cdist_two_backward_backward_long_device_2,
-            arrays=(
-                "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1", "x2",
-                "grad_x12",
-            ),
-            writes=("grad_x12",), extents=("j",), has_batch=True, items=("i", "k"), work=(("j",),),
-            lanes=("j", False),
-            scan=Scan(
-                Launch(
-                    function=_cdist_two_backward_backward_long_device_2_step,
-                    arrays=(
-                        "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1",
-                        "x2", "grad_x12",
-                    ),
-                    writes=("grad_x12",), has_batch=True, items=("i", "k"), work=(("j",),),
-                ),
-                _cdist_two_backward_backward_long_device_2_joined, "j", False, False, ("T(0)",),
-                ("number",), True, "k",
-            ),
-        ),
-        Launch(
-            function=_cdist_two_backward_backward_long_device_3,
-            arrays=(
-                "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1", "x2",
-                "grad_x22",
-            ),
-            writes=("grad_x22",), extents=("i",), has_batch=True, items=("j", "k"), work=(("i",),),
-            lanes=("i", False),
-            scan=Scan(
-                Launch(
-                    function=_cdist_two_backward_backward_long_device_3_step,
-                    arrays=(
-                        "grad_output_x2", "grad_s_part", "grad_output_x1", "grad_s_part2", "x1",
-                        "x2", "grad_x22",
-                    ),
-                    writes=("grad_x22",), has_batch=True, items=("j", "k"), work=(("i",),),
-                ),
-                _cdist_two_backward_backward_long_device_3_joined, "i", False, False, ("T(0)",),
-                ("number",), True, "k",
-            ),
-        ),
-        Launch(
-            function=_cdist_two_backward_backward_long_device_4,
-            arrays=("s", "grad_grad_s_part_part", "grad_grad_output"), writes=("grad_grad_output",),
-            has_batch=True, items=("i", "j"), work=((),),
-        ),
+        _cdist_two_backward_backward_device_1_launch,
+        _cdist_two_backward_backward_device_2_launch,
+        _cdist_two_backward_backward_device_3_launch,
     ),
 )  # fmt: skip

@@ -164,10 +164,6 @@ def _cross_entropy_rows_with_other_none_device_2_step(
     return part0
 
 
-def _cross_entropy_rows_with_other_none_device_2_joined(a0, b0):
-    return a0 + b0
-
-
 def _cross_entropy_rows_with_other_none_long_device_0(
     b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
 ):
@@ -235,10 +231,6 @@ def _cross_entropy_rows_with_other_none_long_device_1_step(
     return part0
 
 
-def _cross_entropy_rows_with_other_none_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def _cross_entropy_rows_with_other_none_long_device_2(
     b, lane, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
     shift_s0, spread_at, spread_s0, n_c,
@@ -271,10 +263,6 @@ def _cross_entropy_rows_with_other_none_long_device_2_step(
         spread_here = part0
         spread[U(spread_at + I(b * spread_s0))] = spread_here
     return part0
-
-
-def _cross_entropy_rows_with_other_none_long_device_2_joined(a0, b0):
-    return a0 + b0
 
 
 def _cross_entropy_rows_with_other_none_long_device_3(
@@ -338,78 +326,6 @@ def _cross_entropy_rows_with_other_none_long_device_5(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_with_other_none_long_device_6(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_with_other_none_long_device_6_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_with_other_none_long_device_6_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_other_none_long_device_7(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_none_device_2`."""
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_with_other_none_long_device_7_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_other_none_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_with_other_none_long_device_7_joined(a0, b0):
-    return a0 + b0
-
-
 def _cross_entropy_rows_with_other_none_extents(
     self, target, reduction, ignore_index, results, summed
 ):
@@ -432,6 +348,79 @@ def _cross_entropy_rows_with_other_none_extents(
     return n_b, n_c, n_k, n_t, n_r, n_j
 
 
+_cross_entropy_rows_with_other_none_device_1_launch = Launch(
+    function=_cross_entropy_rows_with_other_none_device_1, arrays=("w", "total_weight"),
+    writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
+    lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
+    scan=Scan(
+        Launch(
+            function=_cross_entropy_rows_with_other_none_device_1_step,
+            arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
+            work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
+        ),
+        _cross_entropy_rows_with_other_none_device_1_joined, "b", False, False, ("T(0)",),
+        ("number",), True, "t",
+    ),
+)  # fmt: skip
+_cross_entropy_rows_with_other_none_device_2_launch = Launch(
+    function=_cross_entropy_rows_with_other_none_device_2,
+    arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
+    integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
+    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+    scan=Scan(
+        Launch(
+            function=_cross_entropy_rows_with_other_none_device_2_step,
+            arrays=("loss", "total_weight", "output"), writes=("output",),
+            integers=("reduction",), items=("r",), work=(("j",), ()),
+            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+        ),
+        _cross_entropy_rows_with_other_none_device_1_joined, "j", False, False, ("T(0)",),
+        ("number",), True, "r",
+    ),
+)  # fmt: skip
+_cross_entropy_rows_with_other_none_long_device_0_launch = Launch(
+    function=_cross_entropy_rows_with_other_none_long_device_0, arrays=("self", "top"),
+    writes=("top",), extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
+    scan=Scan(
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_0_step,
+            arrays=("self", "top"), writes=("top",), items=("b",), work=(("c",),),
+        ),
+        _cross_entropy_rows_with_other_none_long_device_0_joined, "c", False, True,
+        ("T(-inf)",), ("number",), True,
+    ),
+)  # fmt: skip
+_cross_entropy_rows_with_other_none_long_device_1_launch = Launch(
+    function=_cross_entropy_rows_with_other_none_long_device_1,
+    arrays=("self", "top", "shift"), writes=("shift",), extents=("c",), items=("b",),
+    work=(("c",), ()), lanes=("c", True),
+    scan=Scan(
+        Launch(
+            function=_cross_entropy_rows_with_other_none_long_device_1_step,
+            arrays=("self", "top", "shift"), writes=("shift",), items=("b",),
+            work=(("c",), ()),
+        ),
+        _cross_entropy_rows_with_other_none_device_1_joined, "c", False, True, ("T(0)",),
+        ("number",), True,
+    ),
+)  # fmt: skip
+_cross_entropy_rows_with_other_none_long_device_3_launch = Launch(
+    function=_cross_entropy_rows_with_other_none_long_device_3,
+    arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
+    items=("b", "c"), work=((),),
+)  # fmt: skip
+_cross_entropy_rows_with_other_none_long_device_4_launch = Launch(
+    function=_cross_entropy_rows_with_other_none_long_device_4, arrays=("target", "w"),
+    writes=("w",), extents=("k",), integers=("ignore_index",), items=("b",), work=(("k",),),
+    lanes=("k", False),
+)  # fmt: skip
+_cross_entropy_rows_with_other_none_long_device_5_launch = Launch(
+    function=_cross_entropy_rows_with_other_none_long_device_5,
+    arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
+    extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
+    items=("b",), work=(("k",),), lanes=("k", False),
+    refused=("0 <= target[b] < size(self, -1)",),
+)  # fmt: skip
 with_other_none = IndexProgram(
     "_cross_entropy_rows_with_other_none",
     arguments=("self", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
@@ -459,64 +448,12 @@ with_other_none = IndexProgram(
             work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
             refused=("0 <= target[b] < size(self, -1)",),
         ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_device_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_none_device_1_step,
-                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
-                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_with_other_none_device_1_joined, "b", False, False, ("T(0)",),
-                ("number",), True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_device_2,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
-            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_none_device_2_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_with_other_none_device_2_joined, "j", False, False, ("T(0)",),
-                ("number",), True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
     on_long_rows=(
-        Launch(
-            function=_cross_entropy_rows_with_other_none_long_device_0, arrays=("self", "top"),
-            writes=("top",), extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_none_long_device_0_step,
-                    arrays=("self", "top"), writes=("top",), items=("b",), work=(("c",),),
-                ),
-                _cross_entropy_rows_with_other_none_long_device_0_joined, "c", False, True,
-                ("T(-inf)",), ("number",), True,
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_long_device_1,
-            arrays=("self", "top", "shift"), writes=("shift",), extents=("c",), items=("b",),
-            work=(("c",), ()), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_none_long_device_1_step,
-                    arrays=("self", "top", "shift"), writes=("shift",), items=("b",),
-                    work=(("c",), ()),
-                ),
-                _cross_entropy_rows_with_other_none_long_device_1_joined, "c", False, True,
-                ("T(0)",), ("number",), True,
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_long_device_0_launch,
+        _cross_entropy_rows_with_other_none_long_device_1_launch,
         Launch(
             function=_cross_entropy_rows_with_other_none_long_device_2,
             arrays=("self", "top", "shift", "spread"), writes=("spread",), extents=("c",),
@@ -527,57 +464,15 @@ with_other_none = IndexProgram(
                     arrays=("self", "top", "shift", "spread"), writes=("spread",), items=("b",),
                     work=(("c",),),
                 ),
-                _cross_entropy_rows_with_other_none_long_device_2_joined, "c", False, True,
-                ("T(0)",), ("number",), True,
+                _cross_entropy_rows_with_other_none_device_1_joined, "c", False, True, ("T(0)",),
+                ("number",), True,
             ),
         ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_long_device_3,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_long_device_4, arrays=("target", "w"),
-            writes=("w",), extents=("k",), integers=("ignore_index",), items=("b",), work=(("k",),),
-            lanes=("k", False),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_long_device_5,
-            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
-            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("k",),), lanes=("k", False),
-            refused=("0 <= target[b] < size(self, -1)",),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_long_device_6,
-            arrays=("w", "total_weight"), writes=("total_weight",), extents=("b",), items=("t",),
-            work=(("b",),), lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_none_long_device_6_step,
-                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
-                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_with_other_none_long_device_6_joined, "b", False, False,
-                ("T(0)",), ("number",), True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_other_none_long_device_7,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
-            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_other_none_long_device_7_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_with_other_none_long_device_7_joined, "j", False, False,
-                ("T(0)",), ("number",), True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_long_device_3_launch,
+        _cross_entropy_rows_with_other_none_long_device_4_launch,
+        _cross_entropy_rows_with_other_none_long_device_5_launch,
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
 )  # fmt: skip
 
@@ -655,112 +550,6 @@ def _cross_entropy_rows_with_0_0_other_device_0(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_with_0_0_other_device_1(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_with_0_0_other_device_1_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_other_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_other_device_2(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_with_0_0_other_device_2_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_other_device_2_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_0(
-    b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
-):
-    """top[b] = max(c: self[b, c])"""
-    top_total = T(-inf)
-    for c in range(lane, n_c, LANES):
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_item = self_value
-        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
-    top_total = joined_larger(top_total)
-    top_here = top_total
-    if lane == 0:
-        top[U(top_at + I(b * top_s0))] = top_here
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_0_step(
-    b, c, reads, part0, self, top, self_at, self_s0, self_s1, top_at, top_s0
-):
-    """top[b] = max(c: self[b, c])"""
-    if reads:
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        part0 = self_value
-    else:
-        top_here = part0
-        top[U(top_at + I(b * top_s0))] = top_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_0_joined(a0, b0):
-    return b0 if b0 > a0 or b0 != b0 else a0
-
-
 def _cross_entropy_rows_with_0_0_other_long_device_1(
     b, lane, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
     shift_s0, spread_at, spread_s0, n_c,
@@ -803,24 +592,6 @@ def _cross_entropy_rows_with_0_0_other_long_device_1_step(
     return part0
 
 
-def _cross_entropy_rows_with_0_0_other_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_2(
-    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-):  # fmt: skip
-    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
-    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-    top_value = top[U(top_at + I(b * top_s0))]
-    shift_value = shift[U(shift_at + I(b * shift_s0))]
-    log_probabilities_here = self_value - top_value - shift_value
-    log_probabilities[
-        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-    ] = log_probabilities_here
-
-
 def _cross_entropy_rows_with_0_0_other_long_device_3(
     b, lane, faults, first_check, target, weight, w, target_at, target_s0, weight_at, weight_s0,
     w_at, w_s0, n_k, ignore_index, weight_size1,
@@ -848,9 +619,7 @@ def _cross_entropy_rows_with_0_0_other_long_device_4(
     w_at, w_s0, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, spread_at, spread_s0,
     loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
 ):  # fmt: skip
-    """loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
-    shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
+    """The statements of `_cross_entropy_rows_with_other_none_long_device_5`."""
     loss_total = T(0)
     if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
         for _ in range(lane, n_k, LANES):
@@ -875,78 +644,6 @@ def _cross_entropy_rows_with_0_0_other_long_device_4(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_with_0_0_other_long_device_5(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_5_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_5_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_6(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_device_2`."""
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_6_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_other_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_other_long_device_6_joined(a0, b0):
-    return a0 + b0
-
-
 def _cross_entropy_rows_with_0_0_other_extents(
     self, target, weight, reduction, ignore_index, results, summed
 ):
@@ -969,6 +666,27 @@ def _cross_entropy_rows_with_0_0_other_extents(
     return n_b, n_c, n_k, n_t, n_r, n_j
 
 
+_cross_entropy_rows_with_0_0_other_long_device_1_launch = Launch(
+    function=_cross_entropy_rows_with_0_0_other_long_device_1,
+    arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"), extents=("c",),
+    items=("b",), work=(("c",), ()), lanes=("c", True),
+    scan=Scan(
+        Launch(
+            function=_cross_entropy_rows_with_0_0_other_long_device_1_step,
+            arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"),
+            items=("b",), work=(("c",), ()),
+        ),
+        _cross_entropy_rows_with_other_none_device_1_joined, "c", False, True, ("T(0)",),
+        ("number",), True,
+    ),
+)  # fmt: skip
+_cross_entropy_rows_with_0_0_other_long_device_4_launch = Launch(
+    function=_cross_entropy_rows_with_0_0_other_long_device_4,
+    arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
+    extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
+    items=("b",), work=(("k",),), lanes=("k", False),
+    refused=("0 <= target[b] < size(self, -1)",),
+)  # fmt: skip
 with_0_0_other = IndexProgram(
     "_cross_entropy_rows_with_0_0_other",
     arguments=("self", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
@@ -1000,112 +718,22 @@ with_0_0_other = IndexProgram(
             items=("b",), work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
             refused=("0 <= target[b] < size(weight, -1)", "0 <= target[b] < size(self, -1)"),
         ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_device_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_other_device_1_step,
-                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
-                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_with_0_0_other_device_1_joined, "b", False, False, ("T(0)",),
-                ("number",), True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_device_2,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
-            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_other_device_2_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_with_0_0_other_device_2_joined, "j", False, False, ("T(0)",),
-                ("number",), True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
     on_long_rows=(
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_long_device_0, arrays=("self", "top"),
-            writes=("top",), extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_other_long_device_0_step,
-                    arrays=("self", "top"), writes=("top",), items=("b",), work=(("c",),),
-                ),
-                _cross_entropy_rows_with_0_0_other_long_device_0_joined, "c", False, True,
-                ("T(-inf)",), ("number",), True,
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_long_device_1,
-            arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"), extents=("c",),
-            items=("b",), work=(("c",), ()), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_other_long_device_1_step,
-                    arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"),
-                    items=("b",), work=(("c",), ()),
-                ),
-                _cross_entropy_rows_with_0_0_other_long_device_1_joined, "c", False, True,
-                ("T(0)",), ("number",), True,
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_long_device_2,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
+        _cross_entropy_rows_with_other_none_long_device_0_launch,
+        _cross_entropy_rows_with_0_0_other_long_device_1_launch,
+        _cross_entropy_rows_with_other_none_long_device_3_launch,
         Launch(
             function=_cross_entropy_rows_with_0_0_other_long_device_3,
             arrays=("target", "weight", "w"), writes=("w",), extents=("k",),
             integers=("ignore_index", "size(weight, -1)"), items=("b",), work=(("k",),),
             lanes=("k", False), refused=("0 <= target[b] < size(weight, -1)",),
         ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_long_device_4,
-            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
-            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("k",),), lanes=("k", False),
-            refused=("0 <= target[b] < size(self, -1)",),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_long_device_5, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_other_long_device_5_step,
-                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
-                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_with_0_0_other_long_device_5_joined, "b", False, False,
-                ("T(0)",), ("number",), True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_other_long_device_6,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
-            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_other_long_device_6_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_with_0_0_other_long_device_6_joined, "j", False, False,
-                ("T(0)",), ("number",), True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_0_0_other_long_device_4_launch,
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
 )  # fmt: skip
 
@@ -1176,313 +804,6 @@ def _cross_entropy_rows_with_0_0_none_device_0(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_with_0_0_none_device_1(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_with_0_0_none_device_1_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_none_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_none_device_2(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_with_0_0_none_device_2_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_none_device_2_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_0(
-    b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
-):
-    """top[b] = max(c: self[b, c])"""
-    top_total = T(-inf)
-    for c in range(lane, n_c, LANES):
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_item = self_value
-        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
-    top_total = joined_larger(top_total)
-    top_here = top_total
-    if lane == 0:
-        top[U(top_at + I(b * top_s0))] = top_here
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_0_step(
-    b, c, reads, part0, self, top, self_at, self_s0, self_s1, top_at, top_s0
-):
-    """top[b] = max(c: self[b, c])"""
-    if reads:
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        part0 = self_value
-    else:
-        top_here = part0
-        top[U(top_at + I(b * top_s0))] = top_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_0_joined(a0, b0):
-    return b0 if b0 > a0 or b0 != b0 else a0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_1(
-    b, lane, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, spread_at, spread_s0, n_c,
-):  # fmt: skip
-    """shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
-    shift[b] = log(shift_sum[b])
-    spread[b] = int(0)
-    """
-    shift_sum_total = T(0)
-    for c in range(lane, n_c, LANES):
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_value = top[U(top_at + I(b * top_s0))]
-        shift_sum_item = exp(self_value - top_value)
-        shift_sum_total = plus(shift_sum_total, shift_sum_item)
-    shift_sum_total = joined_sum(shift_sum_total)
-    shift_sum = shift_sum_total
-    shift_here = log(shift_sum)
-    spread_here = np.int64(T(0))
-    if lane == 0:
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-    if lane == 0:
-        spread[U(spread_at + I(b * spread_s0))] = spread_here
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_1_step(
-    b, c, reads, part0, self, top, shift, spread, self_at, self_s0, self_s1, top_at, top_s0,
-    shift_at, shift_s0, spread_at, spread_s0,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_long_device_1`."""
-    if reads:
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_value = top[U(top_at + I(b * top_s0))]
-        part0 = exp(self_value - top_value)
-    else:
-        shift_sum = part0
-        shift_here = log(shift_sum)
-        spread_here = np.int64(T(0))
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-        spread[U(spread_at + I(b * spread_s0))] = spread_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_2(
-    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-):  # fmt: skip
-    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
-    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-    top_value = top[U(top_at + I(b * top_s0))]
-    shift_value = shift[U(shift_at + I(b * shift_s0))]
-    log_probabilities_here = self_value - top_value - shift_value
-    log_probabilities[
-        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-    ] = log_probabilities_here
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_3(
-    b, lane, target, w, target_at, target_s0, w_at, w_s0, n_k, ignore_index
-):
-    """w[b] = sum(k where target[b] != ignore_index: 1)"""
-    w_total = T(0)
-    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
-        for _ in range(lane, n_k, LANES):
-            w_item = T(1)
-            w_total = plus(w_total, w_item)
-    w_total = joined_sum(w_total)
-    w_here = w_total
-    if lane == 0:
-        w[U(w_at + I(b * w_s0))] = w_here
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_4(
-    b, lane, faults, first_check, target, w, self, top, shift, spread, loss, target_at, target_s0,
-    w_at, w_s0, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, spread_at, spread_s0,
-    loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
-    shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
-    loss_total = T(0)
-    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
-        for _ in range(lane, n_k, LANES):
-            w_value = w[U(w_at + I(b * w_s0))]
-            place = np.int64(target[U(target_at + I(b * target_s0))])
-            is_inside = (place >= 0) & (place < n_c)
-            if not is_inside:
-                note_outside(faults, first_check + 0, place, n_c)
-            place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
-            top_value = top[U(top_at + I(b * top_s0))]
-            shift_value = shift[U(shift_at + I(b * shift_s0))]
-            place_value = T(np.int64(spread[U(spread_at + I(b * spread_s0))]))
-            t0 = w_value * (self_value - top_value - shift_value)
-            t1 = t0 * (T(1) - label_smoothing)
-            t2 = -t1
-            loss_item = t2 - place_value * (label_smoothing / classes)
-            loss_total = plus(loss_total, loss_item)
-    loss_total = joined_sum(loss_total)
-    loss_here = loss_total
-    if lane == 0:
-        loss[U(loss_at + I(b * loss_s0))] = loss_here
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_5(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_5_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_5_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_6(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_device_2`."""
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_6_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_with_0_0_none_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_with_0_0_none_long_device_6_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_with_0_0_none_extents(
-    self, target, reduction, ignore_index, results, summed
-):
-    """The extents of b, c, k, t, r, j; sizes must agree."""
-    n_b = self[-2]
-    n_c = self[-1]
-    n_k = 1
-    n_t = 1
-    n_r = results
-    n_j = summed
-    agree("_cross_entropy_rows", "b", n_b, "size(target, -1)", target[-1])
-    if n_j and n_r:
-        within(
-            "_cross_entropy_rows",
-            "loss[j + r]",
-            0 + min(0, (1) * (n_j - 1)) + min(0, (1) * (n_r - 1)),
-            0 + max(0, (1) * (n_j - 1)) + max(0, (1) * (n_r - 1)),
-            self[-2],
-        )
-    return n_b, n_c, n_k, n_t, n_r, n_j
-
-
 with_0_0_none = IndexProgram(
     "_cross_entropy_rows_with_0_0_none",
     arguments=("self", "target", "weight", "reduction", "ignore_index", "label_smoothing"),
@@ -1499,7 +820,7 @@ with_0_0_none = IndexProgram(
     },
     integers=("reduction", "ignore_index", "results", "summed"),
     indices=("b", "c", "k", "t", "r", "j"),
-    measure=_cross_entropy_rows_with_0_0_none_extents,
+    measure=_cross_entropy_rows_with_other_none_extents,
     geometry=loss_geometry.cross_entropy_rows,
     on_device=(
         Launch(
@@ -1510,111 +831,17 @@ with_0_0_none = IndexProgram(
             work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
             refused=("0 <= target[b] < size(self, -1)",),
         ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_device_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_none_device_1_step,
-                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
-                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_with_0_0_none_device_1_joined, "b", False, False, ("T(0)",),
-                ("number",), True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_device_2,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
-            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_none_device_2_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_with_0_0_none_device_2_joined, "j", False, False, ("T(0)",),
-                ("number",), True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
     on_long_rows=(
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_long_device_0, arrays=("self", "top"),
-            writes=("top",), extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_none_long_device_0_step,
-                    arrays=("self", "top"), writes=("top",), items=("b",), work=(("c",),),
-                ),
-                _cross_entropy_rows_with_0_0_none_long_device_0_joined, "c", False, True,
-                ("T(-inf)",), ("number",), True,
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_long_device_1,
-            arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"), extents=("c",),
-            items=("b",), work=(("c",), ()), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_none_long_device_1_step,
-                    arrays=("self", "top", "shift", "spread"), writes=("shift", "spread"),
-                    items=("b",), work=(("c",), ()),
-                ),
-                _cross_entropy_rows_with_0_0_none_long_device_1_joined, "c", False, True, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_long_device_2,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_long_device_3, arrays=("target", "w"),
-            writes=("w",), extents=("k",), integers=("ignore_index",), items=("b",), work=(("k",),),
-            lanes=("k", False),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_long_device_4,
-            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
-            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("k",),), lanes=("k", False),
-            refused=("0 <= target[b] < size(self, -1)",),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_long_device_5, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_none_long_device_5_step,
-                    arrays=("w", "total_weight"), writes=("total_weight",), items=("t",),
-                    work=(("b",),), reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_with_0_0_none_long_device_5_joined, "b", False, False,
-                ("T(0)",), ("number",), True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_with_0_0_none_long_device_6,
-            arrays=("loss", "total_weight", "output"), writes=("output",), extents=("j",),
-            integers=("reduction",), items=("r",), work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_with_0_0_none_long_device_6_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_with_0_0_none_long_device_6_joined, "j", False, False,
-                ("T(0)",), ("number",), True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_long_device_0_launch,
+        _cross_entropy_rows_with_0_0_other_long_device_1_launch,
+        _cross_entropy_rows_with_other_none_long_device_3_launch,
+        _cross_entropy_rows_with_other_none_long_device_4_launch,
+        _cross_entropy_rows_with_0_0_other_long_device_4_launch,
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
 )  # fmt: skip
 
@@ -1696,151 +923,6 @@ def _cross_entropy_rows_device_0(
         loss[U(loss_at + I(b * loss_s0))] = loss_here
 
 
-def _cross_entropy_rows_device_1(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_device_1_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_device_2(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_device_2_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_device_2_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_long_device_0(
-    b, lane, self, top, self_at, self_s0, self_s1, top_at, top_s0, n_c
-):
-    """top[b] = max(c: self[b, c])"""
-    top_total = T(-inf)
-    for c in range(lane, n_c, LANES):
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_item = self_value
-        top_total = top_item if (top_item > top_total) | (top_item != top_item) else top_total
-    top_total = joined_larger(top_total)
-    top_here = top_total
-    if lane == 0:
-        top[U(top_at + I(b * top_s0))] = top_here
-
-
-def _cross_entropy_rows_long_device_0_step(
-    b, c, reads, part0, self, top, self_at, self_s0, self_s1, top_at, top_s0
-):
-    """top[b] = max(c: self[b, c])"""
-    if reads:
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        part0 = self_value
-    else:
-        top_here = part0
-        top[U(top_at + I(b * top_s0))] = top_here
-    return part0
-
-
-def _cross_entropy_rows_long_device_0_joined(a0, b0):
-    return b0 if b0 > a0 or b0 != b0 else a0
-
-
-def _cross_entropy_rows_long_device_1(
-    b, lane, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, n_c
-):
-    """shift_sum[b] = sum(c: exp(self[b, c] - top[b]))
-    shift[b] = log(shift_sum[b])
-    """
-    shift_sum_total = T(0)
-    for c in range(lane, n_c, LANES):
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_value = top[U(top_at + I(b * top_s0))]
-        shift_sum_item = exp(self_value - top_value)
-        shift_sum_total = plus(shift_sum_total, shift_sum_item)
-    shift_sum_total = joined_sum(shift_sum_total)
-    shift_sum = shift_sum_total
-    shift_here = log(shift_sum)
-    if lane == 0:
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-
-
-def _cross_entropy_rows_long_device_1_step(
-    b, c, reads, part0, self, top, shift, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_long_device_1`."""
-    if reads:
-        self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-        top_value = top[U(top_at + I(b * top_s0))]
-        part0 = exp(self_value - top_value)
-    else:
-        shift_sum = part0
-        shift_here = log(shift_sum)
-        shift[U(shift_at + I(b * shift_s0))] = shift_here
-    return part0
-
-
-def _cross_entropy_rows_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def _cross_entropy_rows_long_device_2(
     b, lane, self, top, shift, weight, spread, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
     shift_s0, weight_at, weight_s0, spread_at, spread_s0, n_c,
@@ -1877,24 +959,6 @@ def _cross_entropy_rows_long_device_2_step(
     return part0
 
 
-def _cross_entropy_rows_long_device_2_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_long_device_3(
-    b, c, self, top, shift, log_probabilities, self_at, self_s0, self_s1, top_at, top_s0, shift_at,
-    shift_s0, log_probabilities_at, log_probabilities_s0, log_probabilities_s1,
-):  # fmt: skip
-    """log_probabilities[b, c] = self[b, c] - top[b] - shift[b]"""
-    self_value = self[U(self_at + I(b * self_s0) + I(c * self_s1))]
-    top_value = top[U(top_at + I(b * top_s0))]
-    shift_value = shift[U(shift_at + I(b * shift_s0))]
-    log_probabilities_here = self_value - top_value - shift_value
-    log_probabilities[
-        U(log_probabilities_at + I(b * log_probabilities_s0) + I(c * log_probabilities_s1))
-    ] = log_probabilities_here
-
-
 def _cross_entropy_rows_long_device_4(
     b, lane, faults, first_check, target, weight, w, target_at, target_s0, weight_at, weight_s0,
     w_at, w_s0, n_k, n_c, ignore_index,
@@ -1915,110 +979,6 @@ def _cross_entropy_rows_long_device_4(
     w_here = w_total
     if lane == 0:
         w[U(w_at + I(b * w_s0))] = w_here
-
-
-def _cross_entropy_rows_long_device_5(
-    b, lane, faults, first_check, target, w, self, top, shift, spread, loss, target_at, target_s0,
-    w_at, w_s0, self_at, self_s0, self_s1, top_at, top_s0, shift_at, shift_s0, spread_at, spread_s0,
-    loss_at, loss_s0, n_k, n_c, ignore_index, label_smoothing, classes,
-):  # fmt: skip
-    """loss[b] = sum(k where target[b] != ignore_index: -(w[b] * (self[b, target[b]] - top[b] -
-    shift[b]) * (1 - label_smoothing)) - spread[b] * (label_smoothing / classes))
-    """
-    loss_total = T(0)
-    if np.int64(target[U(target_at + I(b * target_s0))]) - ignore_index != 0:
-        for _ in range(lane, n_k, LANES):
-            w_value = w[U(w_at + I(b * w_s0))]
-            place = np.int64(target[U(target_at + I(b * target_s0))])
-            is_inside = (place >= 0) & (place < n_c)
-            if not is_inside:
-                note_outside(faults, first_check + 0, place, n_c)
-            place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
-            top_value = top[U(top_at + I(b * top_s0))]
-            shift_value = shift[U(shift_at + I(b * shift_s0))]
-            spread_value = spread[U(spread_at + I(b * spread_s0))]
-            t0 = w_value * (self_value - top_value - shift_value)
-            t1 = t0 * (T(1) - label_smoothing)
-            t2 = -t1
-            loss_item = t2 - spread_value * (label_smoothing / classes)
-            loss_total = plus(loss_total, loss_item)
-    loss_total = joined_sum(loss_total)
-    loss_here = loss_total
-    if lane == 0:
-        loss[U(loss_at + I(b * loss_s0))] = loss_here
-
-
-def _cross_entropy_rows_long_device_6(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_b
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    total_weight_total = T(0)
-    for b in range(lane, n_b, LANES):
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def _cross_entropy_rows_long_device_6_step(
-    t, b, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(b: w[b + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(b + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def _cross_entropy_rows_long_device_6_joined(a0, b0):
-    return a0 + b0
-
-
-def _cross_entropy_rows_long_device_7(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_device_2`."""
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def _cross_entropy_rows_long_device_7_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `_cross_entropy_rows_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def _cross_entropy_rows_long_device_7_joined(a0, b0):
-    return a0 + b0
 
 
 def _cross_entropy_rows_extents(self, target, weight, reduction, ignore_index, results, summed):
@@ -2076,63 +1036,12 @@ program = IndexProgram(
             work=(("c",), ("c",), (), ("c",), ("k",), ("k",)), lanes=("c", True),
             refused=("0 <= target[b] < size(weight, -1)", "0 <= target[b] < size(self, -1)"),
         ),
-        Launch(
-            function=_cross_entropy_rows_device_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_device_1_step, arrays=("w", "total_weight"),
-                    writes=("total_weight",), items=("t",), work=(("b",),),
-                    reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_device_1_joined, "b", False, False, ("T(0)",), ("number",),
-                True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_device_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("j",), integers=("reduction",), items=("r",),
-            work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_device_2_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_device_2_joined, "j", False, False, ("T(0)",), ("number",),
-                True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
     on_long_rows=(
-        Launch(
-            function=_cross_entropy_rows_long_device_0, arrays=("self", "top"), writes=("top",),
-            extents=("c",), items=("b",), work=(("c",),), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_long_device_0_step, arrays=("self", "top"),
-                    writes=("top",), items=("b",), work=(("c",),),
-                ),
-                _cross_entropy_rows_long_device_0_joined, "c", False, True, ("T(-inf)",),
-                ("number",), True,
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_long_device_1, arrays=("self", "top", "shift"),
-            writes=("shift",), extents=("c",), items=("b",), work=(("c",), ()), lanes=("c", True),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_long_device_1_step,
-                    arrays=("self", "top", "shift"), writes=("shift",), items=("b",),
-                    work=(("c",), ()),
-                ),
-                _cross_entropy_rows_long_device_1_joined, "c", False, True, ("T(0)",), ("number",),
-                True,
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_long_device_0_launch,
+        _cross_entropy_rows_with_other_none_long_device_1_launch,
         Launch(
             function=_cross_entropy_rows_long_device_2,
             arrays=("self", "top", "shift", "weight", "spread"), writes=("spread",), extents=("c",),
@@ -2143,56 +1052,18 @@ program = IndexProgram(
                     arrays=("self", "top", "shift", "weight", "spread"), writes=("spread",),
                     items=("b",), work=(("c",),),
                 ),
-                _cross_entropy_rows_long_device_2_joined, "c", False, True, ("T(0)",), ("number",),
-                True,
+                _cross_entropy_rows_with_other_none_device_1_joined, "c", False, True, ("T(0)",),
+                ("number",), True,
             ),
         ),
-        Launch(
-            function=_cross_entropy_rows_long_device_3,
-            arrays=("self", "top", "shift", "log_probabilities"), writes=("log_probabilities",),
-            items=("b", "c"), work=((),),
-        ),
+        _cross_entropy_rows_with_other_none_long_device_3_launch,
         Launch(
             function=_cross_entropy_rows_long_device_4, arrays=("target", "weight", "w"),
             writes=("w",), extents=("k", "c"), integers=("ignore_index",), items=("b",),
             work=(("k",),), lanes=("k", False), refused=("0 <= target[b] < size(weight, -1)",),
         ),
-        Launch(
-            function=_cross_entropy_rows_long_device_5,
-            arrays=("target", "w", "self", "top", "shift", "spread", "loss"), writes=("loss",),
-            extents=("k", "c"), integers=("ignore_index",), numbers=("label_smoothing", "classes"),
-            items=("b",), work=(("k",),), lanes=("k", False),
-            refused=("0 <= target[b] < size(self, -1)",),
-        ),
-        Launch(
-            function=_cross_entropy_rows_long_device_6, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("b",), items=("t",), work=(("b",),),
-            lanes=("b", False), reach=((1, ("b",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_long_device_6_step, arrays=("w", "total_weight"),
-                    writes=("total_weight",), items=("t",), work=(("b",),),
-                    reach=((1, ("b",)), (1, ("t",))),
-                ),
-                _cross_entropy_rows_long_device_6_joined, "b", False, False, ("T(0)",), ("number",),
-                True, "t",
-            ),
-        ),
-        Launch(
-            function=_cross_entropy_rows_long_device_7, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("j",), integers=("reduction",), items=("r",),
-            work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=_cross_entropy_rows_long_device_7_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                _cross_entropy_rows_long_device_7_joined, "j", False, False, ("T(0)",), ("number",),
-                True, "r",
-            ),
-        ),
+        _cross_entropy_rows_with_other_none_long_device_5_launch,
+        _cross_entropy_rows_with_other_none_device_1_launch,
+        _cross_entropy_rows_with_other_none_device_2_launch,
     ),
 )  # fmt: skip

@@ -176,10 +176,6 @@ def _resample_with_none_other_device_0_step(
     return part0
 
 
-def _resample_with_none_other_device_0_joined(a0, b0):
-    return a0 + b0
-
-
 def _resample_with_none_other_extents(self, columns, column_weights):
     """The extents of l, j, i; sizes must agree."""
     n_l = column_weights[-2]
@@ -215,7 +211,7 @@ with_none_other = IndexProgram(
                     integers=("size(self, -1)",), has_batch=True, items=("i", "j"), work=(("l",),),
                     refused=("0 <= columns[l, j] < size(self, -1)",),
                 ),
-                _resample_with_none_other_device_0_joined, "l", False, False, ("T(0)",),
+                _resample_with_other_none_device_0_joined, "l", False, False, ("T(0)",),
                 ("number",), True, "j",
             ),
             refused=("0 <= columns[l, j] < size(self, -1)",),

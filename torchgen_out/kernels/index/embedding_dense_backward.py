@@ -82,6 +82,10 @@ def embedding_dense_backward_single_extents(
     return n_r, n_i, n_s
 
 
+embedding_dense_backward_single_0_launch = Launch(
+    function=embedding_dense_backward_single_0, arrays=("count", "indices"),
+    writes=("count",), extents=("r", "i"), work=(("r",), ("i",)),
+)  # fmt: skip
 single = IndexProgram(
     "embedding_dense_backward_single",
     arguments=("grad_output", "indices", "num_weights", "padding_idx", "scale_grad_by_freq"),
@@ -93,10 +97,7 @@ single = IndexProgram(
     measure=embedding_dense_backward_single_extents,
     divides=True,
     launches=(
-        Launch(
-            function=embedding_dense_backward_single_0, arrays=("count", "indices"),
-            writes=("count",), extents=("r", "i"), work=(("r",), ("i",)),
-        ),
+        embedding_dense_backward_single_0_launch,
         Launch(
             function=embedding_dense_backward_single_1,
             arrays=("indices", "out", "grad_output", "count"), writes=("out",),
@@ -105,23 +106,6 @@ single = IndexProgram(
         ),
     ),
 )  # fmt: skip
-
-
-def embedding_dense_backward_0(
-    start, stop, count, indices, count_at, count_s0, indices_at, indices_s0, n_r, n_i
-):
-    """count[r] = sum(i where indices[i] == r: 1)"""
-    for _ in range(start, stop):
-        for r in range(n_r):
-            count[U(count_at + r * count_s0)] = T(0)
-        count_item = T(1)
-        for i in range(n_i):
-            to_r_place = np.int64(indices[U(indices_at + i * indices_s0)])
-            if (to_r_place >= 0) & (to_r_place < n_r):
-                at = U(count_at + to_r_place * count_s0)
-                before = count[at]
-                count[at] = before + count_item
-    return True
 
 
 def embedding_dense_backward_1(
@@ -239,10 +223,7 @@ program = IndexProgram(
     geometry=embedding_geometry.dense_backward,
     single=single,
     launches=(
-        Launch(
-            function=embedding_dense_backward_0, arrays=("count", "indices"), writes=("count",),
-            extents=("r", "i"), work=(("r",), ("i",)),
-        ),
+        embedding_dense_backward_single_0_launch,
         Launch(
             function=embedding_dense_backward_1, arrays=("indices", "out", "grad_output", "count"),
             writes=("out",), extents=("i", "s", "d", "r"), integers=("padding_idx",), spread="d",

@@ -392,10 +392,6 @@ def linalg_vector_norm_with_1_device_0_step(
     return part0
 
 
-def linalg_vector_norm_with_1_device_0_joined(a0, b0):
-    return a0 + b0
-
-
 with_1 = IndexProgram(
     "linalg_vector_norm_with_1",
     arguments=("self", "ord", "dim", "keepdim", "dtype"),
@@ -423,7 +419,7 @@ with_1 = IndexProgram(
                     function=linalg_vector_norm_with_1_device_0_step, arrays=("self", "out"),
                     writes=("out",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
-                linalg_vector_norm_with_1_device_0_joined, "j", False, False, ("T(0)",),
+                linalg_vector_norm_with_2_device_0_joined, "j", False, False, ("T(0)",),
                 ("number",), True, "i",
             ),
         ),
@@ -567,10 +563,6 @@ def linalg_vector_norm_with_0_device_0_step(
     return part0
 
 
-def linalg_vector_norm_with_0_device_0_joined(a0, b0):
-    return a0 + b0
-
-
 with_0 = IndexProgram(
     "linalg_vector_norm_with_0",
     arguments=("self", "ord", "dim", "keepdim", "dtype"),
@@ -598,7 +590,7 @@ with_0 = IndexProgram(
                     function=linalg_vector_norm_with_0_device_0_step, arrays=("self", "out"),
                     writes=("out",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
-                linalg_vector_norm_with_0_device_0_joined, "j", False, False, ("T(0)",),
+                linalg_vector_norm_with_2_device_0_joined, "j", False, False, ("T(0)",),
                 ("number",), True, "i",
             ),
         ),
@@ -1023,10 +1015,6 @@ def linalg_vector_norm_device_0_step(
     return part0
 
 
-def linalg_vector_norm_device_0_joined(a0, b0):
-    return a0 + b0
-
-
 program = IndexProgram(
     "linalg_vector_norm",
     arguments=("self", "ord", "dim", "keepdim", "dtype"),
@@ -1063,8 +1051,8 @@ program = IndexProgram(
                     writes=("out",), numbers=("ord",), has_batch=True, items=("i",),
                     work=(("j",), ()),
                 ),
-                linalg_vector_norm_device_0_joined, "j", False, False, ("T(0)",), ("number",), True,
-                "i",
+                linalg_vector_norm_with_2_device_0_joined, "j", False, False, ("T(0)",),
+                ("number",), True, "i",
             ),
         ),
     ),

@@ -184,6 +184,18 @@ def native_group_norm_with_other_none_extents(input_, weight):
     return n_n, n_g, n_c, n_s
 
 
+native_group_norm_with_other_none_device_0_launch = Launch(
+    function=native_group_norm_with_other_none_device_0,
+    arrays=("input", "result1", "result2"), writes=("result1", "result2"),
+    extents=("c", "s"), numbers=("eps",), items=("n", "g"),
+    work=(("c", "s"), (), ("c", "s"), ()), lanes=("s", True),
+    reach=((1, ("s", "c")), (2, ())),
+)  # fmt: skip
+native_group_norm_with_other_none_device_2_launch = Launch(
+    function=native_group_norm_with_other_none_device_2,
+    arrays=("input", "factor", "shift", "result0"), writes=("result0",),
+    items=("n", "g", "c", "s"), work=((),),
+)  # fmt: skip
 with_other_none = IndexProgram(
     "native_group_norm_with_other_none",
     arguments=("input", "weight", "bias", "N", "C", "HxW", "group", "eps"),
@@ -208,23 +220,13 @@ with_other_none = IndexProgram(
         ),
     ),
     on_device=(
-        Launch(
-            function=native_group_norm_with_other_none_device_0,
-            arrays=("input", "result1", "result2"), writes=("result1", "result2"),
-            extents=("c", "s"), numbers=("eps",), items=("n", "g"),
-            work=(("c", "s"), (), ("c", "s"), ()), lanes=("s", True),
-            reach=((1, ("s", "c")), (2, ())),
-        ),
+        native_group_norm_with_other_none_device_0_launch,
         Launch(
             function=native_group_norm_with_other_none_device_1,
             arrays=("result2", "weight", "result1", "factor", "shift"), writes=("factor", "shift"),
             items=("n", "g", "c"), work=((),),
         ),
-        Launch(
-            function=native_group_norm_with_other_none_device_2,
-            arrays=("input", "factor", "shift", "result0"), writes=("result0",),
-            items=("n", "g", "c", "s"), work=((),),
-        ),
+        native_group_norm_with_other_none_device_2_launch,
     ),
 )  # fmt: skip
 
@@ -305,46 +307,6 @@ def native_group_norm_with_none_other_0(
     return True
 
 
-def native_group_norm_with_none_other_device_0(
-    n, g, lane, input_, result1, result2, input_at, input_s0, input_s1, input_s2, input_s3,
-    result1_at, result1_s0, result1_s1, result2_at, result2_s0, result2_s1, n_c, n_s, eps_,
-):  # fmt: skip
-    """result1_sum[n, g] = sum(c, s: input[n, g, c, s])
-    result1[n, g] = result1_sum[n, g] / max(size(input, -1) * size(input, -2), 1)
-    result2_mean_sum[n, g] = sum(c, s: square(input[n, g, c, s] - result1[n, g]))
-    result2[n, g] = rsqrt(result2_mean_sum[n, g] / size(input, -1) * size(input, -2) + eps_)
-    """
-    result1_sum_total = T(0)
-    for c in range(n_c):
-        for s in range(lane, n_s, LANES):
-            input_value = input_[
-                U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-            ]
-            result1_sum_item = input_value
-            result1_sum_total = plus(result1_sum_total, result1_sum_item)
-    result1_sum_total = joined_sum(result1_sum_total)
-    result1_sum = result1_sum_total
-    place_value = T(I(greater(I(n_s * n_c), 1)))
-    result1_here = result1_sum / place_value
-    if lane == 0:
-        result1[U(result1_at + I(n * result1_s0) + I(g * result1_s1))] = result1_here
-    result2_mean_sum_total = T(0)
-    for c in range(n_c):
-        for s in range(lane, n_s, LANES):
-            input_value2 = input_[
-                U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-            ]
-            t0 = input_value2 - result1_here
-            result2_mean_sum_item = t0 * t0
-            result2_mean_sum_total = plus(result2_mean_sum_total, result2_mean_sum_item)
-    result2_mean_sum_total = joined_sum(result2_mean_sum_total)
-    result2_mean_sum = result2_mean_sum_total
-    place_value2 = T(I(n_s * n_c))
-    result2_here = rsqrt(result2_mean_sum / place_value2 + eps_)
-    if lane == 0:
-        result2[U(result2_at + I(n * result2_s0) + I(g * result2_s1))] = result2_here
-
-
 def native_group_norm_with_none_other_device_1(
     n, g, c, bias, result1, result2, shift, bias_at, bias_s0, bias_s1, result1_at, result1_s0,
     result1_s1, result2_at, result2_s0, result2_s1, shift_at, shift_s0, shift_s1, shift_s2,
@@ -391,6 +353,11 @@ def native_group_norm_with_none_other_extents(input_, bias):
     return n_n, n_g, n_c, n_s
 
 
+native_group_norm_with_none_other_device_2_launch = Launch(
+    function=native_group_norm_with_none_other_device_2,
+    arrays=("input", "result2", "shift", "result0"), writes=("result0",),
+    items=("n", "g", "c", "s"), work=((),),
+)  # fmt: skip
 with_none_other = IndexProgram(
     "native_group_norm_with_none_other",
     arguments=("input", "weight", "bias", "N", "C", "HxW", "group", "eps"),
@@ -413,23 +380,13 @@ with_none_other = IndexProgram(
         ),
     ),
     on_device=(
-        Launch(
-            function=native_group_norm_with_none_other_device_0,
-            arrays=("input", "result1", "result2"), writes=("result1", "result2"),
-            extents=("c", "s"), numbers=("eps",), items=("n", "g"),
-            work=(("c", "s"), (), ("c", "s"), ()), lanes=("s", True),
-            reach=((1, ("s", "c")), (2, ())),
-        ),
+        native_group_norm_with_other_none_device_0_launch,
         Launch(
             function=native_group_norm_with_none_other_device_1,
             arrays=("bias", "result1", "result2", "shift"), writes=("shift",),
             items=("n", "g", "c"), work=((),),
         ),
-        Launch(
-            function=native_group_norm_with_none_other_device_2,
-            arrays=("input", "result2", "shift", "result0"), writes=("result0",),
-            items=("n", "g", "c", "s"), work=((),),
-        ),
+        native_group_norm_with_none_other_device_2_launch,
     ),
 )  # fmt: skip
 
@@ -508,46 +465,6 @@ def native_group_norm_with_none_none_0(
     return True
 
 
-def native_group_norm_with_none_none_device_0(
-    n, g, lane, input_, result1, result2, input_at, input_s0, input_s1, input_s2, input_s3,
-    result1_at, result1_s0, result1_s1, result2_at, result2_s0, result2_s1, n_c, n_s, eps_,
-):  # fmt: skip
-    """result1_sum[n, g] = sum(c, s: input[n, g, c, s])
-    result1[n, g] = result1_sum[n, g] / max(size(input, -1) * size(input, -2), 1)
-    result2_mean_sum[n, g] = sum(c, s: square(input[n, g, c, s] - result1[n, g]))
-    result2[n, g] = rsqrt(result2_mean_sum[n, g] / size(input, -1) * size(input, -2) + eps_)
-    """
-    result1_sum_total = T(0)
-    for c in range(n_c):
-        for s in range(lane, n_s, LANES):
-            input_value = input_[
-                U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-            ]
-            result1_sum_item = input_value
-            result1_sum_total = plus(result1_sum_total, result1_sum_item)
-    result1_sum_total = joined_sum(result1_sum_total)
-    result1_sum = result1_sum_total
-    place_value = T(I(greater(I(n_s * n_c), 1)))
-    result1_here = result1_sum / place_value
-    if lane == 0:
-        result1[U(result1_at + I(n * result1_s0) + I(g * result1_s1))] = result1_here
-    result2_mean_sum_total = T(0)
-    for c in range(n_c):
-        for s in range(lane, n_s, LANES):
-            input_value2 = input_[
-                U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-            ]
-            t0 = input_value2 - result1_here
-            result2_mean_sum_item = t0 * t0
-            result2_mean_sum_total = plus(result2_mean_sum_total, result2_mean_sum_item)
-    result2_mean_sum_total = joined_sum(result2_mean_sum_total)
-    result2_mean_sum = result2_mean_sum_total
-    place_value2 = T(I(n_s * n_c))
-    result2_here = rsqrt(result2_mean_sum / place_value2 + eps_)
-    if lane == 0:
-        result2[U(result2_at + I(n * result2_s0) + I(g * result2_s1))] = result2_here
-
-
 def native_group_norm_with_none_none_device_1(
     n, g, c, result1, result2, shift, result1_at, result1_s0, result1_s1, result2_at, result2_s0,
     result2_s1, shift_at, shift_s0, shift_s1, shift_s2,
@@ -557,29 +474,6 @@ def native_group_norm_with_none_none_device_1(
     result2_value = result2[U(result2_at + I(n * result2_s0) + I(g * result2_s1))]
     shift_here = -(result1_value * result2_value)
     shift[U(shift_at + I(n * shift_s0) + I(g * shift_s1) + I(c * shift_s2))] = shift_here
-
-
-def native_group_norm_with_none_none_device_2(
-    n, g, c, s, input_, result2, shift, result0, input_at, input_s0, input_s1, input_s2, input_s3,
-    result2_at, result2_s0, result2_s1, shift_at, shift_s0, shift_s1, shift_s2, result0_at,
-    result0_s0, result0_s1, result0_s2, result0_s3,
-):  # fmt: skip
-    """result0[n, g, c, s] = input[n, g, c, s] * result2[n, g] + shift[n, g, c]"""
-    input_value = input_[
-        U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-    ]
-    result2_value = result2[U(result2_at + I(n * result2_s0) + I(g * result2_s1))]
-    shift_value = shift[U(shift_at + I(n * shift_s0) + I(g * shift_s1) + I(c * shift_s2))]
-    result0_here = input_value * result2_value + shift_value
-    result0[
-        U(
-            result0_at
-            + I(n * result0_s0)
-            + I(g * result0_s1)
-            + I(c * result0_s2)
-            + I(s * result0_s3)
-        )
-    ] = result0_here
 
 
 with_none_none = IndexProgram(
@@ -604,23 +498,13 @@ with_none_none = IndexProgram(
         ),
     ),
     on_device=(
-        Launch(
-            function=native_group_norm_with_none_none_device_0,
-            arrays=("input", "result1", "result2"), writes=("result1", "result2"),
-            extents=("c", "s"), numbers=("eps",), items=("n", "g"),
-            work=(("c", "s"), (), ("c", "s"), ()), lanes=("s", True),
-            reach=((1, ("s", "c")), (2, ())),
-        ),
+        native_group_norm_with_other_none_device_0_launch,
         Launch(
             function=native_group_norm_with_none_none_device_1,
             arrays=("result1", "result2", "shift"), writes=("shift",), items=("n", "g", "c"),
             work=((),),
         ),
-        Launch(
-            function=native_group_norm_with_none_none_device_2,
-            arrays=("input", "result2", "shift", "result0"), writes=("result0",),
-            items=("n", "g", "c", "s"), work=((),),
-        ),
+        native_group_norm_with_none_other_device_2_launch,
     ),
 )  # fmt: skip
 
@@ -707,46 +591,6 @@ def native_group_norm_0(
     return True
 
 
-def native_group_norm_device_0(
-    n, g, lane, input_, result1, result2, input_at, input_s0, input_s1, input_s2, input_s3,
-    result1_at, result1_s0, result1_s1, result2_at, result2_s0, result2_s1, n_c, n_s, eps_,
-):  # fmt: skip
-    """result1_sum[n, g] = sum(c, s: input[n, g, c, s])
-    result1[n, g] = result1_sum[n, g] / max(size(input, -1) * size(input, -2), 1)
-    result2_mean_sum[n, g] = sum(c, s: square(input[n, g, c, s] - result1[n, g]))
-    result2[n, g] = rsqrt(result2_mean_sum[n, g] / size(input, -1) * size(input, -2) + eps_)
-    """
-    result1_sum_total = T(0)
-    for c in range(n_c):
-        for s in range(lane, n_s, LANES):
-            input_value = input_[
-                U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-            ]
-            result1_sum_item = input_value
-            result1_sum_total = plus(result1_sum_total, result1_sum_item)
-    result1_sum_total = joined_sum(result1_sum_total)
-    result1_sum = result1_sum_total
-    place_value = T(I(greater(I(n_s * n_c), 1)))
-    result1_here = result1_sum / place_value
-    if lane == 0:
-        result1[U(result1_at + I(n * result1_s0) + I(g * result1_s1))] = result1_here
-    result2_mean_sum_total = T(0)
-    for c in range(n_c):
-        for s in range(lane, n_s, LANES):
-            input_value2 = input_[
-                U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-            ]
-            t0 = input_value2 - result1_here
-            result2_mean_sum_item = t0 * t0
-            result2_mean_sum_total = plus(result2_mean_sum_total, result2_mean_sum_item)
-    result2_mean_sum_total = joined_sum(result2_mean_sum_total)
-    result2_mean_sum = result2_mean_sum_total
-    place_value2 = T(I(n_s * n_c))
-    result2_here = rsqrt(result2_mean_sum / place_value2 + eps_)
-    if lane == 0:
-        result2[U(result2_at + I(n * result2_s0) + I(g * result2_s1))] = result2_here
-
-
 def native_group_norm_device_1(
     n, g, c, result2, weight, bias, result1, factor, shift, result2_at, result2_s0, result2_s1,
     weight_at, weight_s0, weight_s1, bias_at, bias_s0, bias_s1, result1_at, result1_s0, result1_s1,
@@ -763,29 +607,6 @@ def native_group_norm_device_1(
     shift_here = bias_value - result1_value * factor_here
     factor[U(factor_at + I(n * factor_s0) + I(g * factor_s1) + I(c * factor_s2))] = factor_here
     shift[U(shift_at + I(n * shift_s0) + I(g * shift_s1) + I(c * shift_s2))] = shift_here
-
-
-def native_group_norm_device_2(
-    n, g, c, s, input_, factor, shift, result0, input_at, input_s0, input_s1, input_s2, input_s3,
-    factor_at, factor_s0, factor_s1, factor_s2, shift_at, shift_s0, shift_s1, shift_s2, result0_at,
-    result0_s0, result0_s1, result0_s2, result0_s3,
-):  # fmt: skip
-    """result0[n, g, c, s] = input[n, g, c, s] * factor[n, g, c] + shift[n, g, c]"""
-    input_value = input_[
-        U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-    ]
-    factor_value = factor[U(factor_at + I(n * factor_s0) + I(g * factor_s1) + I(c * factor_s2))]
-    shift_value = shift[U(shift_at + I(n * shift_s0) + I(g * shift_s1) + I(c * shift_s2))]
-    result0_here = input_value * factor_value + shift_value
-    result0[
-        U(
-            result0_at
-            + I(n * result0_s0)
-            + I(g * result0_s1)
-            + I(c * result0_s2)
-            + I(s * result0_s3)
-        )
-    ] = result0_here
 
 
 def native_group_norm_extents(input_, weight, bias):
@@ -833,20 +654,12 @@ program = IndexProgram(
         ),
     ),
     on_device=(
-        Launch(
-            function=native_group_norm_device_0, arrays=("input", "result1", "result2"),
-            writes=("result1", "result2"), extents=("c", "s"), numbers=("eps",), items=("n", "g"),
-            work=(("c", "s"), (), ("c", "s"), ()), lanes=("s", True),
-            reach=((1, ("s", "c")), (2, ())),
-        ),
+        native_group_norm_with_other_none_device_0_launch,
         Launch(
             function=native_group_norm_device_1,
             arrays=("result2", "weight", "bias", "result1", "factor", "shift"),
             writes=("factor", "shift"), items=("n", "g", "c"), work=((),),
         ),
-        Launch(
-            function=native_group_norm_device_2, arrays=("input", "factor", "shift", "result0"),
-            writes=("result0",), items=("n", "g", "c", "s"), work=((),),
-        ),
+        native_group_norm_with_other_none_device_2_launch,
     ),
 )  # fmt: skip

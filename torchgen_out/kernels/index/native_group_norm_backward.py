@@ -355,10 +355,6 @@ def native_group_norm_backward_with_none_device_1_step(
     return part0, part1
 
 
-def native_group_norm_backward_with_none_device_1_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
-
-
 def native_group_norm_backward_with_none_device_2(
     n, g, c, s, rstd, grad_out, slope, input_, shift, result0, rstd_at, rstd_s0, rstd_s1,
     grad_out_at, grad_out_s0, grad_out_s1, grad_out_s2, grad_out_s3, slope_at, slope_s0, slope_s1,
@@ -450,10 +446,6 @@ def native_group_norm_backward_with_none_device_3_step(
     return part0, part1
 
 
-def native_group_norm_backward_with_none_device_3_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
-
-
 def native_group_norm_backward_with_none_extents(grad_out, input_, mean, rstd):
     """The extents of n, g, c, s; sizes must agree."""
     n_n = grad_out[-4]
@@ -471,6 +463,42 @@ def native_group_norm_backward_with_none_extents(grad_out, input_, mean, rstd):
     return n_n, n_g, n_c, n_s
 
 
+native_group_norm_backward_with_none_1_launch = Launch(
+    function=native_group_norm_backward_with_none_1,
+    arrays=("products", "rstd", "totals", "result1", "result2"),
+    writes=("result1", "result2"), extents=("c", "n"), items=("g",), work=(("c", "n"),),
+    tile="c",
+)  # fmt: skip
+native_group_norm_backward_with_none_device_0_launch = Launch(
+    function=native_group_norm_backward_with_none_device_0,
+    arrays=("grad_out", "input", "mean", "totals", "products"),
+    writes=("totals", "products"), extents=("s",), items=("n", "g", "c"), work=(("s",),),
+    lanes=("s", True),
+    scan=Scan(
+        Launch(
+            function=native_group_norm_backward_with_none_device_0_step,
+            arrays=("grad_out", "input", "mean", "totals", "products"),
+            writes=("totals", "products"), items=("n", "g", "c"), work=(("s",),),
+        ),
+        native_group_norm_backward_with_none_device_0_joined, "s", False, True,
+        ("T(0)", "T(0)"), ("number", "number"), True,
+    ),
+)  # fmt: skip
+native_group_norm_backward_with_none_device_3_launch = Launch(
+    function=native_group_norm_backward_with_none_device_3,
+    arrays=("products", "rstd", "totals", "result1", "result2"),
+    writes=("result1", "result2"), extents=("n",), items=("g", "c"), work=(("n",),),
+    lanes=("n", False),
+    scan=Scan(
+        Launch(
+            function=native_group_norm_backward_with_none_device_3_step,
+            arrays=("products", "rstd", "totals", "result1", "result2"),
+            writes=("result1", "result2"), items=("g", "c"), work=(("n",),),
+        ),
+        native_group_norm_backward_with_none_device_0_joined, "n", False, False,
+        ("T(0)", "T(0)"), ("number", "number"), True, "c",
+    ),
+)  # fmt: skip
 with_none = IndexProgram(
     "native_group_norm_backward_with_none",
     arguments=(
@@ -505,29 +533,10 @@ with_none = IndexProgram(
             writes=("totals", "products", "result0"), extents=("g", "c", "s"), items=("n", "g"),
             work=(("c", "s"), ("c",), (), ("c", "s")), light=True,
         ),
-        Launch(
-            function=native_group_norm_backward_with_none_1,
-            arrays=("products", "rstd", "totals", "result1", "result2"),
-            writes=("result1", "result2"), extents=("c", "n"), items=("g",), work=(("c", "n"),),
-            tile="c",
-        ),
+        native_group_norm_backward_with_none_1_launch,
     ),
     on_device=(
-        Launch(
-            function=native_group_norm_backward_with_none_device_0,
-            arrays=("grad_out", "input", "mean", "totals", "products"),
-            writes=("totals", "products"), extents=("s",), items=("n", "g", "c"), work=(("s",),),
-            lanes=("s", True),
-            scan=Scan(
-                Launch(
-                    function=native_group_norm_backward_with_none_device_0_step,
-                    arrays=("grad_out", "input", "mean", "totals", "products"),
-                    writes=("totals", "products"), items=("n", "g", "c"), work=(("s",),),
-                ),
-                native_group_norm_backward_with_none_device_0_joined, "s", False, True,
-                ("T(0)", "T(0)"), ("number", "number"), True,
-            ),
-        ),
+        native_group_norm_backward_with_none_device_0_launch,
         Launch(
             function=native_group_norm_backward_with_none_device_1,
             arrays=("totals", "products", "rstd", "mean", "slope", "shift"),
@@ -540,7 +549,7 @@ with_none = IndexProgram(
                     writes=("slope", "shift"), extents=("s", "c"), items=("n", "g"),
                     work=(("c",), ()), reach=((1, ("s", "c")),),
                 ),
-                native_group_norm_backward_with_none_device_1_joined, "c", False, True,
+                native_group_norm_backward_with_none_device_0_joined, "c", False, True,
                 ("T(0)", "T(0)"), ("number", "number"), True,
             ),
         ),
@@ -549,21 +558,7 @@ with_none = IndexProgram(
             arrays=("rstd", "grad_out", "slope", "input", "shift", "result0"), writes=("result0",),
             items=("n", "g", "c", "s"), work=((),),
         ),
-        Launch(
-            function=native_group_norm_backward_with_none_device_3,
-            arrays=("products", "rstd", "totals", "result1", "result2"),
-            writes=("result1", "result2"), extents=("n",), items=("g", "c"), work=(("n",),),
-            lanes=("n", False),
-            scan=Scan(
-                Launch(
-                    function=native_group_norm_backward_with_none_device_3_step,
-                    arrays=("products", "rstd", "totals", "result1", "result2"),
-                    writes=("result1", "result2"), items=("g", "c"), work=(("n",),),
-                ),
-                native_group_norm_backward_with_none_device_3_joined, "n", False, False,
-                ("T(0)", "T(0)"), ("number", "number"), True, "c",
-            ),
-        ),
+        native_group_norm_backward_with_none_device_3_launch,
     ),
 )  # fmt: skip
 
@@ -689,168 +684,6 @@ def native_group_norm_backward_0(
     return True
 
 
-def native_group_norm_backward_1(
-    start, stop, products, rstd, totals, result1, result2, products_at, products_s0, products_s1,
-    products_s2, rstd_at, rstd_s0, rstd_s1, totals_at, totals_s0, totals_s1, totals_s2, result1_at,
-    result1_s0, result1_s1, result2_at, result2_s0, result2_s1, n_c, n_n, needs_result1,
-    needs_result2,
-):  # fmt: skip
-    """result1[g, c] = sum(n: products[n, g, c] * rstd[n, g])
-    result2[g, c] = sum(n: totals[n, g, c])
-    """
-    result2_totals = np.empty(TILE, WIDE)
-    result1_totals = np.empty(TILE, WIDE)
-    result2_block = np.empty(TILE, T)
-    result1_block = np.empty(TILE, T)
-    tiles = (n_c + TILE - 1) // TILE
-    begin = start % tiles * TILE
-    rest = start // tiles
-    g = rest
-    for _ in range(start, stop):
-        end = lesser(begin + TILE, n_c)
-        for c in range(begin, end):
-            result1_block[U(c - begin)] = T(0)
-            result2_block[U(c - begin)] = T(0)
-            result1_totals[U(c - begin)] = WIDE(0)
-            result2_totals[U(c - begin)] = WIDE(0)
-        kept = 0
-        for n_first in range(0, n_n - 3, 4):
-            if kept == RUN:
-                for c in range(begin, end):
-                    at = U(c - begin)
-                    result1_totals[at] += WIDE(result1_block[at])
-                    result1_block[at] = T(0)
-                    result2_totals[at] += WIDE(result2_block[at])
-                    result2_block[at] = T(0)
-                kept = 0
-            kept = kept + 4
-            for c in range(begin, end):
-                at = U(c - begin)
-                result1_block_here = result1_block[at]
-                result2_block_here = result2_block[at]
-                for n in range(n_first, n_first + 4):
-                    products_value = products[
-                        U(products_at + n * products_s0 + g * products_s1 + c * products_s2)
-                    ]
-                    rstd_value = rstd[U(rstd_at + n * rstd_s0 + g * rstd_s1)]
-                    result1_item = products_value * rstd_value
-                    result1_block_here = result1_block_here + result1_item
-                    totals_value = totals[
-                        U(totals_at + n * totals_s0 + g * totals_s1 + c * totals_s2)
-                    ]
-                    result2_item = totals_value
-                    result2_block_here = result2_block_here + result2_item
-                result1_block[at] = result1_block_here
-                result2_block[at] = result2_block_here
-        for n in range(n_n // 4 * 4, n_n):
-            for c in range(begin, end):
-                products_value2 = products[
-                    U(products_at + n * products_s0 + g * products_s1 + c * products_s2)
-                ]
-                rstd_value2 = rstd[U(rstd_at + n * rstd_s0 + g * rstd_s1)]
-                result1_item2 = products_value2 * rstd_value2
-                at = U(c - begin)
-                before = result1_block[at]
-                result1_block[at] = before + result1_item2
-                totals_value2 = totals[U(totals_at + n * totals_s0 + g * totals_s1 + c * totals_s2)]
-                result2_item2 = totals_value2
-                at = U(c - begin)
-                before = result2_block[at]
-                result2_block[at] = before + result2_item2
-        for c in range(begin, end):
-            if needs_result1:
-                result1[U(result1_at + g * result1_s0 + c * result1_s1)] = T(
-                    result1_totals[U(c - begin)] + WIDE(result1_block[U(c - begin)])
-                )
-            if needs_result2:
-                result2[U(result2_at + g * result2_s0 + c * result2_s1)] = T(
-                    result2_totals[U(c - begin)] + WIDE(result2_block[U(c - begin)])
-                )
-        begin += TILE
-        if begin >= n_c:
-            begin = 0
-            g += 1
-    return True
-
-
-def native_group_norm_backward_device_0(
-    n, g, c, lane, grad_out, input_, mean, totals, products, grad_out_at, grad_out_s0, grad_out_s1,
-    grad_out_s2, grad_out_s3, input_at, input_s0, input_s1, input_s2, input_s3, mean_at, mean_s0,
-    mean_s1, totals_at, totals_s0, totals_s1, totals_s2, products_at, products_s0, products_s1,
-    products_s2, n_s,
-):  # fmt: skip
-    """totals[n, g, c] = sum(s: grad_out[n, g, c, s])
-    products[n, g, c] = sum(s: grad_out[n, g, c, s] * (input[n, g, c, s] - mean[n, g]))
-    """
-    totals_total = T(0)
-    products_total = T(0)
-    for s in range(lane, n_s, LANES):
-        grad_out_value = grad_out[
-            U(
-                grad_out_at
-                + I(n * grad_out_s0)
-                + I(g * grad_out_s1)
-                + I(c * grad_out_s2)
-                + I(s * grad_out_s3)
-            )
-        ]
-        totals_item = grad_out_value
-        totals_total = plus(totals_total, totals_item)
-        input_value = input_[
-            U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-        ]
-        mean_value = mean[U(mean_at + I(n * mean_s0) + I(g * mean_s1))]
-        products_item = grad_out_value * (input_value - mean_value)
-        products_total = plus(products_total, products_item)
-    totals_total = joined_sum(totals_total)
-    totals_here = totals_total
-    if lane == 0:
-        totals[U(totals_at + I(n * totals_s0) + I(g * totals_s1) + I(c * totals_s2))] = totals_here
-    products_total = joined_sum(products_total)
-    products_here = products_total
-    if lane == 0:
-        products[U(products_at + I(n * products_s0) + I(g * products_s1) + I(c * products_s2))] = (
-            products_here
-        )
-
-
-def native_group_norm_backward_device_0_step(
-    n, g, c, s, reads, part0, part1, grad_out, input_, mean, totals, products, grad_out_at,
-    grad_out_s0, grad_out_s1, grad_out_s2, grad_out_s3, input_at, input_s0, input_s1, input_s2,
-    input_s3, mean_at, mean_s0, mean_s1, totals_at, totals_s0, totals_s1, totals_s2, products_at,
-    products_s0, products_s1, products_s2,
-):  # fmt: skip
-    """The statements of `native_group_norm_backward_device_0`."""
-    if reads:
-        grad_out_value = grad_out[
-            U(
-                grad_out_at
-                + I(n * grad_out_s0)
-                + I(g * grad_out_s1)
-                + I(c * grad_out_s2)
-                + I(s * grad_out_s3)
-            )
-        ]
-        part0 = grad_out_value
-        input_value = input_[
-            U(input_at + I(n * input_s0) + I(g * input_s1) + I(c * input_s2) + I(s * input_s3))
-        ]
-        mean_value = mean[U(mean_at + I(n * mean_s0) + I(g * mean_s1))]
-        part1 = grad_out_value * (input_value - mean_value)
-    else:
-        totals_here = part0
-        totals[U(totals_at + I(n * totals_s0) + I(g * totals_s1) + I(c * totals_s2))] = totals_here
-        products_here = part1
-        products[U(products_at + I(n * products_s0) + I(g * products_s1) + I(c * products_s2))] = (
-            products_here
-        )
-    return part0, part1
-
-
-def native_group_norm_backward_device_0_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
-
-
 def native_group_norm_backward_device_1(
     n, g, lane, totals, weight, products, rstd, mean, slope, shift, totals_at, totals_s0, totals_s1,
     totals_s2, weight_at, weight_s0, weight_s1, products_at, products_s0, products_s1, products_s2,
@@ -923,10 +756,6 @@ def native_group_norm_backward_device_1_step(
     return part0, part1
 
 
-def native_group_norm_backward_device_1_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
-
-
 def native_group_norm_backward_device_2(
     n, g, c, rstd, weight, factor, rstd_at, rstd_s0, rstd_s1, weight_at, weight_s0, weight_s1,
     factor_at, factor_s0, factor_s1, factor_s2,
@@ -974,63 +803,6 @@ def native_group_norm_backward_device_3(
                 + I(s * result0_s3)
             )
         ] = result0_here
-
-
-def native_group_norm_backward_device_4(
-    g, c, lane, products, rstd, totals, result1, result2, products_at, products_s0, products_s1,
-    products_s2, rstd_at, rstd_s0, rstd_s1, totals_at, totals_s0, totals_s1, totals_s2, result1_at,
-    result1_s0, result1_s1, result2_at, result2_s0, result2_s1, n_n, needs_result1, needs_result2,
-):  # fmt: skip
-    """The statements of `native_group_norm_backward_1`."""
-    result1_total = T(0)
-    result2_total = T(0)
-    for n in range(lane, n_n, LANES):
-        products_value = products[
-            U(products_at + I(n * products_s0) + I(g * products_s1) + I(c * products_s2))
-        ]
-        rstd_value = rstd[U(rstd_at + I(n * rstd_s0) + I(g * rstd_s1))]
-        result1_item = products_value * rstd_value
-        result1_total = plus(result1_total, result1_item)
-        totals_value = totals[U(totals_at + I(n * totals_s0) + I(g * totals_s1) + I(c * totals_s2))]
-        result2_item = totals_value
-        result2_total = plus(result2_total, result2_item)
-    result1_total = joined_sum(result1_total)
-    result1_here = result1_total
-    if lane == 0 and needs_result1:
-        result1[U(result1_at + I(g * result1_s0) + I(c * result1_s1))] = result1_here
-    result2_total = joined_sum(result2_total)
-    result2_here = result2_total
-    if lane == 0 and needs_result2:
-        result2[U(result2_at + I(g * result2_s0) + I(c * result2_s1))] = result2_here
-
-
-def native_group_norm_backward_device_4_step(
-    g, c, n, reads, part0, part1, products, rstd, totals, result1, result2, products_at,
-    products_s0, products_s1, products_s2, rstd_at, rstd_s0, rstd_s1, totals_at, totals_s0,
-    totals_s1, totals_s2, result1_at, result1_s0, result1_s1, result2_at, result2_s0, result2_s1,
-    needs_result1, needs_result2,
-):  # fmt: skip
-    """The statements of `native_group_norm_backward_1`."""
-    if reads:
-        products_value = products[
-            U(products_at + I(n * products_s0) + I(g * products_s1) + I(c * products_s2))
-        ]
-        rstd_value = rstd[U(rstd_at + I(n * rstd_s0) + I(g * rstd_s1))]
-        part0 = products_value * rstd_value
-        totals_value = totals[U(totals_at + I(n * totals_s0) + I(g * totals_s1) + I(c * totals_s2))]
-        part1 = totals_value
-    else:
-        result1_here = part0
-        if needs_result1:
-            result1[U(result1_at + I(g * result1_s0) + I(c * result1_s1))] = result1_here
-        result2_here = part1
-        if needs_result2:
-            result2[U(result2_at + I(g * result2_s0) + I(c * result2_s1))] = result2_here
-    return part0, part1
-
-
-def native_group_norm_backward_device_4_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
 
 
 def native_group_norm_backward_extents(grad_out, input_, mean, rstd, weight):
@@ -1088,29 +860,10 @@ program = IndexProgram(
             writes=("totals", "products", "result0"), extents=("c", "g", "s"), items=("n", "g"),
             work=(("c", "s"), ("c",), (), ("c",), ("c", "s")), light=True,
         ),
-        Launch(
-            function=native_group_norm_backward_1,
-            arrays=("products", "rstd", "totals", "result1", "result2"),
-            writes=("result1", "result2"), extents=("c", "n"), items=("g",), work=(("c", "n"),),
-            tile="c",
-        ),
+        native_group_norm_backward_with_none_1_launch,
     ),
     on_device=(
-        Launch(
-            function=native_group_norm_backward_device_0,
-            arrays=("grad_out", "input", "mean", "totals", "products"),
-            writes=("totals", "products"), extents=("s",), items=("n", "g", "c"), work=(("s",),),
-            lanes=("s", True),
-            scan=Scan(
-                Launch(
-                    function=native_group_norm_backward_device_0_step,
-                    arrays=("grad_out", "input", "mean", "totals", "products"),
-                    writes=("totals", "products"), items=("n", "g", "c"), work=(("s",),),
-                ),
-                native_group_norm_backward_device_0_joined, "s", False, True, ("T(0)", "T(0)"),
-                ("number", "number"), True,
-            ),
-        ),
+        native_group_norm_backward_with_none_device_0_launch,
         Launch(
             function=native_group_norm_backward_device_1,
             arrays=("totals", "weight", "products", "rstd", "mean", "slope", "shift"),
@@ -1123,8 +876,8 @@ program = IndexProgram(
                     writes=("slope", "shift"), extents=("s", "c"), items=("n", "g"),
                     work=(("c",), ()), reach=((1, ("s", "c")),),
                 ),
-                native_group_norm_backward_device_1_joined, "c", False, True, ("T(0)", "T(0)"),
-                ("number", "number"), True,
+                native_group_norm_backward_with_none_device_0_joined, "c", False, True,
+                ("T(0)", "T(0)"), ("number", "number"), True,
             ),
         ),
         Launch(
@@ -1136,20 +889,6 @@ program = IndexProgram(
             arrays=("factor", "grad_out", "slope", "input", "shift", "result0"),
             writes=("result0",), items=("n", "g", "c", "s"), work=((),),
         ),
-        Launch(
-            function=native_group_norm_backward_device_4,
-            arrays=("products", "rstd", "totals", "result1", "result2"),
-            writes=("result1", "result2"), extents=("n",), items=("g", "c"), work=(("n",),),
-            lanes=("n", False),
-            scan=Scan(
-                Launch(
-                    function=native_group_norm_backward_device_4_step,
-                    arrays=("products", "rstd", "totals", "result1", "result2"),
-                    writes=("result1", "result2"), items=("g", "c"), work=(("n",),),
-                ),
-                native_group_norm_backward_device_4_joined, "n", False, False, ("T(0)", "T(0)"),
-                ("number", "number"), True, "c",
-            ),
-        ),
+        native_group_norm_backward_with_none_device_3_launch,
     ),
 )  # fmt: skip

@@ -172,10 +172,6 @@ def native_layer_norm_with_other_none_long_device_1_step(
     return part0
 
 
-def native_layer_norm_with_other_none_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def native_layer_norm_with_other_none_long_device_2(
     r, j, input_, result1, result2, weight, result0, input_at, input_s0, input_s1, result1_at,
     result1_s0, result2_at, result2_s0, weight_at, weight_s0, result0_at, result0_s0, result0_s1,
@@ -197,6 +193,33 @@ def native_layer_norm_with_other_none_extents(input_, weight):
     return n_r, n_j
 
 
+native_layer_norm_with_other_none_long_device_0_launch = Launch(
+    function=native_layer_norm_with_other_none_long_device_0, arrays=("input", "result1"),
+    writes=("result1",), extents=("j",), items=("r",), work=(("j",), ()), lanes=("j", True),
+    scan=Scan(
+        Launch(
+            function=native_layer_norm_with_other_none_long_device_0_step,
+            arrays=("input", "result1"), writes=("result1",), extents=("j",), items=("r",),
+            work=(("j",), ()),
+        ),
+        native_layer_norm_with_other_none_long_device_0_joined, "j", False, True, ("T(0)",),
+        ("number",), True,
+    ),
+)  # fmt: skip
+native_layer_norm_with_other_none_long_device_1_launch = Launch(
+    function=native_layer_norm_with_other_none_long_device_1,
+    arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
+    numbers=("eps",), items=("r",), work=(("j",), ()), lanes=("j", True),
+    scan=Scan(
+        Launch(
+            function=native_layer_norm_with_other_none_long_device_1_step,
+            arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
+            numbers=("eps",), items=("r",), work=(("j",), ()),
+        ),
+        native_layer_norm_with_other_none_long_device_0_joined, "j", False, True, ("T(0)",),
+        ("number",), True,
+    ),
+)  # fmt: skip
 with_other_none = IndexProgram(
     "native_layer_norm_with_other_none",
     arguments=("input", "normalized_shape", "weight", "bias", "eps"),
@@ -226,33 +249,8 @@ with_other_none = IndexProgram(
         ),
     ),
     on_long_rows=(
-        Launch(
-            function=native_layer_norm_with_other_none_long_device_0, arrays=("input", "result1"),
-            writes=("result1",), extents=("j",), items=("r",), work=(("j",), ()), lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_with_other_none_long_device_0_step,
-                    arrays=("input", "result1"), writes=("result1",), extents=("j",), items=("r",),
-                    work=(("j",), ()),
-                ),
-                native_layer_norm_with_other_none_long_device_0_joined, "j", False, True, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
-        Launch(
-            function=native_layer_norm_with_other_none_long_device_1,
-            arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
-            numbers=("eps",), items=("r",), work=(("j",), ()), lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_with_other_none_long_device_1_step,
-                    arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
-                    numbers=("eps",), items=("r",), work=(("j",), ()),
-                ),
-                native_layer_norm_with_other_none_long_device_1_joined, "j", False, True, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
+        native_layer_norm_with_other_none_long_device_0_launch,
+        native_layer_norm_with_other_none_long_device_1_launch,
         Launch(
             function=native_layer_norm_with_other_none_long_device_2,
             arrays=("input", "result1", "result2", "weight", "result0"), writes=("result0",),
@@ -345,88 +343,6 @@ def native_layer_norm_with_none_other_device_0(
         result0[U(result0_at + I(r * result0_s0) + I(j * result0_s1))] = result0_value
 
 
-def native_layer_norm_with_none_other_long_device_0(
-    r, lane, input_, result1, input_at, input_s0, input_s1, result1_at, result1_s0, n_j
-):
-    """result1_sum[r] = sum(j: input[r, j])
-    result1[r] = result1_sum[r] / size(input, -1)
-    """
-    result1_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_sum_item = input_value
-        result1_sum_total = plus(result1_sum_total, result1_sum_item)
-    result1_sum_total = joined_sum(result1_sum_total)
-    result1_sum = result1_sum_total
-    place_value = T(n_j)
-    result1_here = result1_sum / place_value
-    if lane == 0:
-        result1[U(result1_at + I(r * result1_s0))] = result1_here
-
-
-def native_layer_norm_with_none_other_long_device_0_step(
-    r, j, reads, part0, input_, result1, input_at, input_s0, input_s1, result1_at, result1_s0, n_j
-):
-    """The statements of `native_layer_norm_with_none_other_long_device_0`."""
-    if reads:
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        part0 = input_value
-    else:
-        result1_sum = part0
-        place_value = T(n_j)
-        result1_here = result1_sum / place_value
-        result1[U(result1_at + I(r * result1_s0))] = result1_here
-    return part0
-
-
-def native_layer_norm_with_none_other_long_device_0_joined(a0, b0):
-    return a0 + b0
-
-
-def native_layer_norm_with_none_other_long_device_1(
-    r, lane, input_, result1, result2, input_at, input_s0, input_s1, result1_at, result1_s0,
-    result2_at, result2_s0, n_j, eps_,
-):  # fmt: skip
-    """result2_mean_sum[r] = sum(j: square(input[r, j] - result1[r]))
-    result2[r] = rsqrt(result2_mean_sum[r] / size(input, -1) + eps_)
-    """
-    result2_mean_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_value = result1[U(result1_at + I(r * result1_s0))]
-        t0 = input_value - result1_value
-        result2_mean_sum_item = t0 * t0
-        result2_mean_sum_total = plus(result2_mean_sum_total, result2_mean_sum_item)
-    result2_mean_sum_total = joined_sum(result2_mean_sum_total)
-    result2_mean_sum = result2_mean_sum_total
-    place_value = T(n_j)
-    result2_here = rsqrt(result2_mean_sum / place_value + eps_)
-    if lane == 0:
-        result2[U(result2_at + I(r * result2_s0))] = result2_here
-
-
-def native_layer_norm_with_none_other_long_device_1_step(
-    r, j, reads, part0, input_, result1, result2, input_at, input_s0, input_s1, result1_at,
-    result1_s0, result2_at, result2_s0, n_j, eps_,
-):  # fmt: skip
-    """The statements of `native_layer_norm_with_none_other_long_device_1`."""
-    if reads:
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_value = result1[U(result1_at + I(r * result1_s0))]
-        t0 = input_value - result1_value
-        part0 = t0 * t0
-    else:
-        result2_mean_sum = part0
-        place_value = T(n_j)
-        result2_here = rsqrt(result2_mean_sum / place_value + eps_)
-        result2[U(result2_at + I(r * result2_s0))] = result2_here
-    return part0
-
-
-def native_layer_norm_with_none_other_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def native_layer_norm_with_none_other_long_device_2(
     r, j, input_, result1, result2, bias, result0, input_at, input_s0, input_s1, result1_at,
     result1_s0, result2_at, result2_s0, bias_at, bias_s0, result0_at, result0_s0, result0_s1,
@@ -477,33 +393,8 @@ with_none_other = IndexProgram(
         ),
     ),
     on_long_rows=(
-        Launch(
-            function=native_layer_norm_with_none_other_long_device_0, arrays=("input", "result1"),
-            writes=("result1",), extents=("j",), items=("r",), work=(("j",), ()), lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_with_none_other_long_device_0_step,
-                    arrays=("input", "result1"), writes=("result1",), extents=("j",), items=("r",),
-                    work=(("j",), ()),
-                ),
-                native_layer_norm_with_none_other_long_device_0_joined, "j", False, True, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
-        Launch(
-            function=native_layer_norm_with_none_other_long_device_1,
-            arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
-            numbers=("eps",), items=("r",), work=(("j",), ()), lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_with_none_other_long_device_1_step,
-                    arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
-                    numbers=("eps",), items=("r",), work=(("j",), ()),
-                ),
-                native_layer_norm_with_none_other_long_device_1_joined, "j", False, True, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
+        native_layer_norm_with_other_none_long_device_0_launch,
+        native_layer_norm_with_other_none_long_device_1_launch,
         Launch(
             function=native_layer_norm_with_none_other_long_device_2,
             arrays=("input", "result1", "result2", "bias", "result0"), writes=("result0",),
@@ -591,88 +482,6 @@ def native_layer_norm_with_none_none_device_0(
         result0[U(result0_at + I(r * result0_s0) + I(j * result0_s1))] = result0_value
 
 
-def native_layer_norm_with_none_none_long_device_0(
-    r, lane, input_, result1, input_at, input_s0, input_s1, result1_at, result1_s0, n_j
-):
-    """result1_sum[r] = sum(j: input[r, j])
-    result1[r] = result1_sum[r] / size(input, -1)
-    """
-    result1_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_sum_item = input_value
-        result1_sum_total = plus(result1_sum_total, result1_sum_item)
-    result1_sum_total = joined_sum(result1_sum_total)
-    result1_sum = result1_sum_total
-    place_value = T(n_j)
-    result1_here = result1_sum / place_value
-    if lane == 0:
-        result1[U(result1_at + I(r * result1_s0))] = result1_here
-
-
-def native_layer_norm_with_none_none_long_device_0_step(
-    r, j, reads, part0, input_, result1, input_at, input_s0, input_s1, result1_at, result1_s0, n_j
-):
-    """The statements of `native_layer_norm_with_none_none_long_device_0`."""
-    if reads:
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        part0 = input_value
-    else:
-        result1_sum = part0
-        place_value = T(n_j)
-        result1_here = result1_sum / place_value
-        result1[U(result1_at + I(r * result1_s0))] = result1_here
-    return part0
-
-
-def native_layer_norm_with_none_none_long_device_0_joined(a0, b0):
-    return a0 + b0
-
-
-def native_layer_norm_with_none_none_long_device_1(
-    r, lane, input_, result1, result2, input_at, input_s0, input_s1, result1_at, result1_s0,
-    result2_at, result2_s0, n_j, eps_,
-):  # fmt: skip
-    """result2_mean_sum[r] = sum(j: square(input[r, j] - result1[r]))
-    result2[r] = rsqrt(result2_mean_sum[r] / size(input, -1) + eps_)
-    """
-    result2_mean_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_value = result1[U(result1_at + I(r * result1_s0))]
-        t0 = input_value - result1_value
-        result2_mean_sum_item = t0 * t0
-        result2_mean_sum_total = plus(result2_mean_sum_total, result2_mean_sum_item)
-    result2_mean_sum_total = joined_sum(result2_mean_sum_total)
-    result2_mean_sum = result2_mean_sum_total
-    place_value = T(n_j)
-    result2_here = rsqrt(result2_mean_sum / place_value + eps_)
-    if lane == 0:
-        result2[U(result2_at + I(r * result2_s0))] = result2_here
-
-
-def native_layer_norm_with_none_none_long_device_1_step(
-    r, j, reads, part0, input_, result1, result2, input_at, input_s0, input_s1, result1_at,
-    result1_s0, result2_at, result2_s0, n_j, eps_,
-):  # fmt: skip
-    """The statements of `native_layer_norm_with_none_none_long_device_1`."""
-    if reads:
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_value = result1[U(result1_at + I(r * result1_s0))]
-        t0 = input_value - result1_value
-        part0 = t0 * t0
-    else:
-        result2_mean_sum = part0
-        place_value = T(n_j)
-        result2_here = rsqrt(result2_mean_sum / place_value + eps_)
-        result2[U(result2_at + I(r * result2_s0))] = result2_here
-    return part0
-
-
-def native_layer_norm_with_none_none_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def native_layer_norm_with_none_none_long_device_2(
     r, j, input_, result1, result2, result0, input_at, input_s0, input_s1, result1_at, result1_s0,
     result2_at, result2_s0, result0_at, result0_s0, result0_s1,
@@ -714,33 +523,8 @@ with_none_none = IndexProgram(
         ),
     ),
     on_long_rows=(
-        Launch(
-            function=native_layer_norm_with_none_none_long_device_0, arrays=("input", "result1"),
-            writes=("result1",), extents=("j",), items=("r",), work=(("j",), ()), lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_with_none_none_long_device_0_step,
-                    arrays=("input", "result1"), writes=("result1",), extents=("j",), items=("r",),
-                    work=(("j",), ()),
-                ),
-                native_layer_norm_with_none_none_long_device_0_joined, "j", False, True, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
-        Launch(
-            function=native_layer_norm_with_none_none_long_device_1,
-            arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
-            numbers=("eps",), items=("r",), work=(("j",), ()), lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_with_none_none_long_device_1_step,
-                    arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
-                    numbers=("eps",), items=("r",), work=(("j",), ()),
-                ),
-                native_layer_norm_with_none_none_long_device_1_joined, "j", False, True, ("T(0)",),
-                ("number",), True,
-            ),
-        ),
+        native_layer_norm_with_other_none_long_device_0_launch,
+        native_layer_norm_with_other_none_long_device_1_launch,
         Launch(
             function=native_layer_norm_with_none_none_long_device_2,
             arrays=("input", "result1", "result2", "result0"), writes=("result0",),
@@ -838,88 +622,6 @@ def native_layer_norm_device_0(
         result0[U(result0_at + I(r * result0_s0) + I(j * result0_s1))] = result0_value
 
 
-def native_layer_norm_long_device_0(
-    r, lane, input_, result1, input_at, input_s0, input_s1, result1_at, result1_s0, n_j
-):
-    """result1_sum[r] = sum(j: input[r, j])
-    result1[r] = result1_sum[r] / size(input, -1)
-    """
-    result1_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_sum_item = input_value
-        result1_sum_total = plus(result1_sum_total, result1_sum_item)
-    result1_sum_total = joined_sum(result1_sum_total)
-    result1_sum = result1_sum_total
-    place_value = T(n_j)
-    result1_here = result1_sum / place_value
-    if lane == 0:
-        result1[U(result1_at + I(r * result1_s0))] = result1_here
-
-
-def native_layer_norm_long_device_0_step(
-    r, j, reads, part0, input_, result1, input_at, input_s0, input_s1, result1_at, result1_s0, n_j
-):
-    """The statements of `native_layer_norm_long_device_0`."""
-    if reads:
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        part0 = input_value
-    else:
-        result1_sum = part0
-        place_value = T(n_j)
-        result1_here = result1_sum / place_value
-        result1[U(result1_at + I(r * result1_s0))] = result1_here
-    return part0
-
-
-def native_layer_norm_long_device_0_joined(a0, b0):
-    return a0 + b0
-
-
-def native_layer_norm_long_device_1(
-    r, lane, input_, result1, result2, input_at, input_s0, input_s1, result1_at, result1_s0,
-    result2_at, result2_s0, n_j, eps_,
-):  # fmt: skip
-    """result2_mean_sum[r] = sum(j: square(input[r, j] - result1[r]))
-    result2[r] = rsqrt(result2_mean_sum[r] / size(input, -1) + eps_)
-    """
-    result2_mean_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_value = result1[U(result1_at + I(r * result1_s0))]
-        t0 = input_value - result1_value
-        result2_mean_sum_item = t0 * t0
-        result2_mean_sum_total = plus(result2_mean_sum_total, result2_mean_sum_item)
-    result2_mean_sum_total = joined_sum(result2_mean_sum_total)
-    result2_mean_sum = result2_mean_sum_total
-    place_value = T(n_j)
-    result2_here = rsqrt(result2_mean_sum / place_value + eps_)
-    if lane == 0:
-        result2[U(result2_at + I(r * result2_s0))] = result2_here
-
-
-def native_layer_norm_long_device_1_step(
-    r, j, reads, part0, input_, result1, result2, input_at, input_s0, input_s1, result1_at,
-    result1_s0, result2_at, result2_s0, n_j, eps_,
-):  # fmt: skip
-    """The statements of `native_layer_norm_long_device_1`."""
-    if reads:
-        input_value = input_[U(input_at + I(r * input_s0) + I(j * input_s1))]
-        result1_value = result1[U(result1_at + I(r * result1_s0))]
-        t0 = input_value - result1_value
-        part0 = t0 * t0
-    else:
-        result2_mean_sum = part0
-        place_value = T(n_j)
-        result2_here = rsqrt(result2_mean_sum / place_value + eps_)
-        result2[U(result2_at + I(r * result2_s0))] = result2_here
-    return part0
-
-
-def native_layer_norm_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 def native_layer_norm_long_device_2(
     r, j, input_, result1, result2, weight, bias, result0, input_at, input_s0, input_s1, result1_at,
     result1_s0, result2_at, result2_s0, weight_at, weight_s0, bias_at, bias_s0, result0_at,
@@ -982,32 +684,8 @@ program = IndexProgram(
         ),
     ),
     on_long_rows=(
-        Launch(
-            function=native_layer_norm_long_device_0, arrays=("input", "result1"),
-            writes=("result1",), extents=("j",), items=("r",), work=(("j",), ()), lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_long_device_0_step, arrays=("input", "result1"),
-                    writes=("result1",), extents=("j",), items=("r",), work=(("j",), ()),
-                ),
-                native_layer_norm_long_device_0_joined, "j", False, True, ("T(0)",), ("number",),
-                True,
-            ),
-        ),
-        Launch(
-            function=native_layer_norm_long_device_1, arrays=("input", "result1", "result2"),
-            writes=("result2",), extents=("j",), numbers=("eps",), items=("r",), work=(("j",), ()),
-            lanes=("j", True),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_long_device_1_step,
-                    arrays=("input", "result1", "result2"), writes=("result2",), extents=("j",),
-                    numbers=("eps",), items=("r",), work=(("j",), ()),
-                ),
-                native_layer_norm_long_device_1_joined, "j", False, True, ("T(0)",), ("number",),
-                True,
-            ),
-        ),
+        native_layer_norm_with_other_none_long_device_0_launch,
+        native_layer_norm_with_other_none_long_device_1_launch,
         Launch(
             function=native_layer_norm_long_device_2,
             arrays=("input", "result1", "result2", "weight", "bias", "result0"),

@@ -120,6 +120,21 @@ def native_layer_norm_backward_with_none_extents(grad_out, input_, mean, rstd):
     return n_r, n_j
 
 
+native_layer_norm_backward_with_none_device_1_launch = Launch(
+    function=native_layer_norm_backward_with_none_device_1,
+    arrays=("grad_out", "input", "mean", "rstd", "result1", "result2"),
+    writes=("result1", "result2"), extents=("r",), items=("j",), work=(("r",),),
+    lanes=("r", False),
+    scan=Scan(
+        Launch(
+            function=native_layer_norm_backward_with_none_device_1_step,
+            arrays=("grad_out", "input", "mean", "rstd", "result1", "result2"),
+            writes=("result1", "result2"), items=("j",), work=(("r",),),
+        ),
+        native_layer_norm_backward_with_none_device_1_joined, "r", False, False,
+        ("T(0)", "T(0)"), ("number", "number"), True, "j",
+    ),
+)  # fmt: skip
 with_none = IndexProgram(
     "native_layer_norm_backward_with_none",
     arguments=(
@@ -144,21 +159,7 @@ with_none = IndexProgram(
             arrays=("grad_out", "input", "mean", "rstd", "result0"), writes=("result0",),
             extents=("j",), items=("r",), work=(("j",), ("j",)), lanes=("j", True),
         ),
-        Launch(
-            function=native_layer_norm_backward_with_none_device_1,
-            arrays=("grad_out", "input", "mean", "rstd", "result1", "result2"),
-            writes=("result1", "result2"), extents=("r",), items=("j",), work=(("r",),),
-            lanes=("r", False),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_backward_with_none_device_1_step,
-                    arrays=("grad_out", "input", "mean", "rstd", "result1", "result2"),
-                    writes=("result1", "result2"), items=("j",), work=(("r",),),
-                ),
-                native_layer_norm_backward_with_none_device_1_joined, "r", False, False,
-                ("T(0)", "T(0)"), ("number", "number"), True, "j",
-            ),
-        ),
+        native_layer_norm_backward_with_none_device_1_launch,
     ),
 )  # fmt: skip
 
@@ -206,64 +207,6 @@ def native_layer_norm_backward_device_0(
             result0[U(result0_at + I(r * result0_s0) + I(j * result0_s1))] = result0_value
 
 
-def native_layer_norm_backward_device_1(
-    j, lane, grad_out, input_, mean, rstd, result1, result2, grad_out_at, grad_out_s0, grad_out_s1,
-    input_at, input_s0, input_s1, mean_at, mean_s0, rstd_at, rstd_s0, result1_at, result1_s0,
-    result2_at, result2_s0, n_r, needs_result1, needs_result2,
-):  # fmt: skip
-    """result1[j] = sum(r: grad_out[r, j] * ((input[r, j] - mean[r]) * rstd[r]))
-    result2[j] = sum(r: grad_out[r, j])
-    """
-    result1_total = T(0)
-    result2_total = T(0)
-    for r in range(lane, n_r, LANES):
-        grad_out_value = T(grad_out[U(grad_out_at + I(r * grad_out_s0) + I(j * grad_out_s1))])
-        input_value = T(input_[U(input_at + I(r * input_s0) + I(j * input_s1))])
-        mean_value = T(mean[U(mean_at + I(r * mean_s0))])
-        rstd_value = T(rstd[U(rstd_at + I(r * rstd_s0))])
-        t0 = (input_value - mean_value) * rstd_value
-        result1_item = grad_out_value * t0
-        result1_total = plus(result1_total, result1_item)
-        result2_item = grad_out_value
-        result2_total = plus(result2_total, result2_item)
-    result1_total = joined_sum(result1_total)
-    result1_here = result1_total
-    if lane == 0 and needs_result1:
-        result1[U(result1_at + I(j * result1_s0))] = result1_here
-    result2_total = joined_sum(result2_total)
-    result2_here = result2_total
-    if lane == 0 and needs_result2:
-        result2[U(result2_at + I(j * result2_s0))] = result2_here
-
-
-def native_layer_norm_backward_device_1_step(
-    j, r, reads, part0, part1, grad_out, input_, mean, rstd, result1, result2, grad_out_at,
-    grad_out_s0, grad_out_s1, input_at, input_s0, input_s1, mean_at, mean_s0, rstd_at, rstd_s0,
-    result1_at, result1_s0, result2_at, result2_s0, needs_result1, needs_result2,
-):  # fmt: skip
-    """The statements of `native_layer_norm_backward_device_1`."""
-    if reads:
-        grad_out_value = T(grad_out[U(grad_out_at + I(r * grad_out_s0) + I(j * grad_out_s1))])
-        input_value = T(input_[U(input_at + I(r * input_s0) + I(j * input_s1))])
-        mean_value = T(mean[U(mean_at + I(r * mean_s0))])
-        rstd_value = T(rstd[U(rstd_at + I(r * rstd_s0))])
-        t0 = (input_value - mean_value) * rstd_value
-        part0 = grad_out_value * t0
-        part1 = grad_out_value
-    else:
-        result1_here = part0
-        if needs_result1:
-            result1[U(result1_at + I(j * result1_s0))] = result1_here
-        result2_here = part1
-        if needs_result2:
-            result2[U(result2_at + I(j * result2_s0))] = result2_here
-    return part0, part1
-
-
-def native_layer_norm_backward_device_1_joined(a0, a1, b0, b1):
-    return a0 + b0, a1 + b1
-
-
 def native_layer_norm_backward_extents(grad_out, input_, mean, rstd, weight):
     """The extents of r, j; sizes must agree."""
     n_r = grad_out[-2]
@@ -303,20 +246,6 @@ program = IndexProgram(
             arrays=("grad_out", "weight", "input", "mean", "rstd", "result0"), writes=("result0",),
             extents=("j",), items=("r",), work=(("j",), ("j",)), lanes=("j", True),
         ),
-        Launch(
-            function=native_layer_norm_backward_device_1,
-            arrays=("grad_out", "input", "mean", "rstd", "result1", "result2"),
-            writes=("result1", "result2"), extents=("r",), items=("j",), work=(("r",),),
-            lanes=("r", False),
-            scan=Scan(
-                Launch(
-                    function=native_layer_norm_backward_device_1_step,
-                    arrays=("grad_out", "input", "mean", "rstd", "result1", "result2"),
-                    writes=("result1", "result2"), items=("j",), work=(("r",),),
-                ),
-                native_layer_norm_backward_device_1_joined, "r", False, False, ("T(0)", "T(0)"),
-                ("number", "number"), True, "j",
-            ),
-        ),
+        native_layer_norm_backward_with_none_device_1_launch,
     ),
 )  # fmt: skip

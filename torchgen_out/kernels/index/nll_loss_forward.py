@@ -143,10 +143,6 @@ def nll_loss_forward_with_none_device_2_step(
     return part0
 
 
-def nll_loss_forward_with_none_device_2_joined(a0, b0):
-    return a0 + b0
-
-
 def nll_loss_forward_with_none_extents(
     self, target, reduction, ignore_index, places, results, summed
 ):
@@ -171,6 +167,36 @@ def nll_loss_forward_with_none_extents(
     return n_k, n_i, n_t, n_r, n_j
 
 
+nll_loss_forward_with_none_device_1_launch = Launch(
+    function=nll_loss_forward_with_none_device_1, arrays=("w", "total_weight"),
+    writes=("total_weight",), extents=("i",), items=("t",), work=(("i",),),
+    lanes=("i", False), reach=((1, ("i",)), (1, ("t",))),
+    scan=Scan(
+        Launch(
+            function=nll_loss_forward_with_none_device_1_step, arrays=("w", "total_weight"),
+            writes=("total_weight",), items=("t",), work=(("i",),),
+            reach=((1, ("i",)), (1, ("t",))),
+        ),
+        nll_loss_forward_with_none_device_1_joined, "i", False, False, ("T(0)",),
+        ("number",), True, "t",
+    ),
+)  # fmt: skip
+nll_loss_forward_with_none_device_2_launch = Launch(
+    function=nll_loss_forward_with_none_device_2, arrays=("loss", "total_weight", "output"),
+    writes=("output",), extents=("j",), integers=("reduction",), items=("r",),
+    work=(("j",), ()), lanes=("j", False),
+    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+    scan=Scan(
+        Launch(
+            function=nll_loss_forward_with_none_device_2_step,
+            arrays=("loss", "total_weight", "output"), writes=("output",),
+            integers=("reduction",), items=("r",), work=(("j",), ()),
+            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
+        ),
+        nll_loss_forward_with_none_device_1_joined, "j", False, False, ("T(0)",),
+        ("number",), True, "r",
+    ),
+)  # fmt: skip
 with_none = IndexProgram(
     "nll_loss_forward_with_none",
     arguments=("self", "target", "weight", "reduction", "ignore_index"),
@@ -197,36 +223,8 @@ with_none = IndexProgram(
                 "0 <= (i % places) < size(self, -1)",
             ),
         ),
-        Launch(
-            function=nll_loss_forward_with_none_device_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("i",), items=("t",), work=(("i",),),
-            lanes=("i", False), reach=((1, ("i",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=nll_loss_forward_with_none_device_1_step, arrays=("w", "total_weight"),
-                    writes=("total_weight",), items=("t",), work=(("i",),),
-                    reach=((1, ("i",)), (1, ("t",))),
-                ),
-                nll_loss_forward_with_none_device_1_joined, "i", False, False, ("T(0)",),
-                ("number",), True, "t",
-            ),
-        ),
-        Launch(
-            function=nll_loss_forward_with_none_device_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("j",), integers=("reduction",), items=("r",),
-            work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=nll_loss_forward_with_none_device_2_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                nll_loss_forward_with_none_device_2_joined, "j", False, False, ("T(0)",),
-                ("number",), True, "r",
-            ),
-        ),
+        nll_loss_forward_with_none_device_1_launch,
+        nll_loss_forward_with_none_device_2_launch,
     ),
 )  # fmt: skip
 
@@ -282,80 +280,6 @@ def nll_loss_forward_device_0(
     loss_here = loss_total
     if lane == 0:
         loss[U(loss_at + I(i * loss_s0))] = loss_here
-
-
-def nll_loss_forward_device_1(
-    t, lane, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0, n_i
-):
-    """total_weight[t] = sum(i: w[i + t])"""
-    total_weight_total = T(0)
-    for i in range(lane, n_i, LANES):
-        w_value = w[U(w_at + I(I(i + t) * w_s0))]
-        total_weight_item = w_value
-        total_weight_total = plus(total_weight_total, total_weight_item)
-    total_weight_total = joined_sum(total_weight_total)
-    total_weight_here = total_weight_total
-    if lane == 0:
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-
-
-def nll_loss_forward_device_1_step(
-    t, i, reads, part0, w, total_weight, w_at, w_s0, total_weight_at, total_weight_s0
-):
-    """total_weight[t] = sum(i: w[i + t])"""
-    if reads:
-        w_value = w[U(w_at + I(I(i + t) * w_s0))]
-        part0 = w_value
-    else:
-        total_weight_here = part0
-        total_weight[U(total_weight_at + I(t * total_weight_s0))] = total_weight_here
-    return part0
-
-
-def nll_loss_forward_device_1_joined(a0, b0):
-    return a0 + b0
-
-
-def nll_loss_forward_device_2(
-    r, lane, loss, total_weight, output, loss_at, loss_s0, total_weight_at, total_weight_s0,
-    output_at, output_s0, n_j, reduction,
-):  # fmt: skip
-    """output_sum[r] = sum(j: loss[j + r])
-    output[r] = output_sum[r] / (total_weight[0] if reduction == 1 else 1)
-    """
-    output_sum_total = T(0)
-    for j in range(lane, n_j, LANES):
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        output_sum_item = loss_value
-        output_sum_total = plus(output_sum_total, output_sum_item)
-    output_sum_total = joined_sum(output_sum_total)
-    output_sum = output_sum_total
-    test_value = I(reduction - 1) == 0
-    total_weight_value = total_weight[U(total_weight_at)]
-    output_here = output_sum / (total_weight_value if test_value else T(1))
-    if lane == 0:
-        output[U(output_at + I(r * output_s0))] = output_here
-
-
-def nll_loss_forward_device_2_step(
-    r, j, reads, part0, loss, total_weight, output, loss_at, loss_s0, total_weight_at,
-    total_weight_s0, output_at, output_s0, reduction,
-):  # fmt: skip
-    """The statements of `nll_loss_forward_device_2`."""
-    if reads:
-        loss_value = loss[U(loss_at + I(I(j + r) * loss_s0))]
-        part0 = loss_value
-    else:
-        output_sum = part0
-        test_value = I(reduction - 1) == 0
-        total_weight_value = total_weight[U(total_weight_at)]
-        output_here = output_sum / (total_weight_value if test_value else T(1))
-        output[U(output_at + I(r * output_s0))] = output_here
-    return part0
-
-
-def nll_loss_forward_device_2_joined(a0, b0):
-    return a0 + b0
 
 
 def nll_loss_forward_extents(
@@ -414,35 +338,7 @@ program = IndexProgram(
                 "0 <= target[i] < size(self, -2)", "0 <= (i % places) < size(self, -1)",
             ),
         ),
-        Launch(
-            function=nll_loss_forward_device_1, arrays=("w", "total_weight"),
-            writes=("total_weight",), extents=("i",), items=("t",), work=(("i",),),
-            lanes=("i", False), reach=((1, ("i",)), (1, ("t",))),
-            scan=Scan(
-                Launch(
-                    function=nll_loss_forward_device_1_step, arrays=("w", "total_weight"),
-                    writes=("total_weight",), items=("t",), work=(("i",),),
-                    reach=((1, ("i",)), (1, ("t",))),
-                ),
-                nll_loss_forward_device_1_joined, "i", False, False, ("T(0)",), ("number",), True,
-                "t",
-            ),
-        ),
-        Launch(
-            function=nll_loss_forward_device_2, arrays=("loss", "total_weight", "output"),
-            writes=("output",), extents=("j",), integers=("reduction",), items=("r",),
-            work=(("j",), ()), lanes=("j", False),
-            reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-            scan=Scan(
-                Launch(
-                    function=nll_loss_forward_device_2_step,
-                    arrays=("loss", "total_weight", "output"), writes=("output",),
-                    integers=("reduction",), items=("r",), work=(("j",), ()),
-                    reach=((1, ("j",)), (1, ("r",)), (1, ()), (1, ("reduction",))),
-                ),
-                nll_loss_forward_device_2_joined, "j", False, False, ("T(0)",), ("number",), True,
-                "r",
-            ),
-        ),
+        nll_loss_forward_with_none_device_1_launch,
+        nll_loss_forward_with_none_device_2_launch,
     ),
 )  # fmt: skip

@@ -139,14 +139,6 @@ def put_device_0(
         out[U(out_at + I(to_s_place * out_s0))] = source_value
 
 
-def put_extents(self, index, source):
-    """The extents of s, j; sizes must agree."""
-    n_s = self[-1]
-    n_j = index[-1]
-    agree("put", "j", n_j, "size(source, -1)", source[-1])
-    return n_s, n_j
-
-
 program = IndexProgram(
     "put",
     arguments=("self", "index", "source", "accumulate"),
@@ -157,7 +149,7 @@ program = IndexProgram(
     results={"out": TensorForm(False, ("s",))},
     integers=(),
     indices=("s", "j"),
-    measure=put_extents,
+    measure=put_with_true_extents,
     moves=True,
     begins={"out": "self"},
     in_place=True,

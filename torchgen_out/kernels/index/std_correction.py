@@ -301,10 +301,6 @@ def std_correction_long_device_1_step(
     return part0
 
 
-def std_correction_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 program = IndexProgram(
     "std_correction",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -356,7 +352,7 @@ program = IndexProgram(
                     writes=("out",), numbers=("freedom",), has_batch=True, items=("i",),
                     work=(("j",), ()),
                 ),
-                std_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                std_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
                 True, "i",
             ),
         ),

@@ -312,10 +312,6 @@ def std_mean_correction_long_device_1_step(
     return part0
 
 
-def std_mean_correction_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 program = IndexProgram(
     "std_mean_correction",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -367,7 +363,7 @@ program = IndexProgram(
                     arrays=("self", "result1", "result0"), writes=("result0",),
                     numbers=("freedom",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
-                std_mean_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                std_mean_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
                 True, "i",
             ),
         ),

@@ -301,10 +301,6 @@ def var_correction_long_device_1_step(
     return part0
 
 
-def var_correction_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 program = IndexProgram(
     "var_correction",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -356,7 +352,7 @@ program = IndexProgram(
                     writes=("out",), numbers=("freedom",), has_batch=True, items=("i",),
                     work=(("j",), ()),
                 ),
-                var_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                var_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
                 True, "i",
             ),
         ),

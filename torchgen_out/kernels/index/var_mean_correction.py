@@ -312,10 +312,6 @@ def var_mean_correction_long_device_1_step(
     return part0
 
 
-def var_mean_correction_long_device_1_joined(a0, b0):
-    return a0 + b0
-
-
 program = IndexProgram(
     "var_mean_correction",
     arguments=("self", "dim", "correction", "keepdim"),
@@ -367,7 +363,7 @@ program = IndexProgram(
                     arrays=("self", "result1", "result0"), writes=("result0",),
                     numbers=("freedom",), has_batch=True, items=("i",), work=(("j",), ()),
                 ),
-                var_mean_correction_long_device_1_joined, "j", False, False, ("T(0)",), ("number",),
+                var_mean_correction_long_device_0_joined, "j", False, False, ("T(0)",), ("number",),
                 True, "i",
             ),
         ),
