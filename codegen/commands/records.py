@@ -61,7 +61,10 @@ def _argument(program: Program, operator: Operator, argument: Argument) -> Json:
         ),
         "choices": next((c.values for c in choices if c.argument == argument.name), ()),
         "promoted": promoted is None or argument.name in promoted,
-        "differentiable": derivative and argument.name in derivative.differentiable_inputs,
+        "differentiable": not argument.type.is_written
+        and derivative
+        and argument.name in derivative.differentiable_inputs,
+        "written": argument.type.is_written,
         "default": None if isinstance(default, Symbol) else default,
     }
 

@@ -424,7 +424,8 @@ def _body(operator: Operator, names: dict[str, str]) -> str:
     if not isinstance(kind, Composite):
         return ""
     if kind.function is not None:
-        given = ", ".join([*([translate.literal(kind.of)] if kind.of else []), *names.values()])
+        told = [translate.literal(each) for each in (kind.of, kind.written) if each]
+        given = ", ".join([*told, *names.values()])
         call = f"{references.spelled(kind.function, 'bodies')}({given})"
         result = naming.named_tuple(operator)
         if result:

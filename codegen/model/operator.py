@@ -138,6 +138,8 @@ class Index:
     other values. The first one is `program`."""
     is_derived: bool = False
     """Whether the statements are the adjoints of another operator's."""
+    updates: tuple[str, ...] = ()
+    """Arguments to which statements give new values: the last results of the programs."""
 
     @property
     def programs(self) -> tuple[IndexProgram, ...]:
@@ -161,6 +163,8 @@ class Composite:
     function: FunctionReference | None
     of: str = ""
     """The operator that the function is told of, before the arguments: the view of a copy."""
+    written: tuple[int, ...] = ()
+    """The arguments that it writes to, by number, of which it is told behind that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ def _derived(
         if gradient.kind is GradientKind.AUTO
         for name in gradient.inputs
     ]
-    program = operator.kind.program
+    program = _differentiated(operator.kind.program, derivative)
     results, grads, spelled = _names(operator, program)
     adjoint = backward(program, needs, results, grads)
     made = _operator(operator, adjoint, {**dict.fromkeys([*results, *grads], "Tensor")})
@@ -123,14 +123,29 @@ def _derived(
     return Adjoints((made, *next_.operators), changed, (next_.derivative, *next_.further))
 
 
+def _differentiated(program: IndexProgram, derivative: Derivative) -> IndexProgram:
+    """The statements of the results without the last ones, if these have no gradients."""
+    flags = derivative.output_differentiability or ()
+    count = max((number for number, flag in enumerate(flags, 1) if flag), default=0)
+    if not count or count == len(flags):
+        return program
+    results = program.results[:count]
+    needed = set(results)
+    for each in reversed(program.statements):
+        if each.target in needed:
+            needed.update(access.tensor for access in each.accesses)
+    statements = tuple(each for each in program.statements if each.target in needed)
+    return replace(program, statements=statements, results=results)
+
+
 def _names(
     operator: Operator, program: IndexProgram
 ) -> tuple[list[str], list[str], dict[str, str]]:
     """What results and their gradients are called in the adjoint, and in a derivative formula."""
     taken = {argument.name for argument in operator.arguments}
-    several = len(program.results) > 1
+    several = len(operator.result_names) > 1
     results, grads, spelled = [], [], {}
-    for number, name in enumerate(operator.result_names):
+    for number, name in enumerate(operator.result_names[: len(program.results)]):
         own = program.results[number].removeprefix("grad_") if several else ""
         grad = _untaken(f"grad_output_{own}" if several else "grad_output", taken)
         result = _untaken(f"output_{own}" if several else "output", taken)

@@ -23,12 +23,11 @@ from ..model.program import Program
 from ..model.signature import Signature
 from .adjoints import with_adjoints
 from .derivatives import DerivativeReader
-from .draws import with_draws
 from .entries import OperatorReader
-from .optionals import with_optionals
 from .program import Inputs, Parsed
 from .reading import Entry, Reading, digest, entry_texts
 from .report import Report
+from .split import split
 from .yaml_nodes import AnyNode, Source
 from .yaml_reader import read_yaml
 
@@ -188,7 +187,7 @@ class _Again:
         names = {each.name for i in self.operators.again for each in made[i]}
         derivatives = tuple(self.read_derivatives(program, names, report))
         again = {each.name for each in self.split(program, derivatives, names).operators}
-        whole = with_draws(with_optionals(replace(program, derivatives=derivatives)))
+        whole = split(replace(program, derivatives=derivatives))
         known = {name: e for name, e in self.earlier.adjoints.items() if name not in again}
         whole, adjoints = with_adjoints(whole, self.functions, report, known)
         for name in again & adjoints.keys():
@@ -223,7 +222,7 @@ class _Again:
         """The operators of these names alone, split."""
         part = tuple(each for each in program.operators if each.name in names)
         own = tuple(each for each in derivatives if each.operator in names)
-        return with_draws(with_optionals(replace(program, operators=part, derivatives=own)))
+        return split(replace(program, operators=part, derivatives=own))
 
     # What others see
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ..errors import CodegenError, SourceLocation
+from ..errors import CodegenError, Diagnostic, SourceLocation
 from ..model import index as ir
 from ..model import place as places
 from ..model.place import Place
 from .index_optional import NO_CASE, Case, cases
-from .index_survey import Owner, Scope, binders_of
+from .index_survey import Owner, Scope, binders_of, new_value
 from .index_syntax import parse_syntax
-from .index_tree import Binder, Equation, FoldOf, Node, Subscript, walk_tree
+from .index_tree import Binder, Equation, FoldOf, Node, Subscript, Syntax, walk_tree
 from .index_values import Values
 
 
@@ -32,7 +32,7 @@ def parse_index(
 
     Raises: CodegenError with every mistake.
     """
-    reader = _Reader(parse_syntax(text, where), text, where, owner, missing, case)
+    reader = _Reader(_read_tree(text, where, owner), text, where, owner, missing, case)
     program = reader.program()
     if reader.diagnostics:
         raise CodegenError(reader.diagnostics)
@@ -47,11 +47,31 @@ def parse_cases(
 
     Raises: CodegenError with every mistake.
     """
-    answers, together = cases(parse_syntax(text, where), owner.named, owner.askable)
+    answers, together = cases(_read_tree(text, where, owner), owner.named, owner.askable)
     return answers, [
         (tuple(tuple(c.values()) for c in each), parse_index(text, where, owner, (), each[0]))
         for each in together
     ]
+
+
+def _read_tree(text: str, where: SourceLocation, owner: Owner) -> Syntax:
+    """The tree of a text; what updates an argument defines the tensor that this becomes.
+
+    Raises: CodegenError with the first thing that is not the language's.
+    """
+    tree = parse_syntax(text, where)
+    equations = []
+    for each in tree.equations:
+        name = each.target.text
+        if name in map(new_value, owner.updated):
+            message = f"'{name}' is what '{name.removeprefix('new_')}' becomes"
+            place, width = where.at(each.target.span.start), len(name)
+            hint = "give it another name"
+            raise CodegenError([Diagnostic("E753", place, message, hint, width=width)])
+        if name in owner.updated:
+            each = replace(each, target=replace(each.target, text=new_value(name)))
+        equations.append(each)
+    return replace(tree, equations=tuple(equations))
 
 
 class _Reader(Values):
@@ -100,9 +120,14 @@ class _Reader(Values):
     def results(self) -> tuple[str, ...]:
         names = self.owner.named.of(self.tree)
         defined = {each.target.text for each in self.tree.equations}
+        updated = {new_value(name): name for name in self.owner.updated}
         for name in names:
-            if name not in defined:
-                span = self.tree.equations[-1].target.span
+            span = self.tree.equations[-1].target.span
+            if name not in defined and name in updated:
+                name = updated[name]
+                message = f"no statement updates '{name}', which the schema says is written"
+                self.error("E783", span, message, f"write `{name}[...] = ...`, or `Tensor {name}`")
+            elif name not in defined:
                 self.error("E752", span, f"no statement defines the result '{name}'")
         return names
 
@@ -111,6 +136,8 @@ class _Reader(Values):
         for equation in self.tree.equations:
             for binder in (*equation.binders, *binders_of(equation.value)):
                 self.resolve_extent(binder)
+            if (updated := self.updated_by(equation)) is not None:
+                self.note_extents(updated)
             self.note_all(equation.value, ())
         for function in self.tree.definitions:
             for binder in binders_of(function.body):

@@ -7,7 +7,7 @@ Where no shape function sees all arguments, what is missing makes operators.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import inf
@@ -57,17 +57,26 @@ class Results:
 
     names: tuple[str, ...]
     count: int
+    new_values: tuple[str, ...] = ()
+    """Of arguments that are updated: they are results behind all others."""
 
     def of(self, tree: Syntax) -> tuple[str, ...]:
         """The results' names: the schema's, perhaps without a statement; else `out`, `result0` and
         so on, or the last statements."""
         defined = [each.target.text for each in tree.equations]
+        defined = [name for name in defined if name not in self.new_values]
+        return (*self._returned(defined), *self.new_values)
+
+    def _returned(self, defined: Sequence[str]) -> tuple[str, ...]:
+        if not self.count:
+            return ()
         numbered = tuple(f"result{number}" for number in range(self.count))
         if not self.names and set(numbered) <= set(defined):
             return numbered
         if not self.names or self.count == 1:
             named = [name for name in (*self.names, "out") if name in defined]
-            return tuple(defined[-self.count :] if self.count > 1 else (named or defined[-1:])[:1])
+            found = defined[-self.count :] if self.count > 1 else (named or defined[-1:])[:1]
+            return tuple(found) or ("out",)
         return self.names
 
 

@@ -48,6 +48,8 @@ class Owner:
     """The arguments that are words, which a text only compares."""
     numbers: tuple[str, ...] = ()
     """The arguments that are numbers, which a call tells."""
+    updated: tuple[str, ...] = ()
+    """The tensors that the schema says are written, to which statements give new values."""
 
     @property
     def askable(self) -> Askable:
@@ -58,7 +60,7 @@ class Owner:
     @property
     def named(self) -> Results:
         """What tells which statements are results."""
-        return Results(self.results, self.result_count)
+        return Results(self.results, self.result_count, tuple(map(new_value, self.updated)))
 
     @property
     def optional(self) -> tuple[str, ...]:
@@ -97,6 +99,11 @@ class Scope:
     def all_reads(self) -> dict[ir.Source, Argument]:
         """What is read here and around it."""
         return {**(self.outer.all_reads() if self.outer else {}), **self.reads}
+
+
+def new_value(name: str) -> str:
+    """What the tensor is called that an argument becomes."""
+    return f"new_{name}"
 
 
 class Survey:
@@ -171,7 +178,10 @@ class Survey:
                 hint = "every name is defined once; give the second one another name"
                 self.error("E753", name.span, message, hint, related)
             elif name.text in self.arguments:
-                self.error("E753", name.span, f"'{name.text}' is already an argument")
+                is_tensor = self.arguments[name.text].kind == "tensor"
+                hint = f"a call updates it if the schema says `Tensor(a!) {name.text}`"
+                message = f"'{name.text}' is already an argument"
+                self.error("E753", name.span, message, hint if is_tensor else None)
             elif name.text in (*FUNCTIONS, *CONSTANTS, *ir.FOLDS, *_OWN_FUNCTIONS):
                 self.error("E753", name.span, f"'{name.text}' is a name of the language")
             seen.setdefault(name.text, name.span)
@@ -183,7 +193,25 @@ class Survey:
         self.targets[equation.target.text] = (has_batch, indices)
         for binder in equation.binders:
             self.bind(binder)
+        if (updated := self.updated_by(equation)) is not None:
+            self.survey_access(updated)
         self.survey_value(equation.value)
+
+    def updated_by(self, equation: Equation) -> Subscript | None:
+        """The element of an argument to which a statement gives a new value."""
+        names = {new_value(name): name for name in self.owner.updated}
+        name = names.get(equation.target.text)
+        if name is None:
+            return None
+        span = equation.target.span
+        places = [each for each in equation.binders if not each.is_batch]
+        return Subscript(
+            syntax.Name(name, span),
+            len(places) < len(equation.binders),
+            tuple(syntax.Name(each.name, each.span) for each in places),
+            None,
+            span,
+        )
 
     def survey_value(self, value: Node) -> None:
         """Note what an expression says of tensors and indices."""

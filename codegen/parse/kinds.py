@@ -23,7 +23,7 @@ from ..model.operator import (
     Reduction,
     View,
 )
-from ..model.schema import Argument, Schema
+from ..model.schema import TENSOR, Argument, Schema
 from ..model.stream import Draw
 from ..model.vocabulary import LAYOUTS, TEXT_BACKENDS
 from .cases import read_case
@@ -152,7 +152,15 @@ def _index(
     counted = tuple(
         each.name for each in own if each.kind not in ("tensor", "bool") and not each.optional
     )
-    owner = Owner(arguments, names, len(schema.returns), functions, draws, has_meta, words, counted)
+    updated = _updated(schema, scalar.where, report)
+    if updated and meta is not None:
+        message = "a shape function does not tell what arguments become"
+        hint = "leave it out: the statements do"
+        report.add("E784", entry.keys["meta"].where, message, hint=hint, width=len("meta"))
+    owner = Owner(
+        *(arguments, names, len(schema.returns), functions, draws, has_meta, words, counted),
+        updated,
+    )
     try:
         answers, programs = parse_cases(scalar.text, scalar.where, owner)
         program = programs[0][1]
@@ -174,7 +182,22 @@ def _index(
         faster=_faster(entry, bool(variants) or draws, report),
         asked=tuple(answers.items()),
         cases=tuple(programs) if answers else (),
+        updates=updated,
     )
+
+
+def _updated(schema: Schema, where: SourceLocation, report: Report) -> tuple[str, ...]:
+    """The arguments that a call of the statements updates."""
+    if schema.is_inplace:
+        return ()
+    written = [each for each in schema.positional if each.type.is_written]
+    for each in written:
+        if str(each.type.plain) != TENSOR:
+            message = f"the statements update '{each.name}', which is {each.type}"
+            hint = f"a tensor that is there: Tensor(a!) {each.name}"
+            place = each.where or where
+            report.add("E784", place, message, hint=hint, width=len(str(each.type)))
+    return tuple(each.name for each in written)
 
 
 def _faster(

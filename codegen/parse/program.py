@@ -18,13 +18,12 @@ from ..model.signature import Signature
 from ..model.surface import Surface
 from .adjoints import Adjoints, with_adjoints
 from .derivatives import DerivativeReader
-from .draws import with_draws
 from .entries import OperatorReader
 from .functions import read_functions
 from .implementations import Implementations
-from .optionals import with_optionals
 from .reading import Reading, entries, entry_texts
 from .report import Report
+from .split import split
 from .surface import ABSENT, FACADES, SurfaceReader
 from .yaml_nodes import AnyNode, Source
 from .yaml_reader import read_yaml
@@ -109,7 +108,7 @@ def _parse(inputs: Inputs) -> Parsed:
     derived = [tuple(filter(None, (read.entry(node),))) for node in derivative_nodes]
     unread, rest = read.unread, replace(program, operators=())
     program = replace(program, derivatives=tuple(chain.from_iterable(derived)))
-    program, adjoints = with_adjoints(with_draws(with_optionals(program)), functions, report)
+    program, adjoints = with_adjoints(split(program), functions, report)
     reading = None
     if not report.diagnostics:
         files = [inputs.functions, *([inputs.derivatives] if inputs.derivatives else ())]

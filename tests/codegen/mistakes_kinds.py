@@ -117,6 +117,43 @@ KINDS = [
         "do not tell the results' shapes",
     ),
     wrong(
+        "update of what may be missing",
+        "- func: mm(",
+        "- func: turned(Tensor x, ‸Tensor(a!)? y) -> Tensor\n"
+        "  variants: function\n"
+        "  index: |\n    out[i] = x[i]\n    y[i] = x[i]\n"
+        '  samples: [{x: "ints([1, 2])", y: None}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E784",
+        "update 'y'",
+    ),
+    wrong(
+        "update beside a shape function",
+        "- func: mm(",
+        "- func: turned(Tensor x, Tensor(a!) y) -> Tensor\n"
+        "  variants: function\n"
+        "  index: |\n    out[i] = x[i]\n    y[i] = x[i]\n"
+        "  ‸meta: indexing.turned\n"
+        '  samples: [{x: "ints([1, 2])", y: "ints([1, 2])"}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E784",
+        "what arguments become",
+    ),
+    wrong(
+        "written argument that no statement updates",
+        "- func: mm(",
+        "- func: turned(Tensor x, Tensor(a!) y) -> Tensor\n"
+        "  variants: function\n"
+        "  index: ‸out[i] = x[i] + y[i]\n"
+        '  samples: [{x: "ints([1, 2])", y: "ints([1, 2])"}]\n'
+        "  doc: Turn.\n\n"
+        "- func: mm(",
+        "E783",
+        "no statement updates 'y'",
+    ),
+    wrong(
         "geometry of a composite",
         "- func: mm(",
         "- func: turned(Tensor x) -> Tensor\n"

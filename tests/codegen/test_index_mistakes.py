@@ -9,6 +9,7 @@ import pytest
 from codegen.errors import CodegenError, SourceLocation
 from codegen.index.text import program_text
 from codegen.model.formula import Argument
+from codegen.model.place import Size, of
 from codegen.parse.index import parse_cases, parse_index
 from codegen.parse.index_survey import Owner
 
@@ -187,3 +188,43 @@ def test_words(marked: str, code: str) -> None:
     assert [(each.code, each.where.column - 1) for each in caught.value.diagnostics] == [
         (code, marked.index(CARET))
     ]
+
+
+UPDATES = [
+    ("argument that is none", "‸x[i] = w[i]\nout[i] = x[i]", "E753", "`Tensor(a!) x`"),
+    ("nothing updates it", "‸out[i] = x[i] * w[i]", "E783", "`w[...] = ...`"),
+    ("other dims", "w[i, j : 2] = x[i]\nout[i] = ‸w[i]", "E755", ""),
+    ("other dims than above", "out[i] = w[i] * x[i]\n‸w[] = sum(i: x[i])", "E755", ""),
+    (
+        "name of the new value",
+        "‸new_w[i] = x[i]\nw[i] = new_w[i]\nout[i] = x[i]",
+        "E753",
+        "another",
+    ),
+    ("no result", "‸w[i] = w[i] + x[i]", "E752", ""),
+    ("twice", "w[i] = x[i]\n‸w[i] = w[i]\nout[i] = x[i]", "E753", "once"),
+    ("place that is none", "w[i ‸+ 1] = x[i]\nout[i] = x[i]", "E750", ""),
+]
+
+
+@pytest.mark.parametrize("name, marked, code, word", UPDATES, ids=[m[0] for m in UPDATES])
+def test_mistakes_of_updates(name: str, marked: str, code: str, word: str) -> None:
+    """Of `w`, which the schema says is written."""
+    owner = Owner(ARGUMENTS[:2], (), updated=("w",))
+    with pytest.raises(CodegenError) as caught:
+        parse_index(marked.replace(CARET, ""), NOWHERE, owner)
+    found = [d for d in caught.value.diagnostics if d.code == code and word in (d.hint or "")]
+    assert found, str(caught.value)
+    assert found[0].where.column == marked.index(CARET) + 1, str(caught.value)
+
+
+def test_what_is_read_is_what_an_argument_was() -> None:
+    """Below its statement, too; what it becomes is a result behind all others."""
+    owner = Owner(ARGUMENTS[:2], (), updated=("w",))
+    program = parse_index("w[i] = w[i] + x[i]\nout[i] = w[i]", NOWHERE, owner)
+    assert program.results == ("out", "new_w")
+    assert [each.name for each in program.inputs] == ["x", "w"]
+    assert [each.tensor for each in program.statement("out").accesses] == ["w"]
+    nothing_else = Owner(owner.arguments, (), 0, updated=("w",))
+    program = parse_index("w[i] = x[2 * i]", NOWHERE, nothing_else)
+    assert (program.results, program.extent) == (("new_w",), {"i": of(Size("w", -1))})

@@ -26,7 +26,7 @@ ENTRY = """\
     {doc}
 
 """
-DERIVATIVE = "- name: {name}\n  x: auto\n  y: auto\n\n"
+DERIVATIVE = "- name: {name}\n  x: auto\n  y: auto\n{also}\n"
 
 INDEX = "out[i] = sum(j: x[i] * y[j])"
 ENTRIES: dict[str, dict[str, str]] = {
@@ -35,6 +35,12 @@ ENTRIES: dict[str, dict[str, str]] = {
     "alone": {"kind": "pointwise", "body": "x - y"},
     "rows": {"kind": "index", "body": INDEX},
     "columns": {"kind": "index", "body": "out[i] = sum(j: x[j] + y[i])"},
+    "follow": {
+        "kind": "index",
+        "body": "out[i] = x[i] * y[i]\\nz[i] = z[i] + x[i]",
+        "further": ", Tensor(a!) z",
+        "also": "  z: non_differentiable\n",
+    },
     "both": {"kind": "composite", "body": "tide(x, y) + alone(x, y)"},
 }
 
@@ -73,7 +79,9 @@ class Generating:
             texts.append(text.replace("  dtypes: floating\n", "") if name == "both" else text)
         self._functions.write_text(self.head + "".join(texts))
         names = [name for name in self.entries if name not in self.underived]
-        self._derivatives.write_text("".join(DERIVATIVE.format(name=name) for name in names))
+        also = {name: self.entries[name].get("also", "") for name in names}
+        texts = [DERIVATIVE.format(name=name, also=also[name]) for name in names]
+        self._derivatives.write_text("".join(texts))
 
     def run(self) -> set[str]:
         """The operators of which an edit makes texts; they are those of a whole run."""
@@ -140,6 +148,14 @@ def test_adjoints_follow_their_operator(generating: Generating) -> None:
     generating.underived.add("rows")  # is an error: it has floating operands
     with pytest.raises(CodegenError, match="E4"):
         generating.run()
+
+
+def test_what_makes_new_values_follows_its_operator(generating: Generating) -> None:
+    generating.entries["follow"]["body"] = "out[i] = x[i] - y[i]\\nz[i] = y[i]"
+    assert generating.run() == {"follow", "_follow_values"} | adjoints("follow_values")
+    generating.entries["follow"]["further"] = ", Tensor z"
+    generating.entries["follow"]["body"] = "out[i] = x[i] - y[i] * z[i]"
+    assert generating.run() == {"follow"} | adjoints("follow")
 
 
 def test_what_is_gone_is_gone(generating: Generating) -> None:

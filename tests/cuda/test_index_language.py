@@ -18,6 +18,7 @@ from tests.cuda.test_operators import compare, on_device
 from tests.cuda.test_products import products
 from tests.research_package import generated
 from tests.runtime.index_language import test_language as language
+from tests.runtime.index_language import test_updates as updates
 from torchgen_out._runtime import dispatch
 from torchgen_out._runtime.kernels.cuda import recorded
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, typed
@@ -110,6 +111,20 @@ def constructs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("constructs")
     with generated(folder, "language_on_cuda", Path(language.__file__).parent, "language") as made:
         yield made
+
+
+def test_updates_as_on_the_cpu(tmp_path: Path) -> None:
+    """What statements return, and what they leave in arguments, dense and not."""
+    with generated(tmp_path, "updates_on_cuda", Path(updates.__file__).parent, "updates") as ops:
+        for name, (_, _, calls) in updates.CASES.items():
+            given = calls[0]()
+            there = {
+                key: updates.spread(each.to("cuda")) if isinstance(each, torch.Tensor) else each
+                for key, each in given.items()
+            }
+            found, expected = updates.made(ops, name, there), updates.made(ops, name, given)
+            for ours, theirs in zip(found, expected, strict=True):
+                torch.testing.assert_close(ours.cpu(), theirs)
 
 
 @pytest.mark.parametrize(

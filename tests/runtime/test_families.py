@@ -47,7 +47,7 @@ FLOORS = {
     "kernels/cpu": {"loops"},
     "kernels/cuda": {"loops", "compiling"},
     "ops/shapes": set(),
-    "ops/composite": {"batched"},
+    "ops/composite": {"batched", "updates"},
     "autograd/formulas": set(),
 }
 """Where families are folders or files; and the folders there that serve all of them."""

@@ -79,7 +79,9 @@ def gradient_function(
                 return [swap(each) for each in value]
             return table.get(id(value), value)
 
-        found = flat(call(record, {name: swap(value) for name, value in values.items()}))
+        given = {name: swap(value) for name, value in values.items()}
+        given |= {name: given[name].clone() for name in record.written & given.keys()}
+        found = flat(call(record, given))
         return tuple(each for each in found if isinstance(each, Tensor) and each.requires_grad)
 
     with told_as(case.label):

@@ -17,7 +17,7 @@ class Argument:
 
     kind: 'tensor', 'number' (a tensor or a number), 'tensors' (a list) or 'value'. domain: bounds
     of a tensor's values. choices: Python expressions of a value. differentiable: whether it may
-    receive a gradient; None if only a call tells.
+    receive a gradient; None if only a call tells. written: whether a call writes to it.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Argument:
     choices: tuple[str, ...]
     promoted: bool
     differentiable: bool | None
+    written: bool = False
     default: Any = None
 
     @property
@@ -75,6 +76,11 @@ class Record:
     def tensors(self) -> list[Argument]:
         """The arguments that are single tensors."""
         return [argument for argument in self.arguments if argument.is_tensor]
+
+    @property
+    def written(self) -> set[str]:
+        """The names of the arguments that a call writes to."""
+        return {argument.name for argument in self.arguments if argument.written}
 
     def argument(self, name: str) -> Argument | None:
         """The argument of a name."""
