@@ -34,6 +34,7 @@ class LoopKernels:
     def __init__(self, spec: PointwiseSpec) -> None:
         self.spec = spec
         self._contiguous: dict[Any, Any] = {}
+        self._inplace: dict[Any, Any] = {}
         self._strided: dict[Any, Any] = {}
         self.work = work_of(spec)
         self.serial_below = -(-2 * threads.GRAIN // self.work)
@@ -46,19 +47,19 @@ class LoopKernels:
             found = self._contiguous[form] = contiguous_kernel(self.spec, form)
         return found
 
-    def inplace_kernel(self) -> Any:
+    def inplace_kernel(self, form: tuple[int, ...] = ()) -> Any:
         """The flat loop that writes over its first input."""
-        found = self._contiguous.get("in place")
+        found = self._inplace.get(form)
         if found is None:
-            found = self._contiguous["in place"] = inplace_kernel(self.spec)
+            found = self._inplace[form] = inplace_kernel(self.spec, form)
         return found
 
-    def strided_kernel(self, form: tuple[int, ...], tiled: bool) -> Any:
+    def strided_kernel(self, form: tuple[int, ...], tiled: bool, in_place: bool) -> Any:
         """The loop over any geometry, for inner strides of some form."""
-        found = self._strided.get((form, tiled))
+        found = self._strided.get((form, tiled, in_place))
         if found is None:
-            found = (tiled_kernel if tiled else strided_kernel)(self.spec, form)
-            self._strided[form, tiled] = found
+            found = (tiled_kernel if tiled else strided_kernel)(self.spec, form, in_place)
+            self._strided[form, tiled, in_place] = found
         return found
 
 
@@ -77,21 +78,21 @@ def plan_loop(
     if not plan.numel:
         return _nothing, None
     if plan.numel >= kernels.serial_below and plan.flat:
-        flat = kernels.flat_kernel(plan.flat_form)
+        flat = (kernels.inplace_kernel if is_update else kernels.flat_kernel)(plan.flat_form)
         steps = (1,) * (outputs - 1) + plan.form
         lengths = tuple(max(plan.numel * step, 1) for step in steps)
-        share = threads.run_flat if is_update else partial(streaming.run_flat, outputs=outputs)
+        share = _share_in_place if is_update else partial(streaming.run_flat, outputs=outputs)
         return partial(_run_flat_shared, share, flat, kernels.work, lengths), None
     if (
         plan.numel >= 2 * kernels.serial_below
     ):  # the parts of a strided loop are laid out one by one
-        return partial(_run_shared, kernels, plan, outputs), None
+        return partial(_run_shared, kernels, plan, outputs, is_update), None
     if plan.flat:
-        if is_update and not plan.flat_form:
-            return partial(_run_over_first, kernels.inplace_kernel()), plan.numel
+        if is_update:
+            return partial(_run_over_first, kernels.inplace_kernel(plan.flat_form)), plan.numel
         return kernels.flat_kernel(plan.flat_form), plan.numel
     loop, form = plan.loop_for(outputs), plan.form[:1] * (outputs - 1) + plan.form
-    kernel = kernels.strided_kernel(form, plan.tiled)
+    kernel = kernels.strided_kernel(form, plan.tiled, is_update)
     if plan.outer_dims:
         return partial(_run_counting, kernel, loop, plan.outer_dims, plan.runs), None
     return partial(kernel, loop, loop, plan.runs), None
@@ -122,12 +123,23 @@ def _run_flat_shared(
     share(kernel, arrays, args[2 * count :], work=work)
 
 
-def _run_shared(kernels: LoopKernels, plan: plans.PointwisePlan, outputs: int, *args: Any) -> None:
+def _share_in_place(kernel: Any, arrays: Any, scalars: Any, work: int) -> None:
+    """A flat loop over its first input, which is given as the result, too."""
+    threads.run_flat(kernel, arrays[1:], scalars, work=work)
+
+
+def _run_shared(
+    kernels: LoopKernels,
+    plan: plans.PointwisePlan,
+    outputs: int,
+    in_place: bool,
+    *args: Any,
+) -> None:
     """The strided loop, shared among threads."""
     count = outputs - 1 + len(plan.form)
     places, memory, scalars = args[:count], args[count : 2 * count], args[2 * count :]
     form = plan.form[:1] * (outputs - 1) + plan.form
-    kernel = kernels.strided_kernel(form, plan.tiled)
+    kernel = kernels.strided_kernel(form, plan.tiled, in_place)
     parts = threads.part_count(int(plan.loop_sizes[0]), plan.numel * kernels.work)
     if parts == 1:
         kernel(plan.loop_for(outputs), plan.counter(), plan.runs, *args)

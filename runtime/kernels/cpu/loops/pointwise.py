@@ -43,24 +43,26 @@ def contiguous_kernel(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> Any:
     return _compile(spec, spec.name, contiguous_text(spec, form), ())
 
 
-def inplace_kernel(spec: PointwiseSpec) -> Any:
+def inplace_kernel(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> Any:
     """kernel(*inputs, *scalars): the same loop, its result written over the first input.
 
     That array as `out` and as an input would look to LLVM like two that overlap, which it does not
     vectorise.
     """
     assert spec.outputs == spec.inputs[:1]
-    return _compile(spec, f"{spec.name}_", inplace_text(spec), (), outputs=())
+    return _compile(spec, f"{spec.name}_", inplace_text(spec, form), (), outputs=())
 
 
-def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
+def strided_kernel(spec: PointwiseSpec, form: tuple[int, ...], in_place: bool = False) -> Any:
     """kernel(geometry, counter, runs, *offsets, *outputs, *inputs, *scalars) over any geometry.
 
     form: the inner stride of each operand as far as the loop is compiled for it: 1, 0, or ANY.
+    in_place: the first input is the result, and is read as that.
     """
     integers = np.dtype(np.int64)
     places = (integers, integers, *[int] * (1 + len(spec.outputs) + len(spec.inputs)))
-    return _compile(spec, f"{spec.name}_strided", strided_text(spec, form), places)
+    name = f"{spec.name}_strided{'_' * in_place}"
+    return _compile(spec, name, strided_text(spec, form, in_place), places)
 
 
 def _compile(
@@ -96,14 +98,17 @@ def contiguous_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
 
 
 @cache
-def inplace_text(spec: PointwiseSpec) -> str:
+def inplace_text(spec: PointwiseSpec, form: tuple[int, ...] = ()) -> str:
     """The text of the contiguous loop over an array that is read and written."""
     _, inputs, scalars = _operand_names(spec)
+    repeated = [name for name, stride in zip(inputs, form, strict=False) if stride == 0]
+    dense = {"out": inputs[0]} | {name: name for name in inputs if name not in repeated}
     loop = [
         "@entry",
         f"def kernel({', '.join(inputs + scalars)}):",
         *_before_the_loop(spec),
-        *runs.indent(_flat_run(spec, {"out": inputs[0]} | {name: name for name in inputs}, {})),
+        *(f"    {name}_0 = {name}[0]" for name in repeated),
+        *runs.indent(_flat_run(spec, dense, {name: f"{name}_0" for name in repeated})),
     ]
     return preamble(spec, "in place") + "\n".join(loop) + "\n"
 
@@ -121,18 +126,19 @@ def _flat_run(spec: PointwiseSpec, dense: dict[str, str], single: dict[str, str]
     return runs.aligned(written, arrays, _run(spec, "count", parts, single))
 
 
-def tiled_kernel(spec: PointwiseSpec, form: tuple[int, ...]) -> Any:
+def tiled_kernel(spec: PointwiseSpec, form: tuple[int, ...], in_place: bool = False) -> Any:
     """As `strided_kernel`, over tiles of the two innermost dims.
 
     form: the inner stride of each operand, 1 or 0; ANY for one that is dense along the other dim.
     """
     integers = np.dtype(np.int64)
     places = (integers, integers, *[int] * (1 + len(spec.outputs) + len(spec.inputs)))
-    return _compile(spec, f"{spec.name}_tiled", tiled_text(spec, form), places)
+    name = f"{spec.name}_tiled{'_' * in_place}"
+    return _compile(spec, name, tiled_text(spec, form, in_place), places)
 
 
 @cache
-def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
+def strided_text(spec: PointwiseSpec, form: tuple[int, ...], in_place: bool = False) -> str:
     """The text of the strided loop: an odometer over the outer dims, one loop for the inner run.
 
     `geometry` holds the number of dims, the sizes, and a row of strides per operand; `counter` the
@@ -143,12 +149,13 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     """
     outputs, inputs, scalars = _operand_names(spec)
     operands = outputs + inputs
-    strided = [name for name, stride in zip(operands, form, strict=True) if stride == ANY]
+    strides = dict(zip(operands, form, strict=True))
+    strided = [name for name in _apart(strides, in_place) if strides[name] == ANY]
     lines = [
         *_strided_head(spec, operands, scalars),
         *(f"    copy_{name} = np.empty({runs.BLOCK}, {name}.dtype)" for name in strided),
         "    for _ in range(runs):",
-        *_inner_run(spec, dict(zip(operands, form, strict=True))),
+        *_inner_run(spec, strides, in_place),
         "        if last == 1:",
         *(f"            p_{name} += geometry[r_{name}]" for name in operands),
         "            continue",
@@ -157,8 +164,21 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     return preamble(spec, "strided") + "\n".join(lines) + "\n"
 
 
+def _apart(strides: dict[str, int], in_place: bool) -> list[str]:
+    """The operands that have arrays of their own: in place the first input is the result."""
+    return [name for name in strides if not (in_place and name == INPUT_NAMES[0])]
+
+
+def _dense(strides: dict[str, int], in_place: bool) -> dict[str, str]:
+    """The run of each operand that is not constant along it."""
+    dense = {name: f"run_{name}" for name, stride in strides.items() if stride}
+    if in_place and "out" in dense:
+        dense[INPUT_NAMES[0]] = dense["out"]
+    return dense
+
+
 @cache
-def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
+def tiled_text(spec: PointwiseSpec, form: tuple[int, ...], in_place: bool = False) -> str:
     """The text of the loop over tiles: operands that lie crosswise are turned into a small buffer.
 
     Reading such an operand along the result's rows would touch a cache line, and often a page, for
@@ -168,7 +188,7 @@ def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
     operands = outputs + inputs
     strides = dict(zip(operands, form, strict=True))
     crosswise = [name for name in operands if strides[name] == ANY]
-    dense = {name: f"run_{name}" for name, stride in strides.items() if stride}
+    dense = _dense(strides, in_place)
     single = {
         name: f"{name}[p_{name} + (first + j) * o_{name}]"
         for name, stride in strides.items()
@@ -201,7 +221,8 @@ def tiled_text(spec: PointwiseSpec, form: tuple[int, ...]) -> str:
             f"                        tile_{name}[j * COLUMNS + i] = line[j]",
         ]
     lines.append("                for j in range(rows):")
-    for name, stride in strides.items():
+    for name in _apart(strides, in_place):
+        stride = strides[name]
         begin = "j * COLUMNS" if stride == ANY else f"p_{name} + (first + j) * o_{name} + start"
         source = f"tile_{name}" if stride == ANY else name
         if stride:
@@ -258,24 +279,25 @@ def _odometer(operands: list[str], innermost: str) -> list[str]:
     ]
 
 
-def _inner_run(spec: PointwiseSpec, form: dict[str, int]) -> list[str]:
+def _inner_run(spec: PointwiseSpec, form: dict[str, int], in_place: bool) -> list[str]:
     """The inner loop: over dense runs, of which those that are neither dense nor constant in memory
     are copied block by block. A loop with such strides in it would not vectorise."""
-    dense = {name: f"run_{name}" for name, stride in form.items() if stride}
+    dense = _dense(form, in_place)
+    own = {name: dense[name] for name in _apart(form, in_place) if name in dense}
     single = {name: f"{name}[p_{name}]" for name, stride in form.items() if not stride}
-    strided = [name for name, stride in form.items() if stride == ANY]
+    strided = [name for name in own if form[name] == ANY]
     if not strided:
-        slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in dense]
+        slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in own]
         return runs.indent([*slices, *_run(spec, "n", dense, single)], 2)
     before, after = [f"count = lesser({runs.BLOCK}, n - first)"], []
-    for name, run in dense.items():
+    for name, run in own.items():
         before.append(f"at_{name} = p_{name} + first * s_{name}")
         copied, place = f"copy_{name}", f"{name}[np.uint64(at_{name} + i * s_{name})]"
         source = copied if name in strided else f"{name}[at_{name} : at_{name} + count]"
         before.append(f"{run} = {source}")
         if name in strided and name.startswith("out"):
             after += runs.plain("count", [f"{place} = {copied}[i]"])
-        elif name in strided:
+        if name in strided and (in_place or not name.startswith("out")):
             before += runs.plain("count", [f"{copied}[i] = {place}"])
     block = [*before, *_run(spec, "count", dense, single), *after]
     return runs.indent([f"for first in range(0, n, {runs.BLOCK}):", *runs.indent(block)], 2)
