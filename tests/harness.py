@@ -137,10 +137,14 @@ class _Arguments:
         self, name: str, shape: tuple[int, ...], dims: tuple[int, ...] | None = None
     ) -> Input:
         low, high = _domain(self.operator, name)
+        taking_part = self.operator.promotion.arguments
+        is_beside = taking_part is not None and name not in taking_part
+        argument = self.operator.schema.argument(name)
+        if is_beside and argument is not None and argument.type.is_union:  # a number
+            return Input(np.asarray(self.generator.uniform(low, high)), "any")
         data = self.generator.uniform(low, high, shape)
         data = data if dims is None else data.transpose(dims)
-        taking_part = self.operator.promotion.arguments
-        if taking_part is not None and name not in taking_part:
+        if is_beside:
             return Input(data > (low + high) / 2, "same", dims)  # a condition
         return Input(data, "any", dims)
 
@@ -243,6 +247,8 @@ def on_grid(case: Case, label: str, grid: Sequence[float]) -> Case:
     values = dict(case.arguments)
     for i, name in enumerate(names):
         usual = values[name]
+        if i >= 2 and not usual.data.ndim:
+            continue
         data = axes[i] if i < 2 else np.full(axes[0].shape, usual.data.flat[0])
         is_condition = usual.kind == "same"
         values[name] = Input(data > 0, "same") if is_condition else Input(data, "any")

@@ -123,6 +123,7 @@ from torchgen_out._runtime.errors.dtype_names import (
 )
 from torchgen_out._runtime.errors.dtypes import (
     cannot_cast,
+    complex_among_reals,
     complex_of,
     complex_parts_differ,
     condition_dtype,
@@ -141,6 +142,7 @@ from torchgen_out._runtime.errors.dtypes import (
     real_number_expected,
     real_out_expected,
     scalar_type_mismatch,
+    zero_dim_expected,
 )
 from torchgen_out._runtime.errors.elements import (
     ambiguous_bool,

@@ -123,6 +123,20 @@ def condition_dtype(operator: str, name: str, got: object) -> RuntimeError:
     )
 
 
+def zero_dim_expected(operator: str, name: str) -> RuntimeError:
+    """A tensor in the place of a number has dims."""
+    return RuntimeError(
+        f"{operator} only supports a 0-dimensional {name} tensor, but got tensor with dimensions"
+    )
+
+
+def complex_among_reals(operator: str) -> RuntimeError:
+    """A complex number is to become a real element."""
+    return RuntimeError(
+        f"{operator}(): Converting complex Scalar to non-complex type is not supported"
+    )
+
+
 def integral_scale_expected(name: str) -> RuntimeError:
     """An integer operator is scaled by a float."""
     return RuntimeError(

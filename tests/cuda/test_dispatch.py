@@ -50,7 +50,7 @@ WIDE = ("softmax.int", "index_put", "cumsum")
 """What is run with indices of 64 bits; all others with `-m full`."""
 COMPILED = (
     "max.dim", "cumsum", "log_softmax.int", "native_layer_norm_backward", "native_batch_norm",
-    "_cross_entropy_rows", "index_put", "_nonzero", "masked_fill", "normal_", "sort",
+    "_cross_entropy_rows", "index_put", "_nonzero", "masked_scatter", "normal_", "sort",
     "max_pool2d_with_indices", "_unique2", "searchsorted.Tensor",
 )  # fmt: skip
 """What is compiled in its first dtype; all others, and all dtypes, with `-m full`."""

@@ -1738,38 +1738,6 @@ def scatter_reduce_(
     return call(input, dim, index, src, reduce, include_self)
 
 
-_masked_fill_Scalar = operators.masked_fill_Scalar.calls
-_masked_fill_Scalar_inplace = operators.masked_fill_Scalar.inplace_calls
-
-
-def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
-    """masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-
-    Fills the elements where `mask` is true with one value, a number or a 0-d tensor.
-    """
-    try:
-        call = _masked_fill_Scalar[
-            input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)
-        ]
-    except AttributeError:
-        return _masked_fill_Scalar.miss(input, mask, value)
-    return call(input, mask, value)
-
-
-def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
-    """masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Tensor|Scalar value) -> Tensor(a!)
-
-    In-place variant of `masked_fill`.
-    """
-    try:
-        call = _masked_fill_Scalar_inplace[
-            input._key, mask._key, value._key if value.__class__ is Tensor else kind_of(value)
-        ]
-    except AttributeError:
-        return _masked_fill_Scalar_inplace.miss(input, mask, value)
-    return call(input, mask, value)
-
-
 _masked_scatter = operators.masked_scatter.calls
 _masked_scatter_inplace = operators.masked_scatter.inplace_calls
 

@@ -2166,6 +2166,11 @@ def threshold_backward_self(grad, self, threshold):
     return T(0) if self <= threshold else grad
 
 
+def masked_fill_Scalar(self, mask, value):
+    """value if mask else self"""
+    return value if mask != T(0) else self
+
+
 def _place_or_last(q, greatest, last):
     """last if isnan(greatest) else q * last"""
     return last if isnan(greatest) else q * last

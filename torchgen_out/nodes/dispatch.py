@@ -1675,52 +1675,6 @@ def recording_scatter_reduce_two(below, needs_self, needs_src, inplace=False):
     return call
 
 
-class MaskedFillBackward0(Node):
-    """masked_fill.Scalar
-    self: grad.masked_fill(mask, 0)
-    value: grad.masked_select(mask).sum()
-    mask: non_differentiable
-    """
-
-    __slots__ = ("saved_mask",)
-
-    def apply(node, grad):
-        edges = node.edges
-        grad_self: Any = None
-        grad_value: Any = None
-        mask = unpack(node.saved_mask, node)
-        if edges[0] is not None:
-            grad_self = grad.masked_fill(mask, 0)
-        if edges[1] is not None:
-            grad_value = grad.masked_select(mask).sum()
-        return grad_self, grad_value
-
-    def release(node):
-        node.saved_mask = None
-
-
-def recording_masked_fill_Scalar(below, needs_self, needs_value, inplace=False):
-    """Records MaskedFillBackward0 around `below`, which, if inplace, writes to self."""
-    finish = rebase_history if inplace else attach
-
-    def call(self, mask, value):
-        if not grad_mode.state.enabled:
-            return below(self, mask, value)
-        if inplace:
-            check_inplace(self)
-        node = MaskedFillBackward0()
-        node.edges = (
-            gradient_edge(self) if needs_self else None,
-            gradient_edge(value) if needs_value else None,
-        )
-        node.saved_mask = save(mask)
-        result = below(self, mask, value)
-        finish(result, node)
-        return result
-
-    return call
-
-
 class MaskedScatterBackward0(Node):
     """masked_scatter
     self: grad.masked_fill(mask, 0)

@@ -876,19 +876,6 @@ scatter_reduce_two = Dispatch(
     vmap="along",
 )
 
-masked_fill_Scalar = Dispatch(
-    "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
-    {"self": "tensor", "mask": "tensor", "value": "number"},
-    promotion="none",
-    dtypes=dtype_sets.ALL,
-    kernel_names="scatter.masking.masked_fill",
-    meta=scatter_shapes.masked_fill,
-    aliasing=("self", "mask", "value"),
-    differentiable=("self", "value"),
-    record=nodes.recording_masked_fill_Scalar,
-    vmap="batched.shaping.masked_fill",
-)
-
 masked_scatter = Dispatch(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     {"self": "tensor", "mask": "tensor", "source": "tensor"},

@@ -1901,6 +1901,19 @@ threshold = Pointwise(
     record=nodes.ThresholdBackward0.recording,
 )
 
+masked_fill_Scalar = Pointwise(
+    "masked_fill.Scalar(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
+    {"self": "tensor", "mask": "tensor", "value": "number"},
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    range_checked=("value",),
+    formulas={(): kernels.masked_fill_Scalar},
+    vanishes_with=(("self", "mask"), ("self", "value")),
+    differentiable=("self", "value"),
+    record=nodes.recording_masked_fill_Scalar,
+    vmap="batched.shaping.masked_fill",
+)
+
 _place_or_last = Pointwise(
     "_place_or_last(Tensor|Scalar q, Tensor greatest, Scalar last) -> Tensor",
     {"q": "number", "greatest": "tensor"},

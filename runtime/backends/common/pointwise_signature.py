@@ -9,6 +9,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import deprecation, promotion
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import number as numbers
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import signature as signatures
@@ -42,9 +43,9 @@ def specialise(operator: Pointwise, signature: tuple[Any, ...]) -> PointwiseSign
     needed and all are absent.
     """
     entries = dict(zip(operator.operands, signature, strict=True))
-    _check_conditions(operator, entries)
     promoted = signatures.promotion_entries([entries[name] for name in operator.promoted])
     compute, result = promotion.element_types(operator.promotion, promoted)
+    _check_conditions(operator, entries, compute)
     _check_dtypes(operator, compute, promoted)
     arguments = tuple(
         _argument_kind(entries[name]) if kind == "operand" else kind
@@ -69,15 +70,29 @@ def _check_dtypes(
             raise errors.dtype_not_supported(operator.base_name, dtype, accepted)
 
 
-def _check_conditions(operator: Pointwise, entries: dict[str, Any]) -> None:
-    """Operands outside the promotion are conditions: bool, or uint8 as before there was bool."""
+def _check_conditions(operator: Pointwise, entries: dict[str, Any], compute: dtypes.dtype) -> None:
+    """Operands outside the promotion are conditions: bool, or uint8 as before there was bool.
+
+    What may be a number is one: a tensor without dims, which becomes what the others are.
+    """
     for name, entry in entries.items():
         if name not in operator.promoted and entry.__class__ is int:
             own = signatures.dtype_of(entry)
-            if own is dtypes.uint8:
+            if operator.operands[name].startswith("number"):
+                _check_number(operator, name, entry, compute)
+            elif own is dtypes.uint8:
                 deprecation.bytes_as_condition(operator.base_name, name)
             elif own is not dtypes.bool:
                 raise errors.condition_dtype(operator.base_name, name, own)
+
+
+def _check_number(operator: Pointwise, name: str, entry: int, compute: dtypes.dtype) -> None:
+    """A tensor in the place of a number has no dims, and is no complex one among real ones."""
+    if not entry & keys.ZERO_DIM:
+        raise errors.zero_dim_expected(operator.base_name, name)
+    own = signatures.dtype_of(entry)
+    if own.kind == "c" and compute.kind != "c":
+        raise errors.complex_among_reals(operator.base_name)
 
 
 def _argument_kind(entry: Any) -> str:
@@ -97,7 +112,9 @@ def scalar_converters(special: PointwiseSignature) -> tuple[Any, ...]:
     for (name, kind), given in zip(operator.arguments.items(), special.arguments, strict=True):
         if given != "scalar":
             continue
-        if name in operator.nonnegative and compute.kind in "bi":
+        if kind == "operand" and name not in operator.promoted:
+            found.append(cast_converter(compute))
+        elif name in operator.nonnegative and compute.kind in "bi":
             found.append(nonnegative_converter(compute, operator.nonnegative[name]))
         elif kind == "operand" and name not in operator.range_checked:
             found.append(scalar_converter(compute))
@@ -134,6 +151,26 @@ def checked_converter(compute: dtypes.dtype) -> Any:
         return value if value.__class__ is int and low <= value <= high else checked(value)
 
     return {"f": checked_float, "i": checked_int}.get(compute.kind, checked)
+
+
+@cache
+def cast_converter(compute: dtypes.dtype) -> Any:
+    """As `checked_converter`, of a number that becomes an element, and must be in its range: of
+    fractions among whole numbers the whole part, of complex ones among real ones what is real."""
+    checked, is_whole = checked_converter(compute), compute.kind == "i"
+    if compute.kind not in "if":
+        return checked
+
+    def cast(value: Any) -> Any:
+        if value.__class__ in (int, float, complex):
+            numbers.check_fits(value, compute)
+            value = int(value.real) if is_whole else value.real
+        return checked(value)
+
+    def cast_wide(value: Any) -> Any:
+        return cast(value) if value.__class__ is complex else checked(value)
+
+    return cast_wide if compute.opmath is compute and not is_whole else cast
 
 
 def nonnegative_converter(compute: dtypes.dtype, sentence: str) -> Any:

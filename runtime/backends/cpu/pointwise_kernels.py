@@ -27,6 +27,9 @@ from torchgen_out._runtime.kernels.cpu.loops.pointwise import (
     work_of,
 )
 
+FEW = 64
+"""Elements up to which vectors do not gain what one step more to a loop in place costs."""
+
 
 class LoopKernels:
     """The loops around one formula for known dtypes, built when first used."""
@@ -88,7 +91,7 @@ def plan_loop(
     ):  # the parts of a strided loop are laid out one by one
         return partial(_run_shared, kernels, plan, outputs, is_update), None
     if plan.flat:
-        if is_update:
+        if is_update and (plan.numel > FEW or not plan.flat_form):
             return partial(_run_over_first, kernels.inplace_kernel(plan.flat_form)), plan.numel
         return kernels.flat_kernel(plan.flat_form), plan.numel
     loop, form = plan.loop_for(outputs), plan.form[:1] * (outputs - 1) + plan.form

@@ -217,8 +217,9 @@ def _reductions(record: Record, call: Callable[..., dict[str, Any]]) -> Iterator
 
 def _tensor_data(argument: Argument, shape: tuple[int, ...], draw: Any) -> Data:
     low, high = argument.domain
-    array = np.asarray(draw.uniform(low, high, shape))
-    if not argument.promoted:
+    is_number = argument.kind == "number" and not argument.promoted
+    array = np.asarray(draw.uniform(low, high, () if is_number else shape))
+    if not (argument.promoted or is_number):
         return Data(array > (low + high) / 2, "same")  # a condition
     return Data(array, "any")
 

@@ -200,22 +200,24 @@ def _gradient_layouts(dtype: str, count: int) -> Iterator[list[Any]]:
 def _call_pointwise(operator: Pointwise, dtype: str) -> None:
     """Gradients, and calls with numbers, are met dense; others also strided and broadcast.
 
-    What is loaded as it is, outside the promotion of dtypes, are masks.
+    What is loaded as it is, outside the promotion of dtypes, are masks; what may be a number there
+    is one.
     """
     is_gradient = next(iter(operator.operands), "") == "grad"
     for absent in operator.formulas:
         present = [name for name in operator.operands if name not in absent]
         numbers = [name for name in present if operator.operands[name].startswith("number")]
         scalars = tuple(name for name in present if operator.operands[name] == "scalar")
-        for chosen in (scalars, *((name,) for name in numbers)):
-            tensors = [name for name in present if name not in chosen]
+        beside = [name for name in numbers if name not in operator.promoted]
+        for chosen in (scalars, *((name,) for name in numbers if name not in beside)):
+            tensors = [name for name in present if name not in (*chosen, *beside)]
             layouts = (_gradient_layouts if is_gradient else _layouts)(dtype, len(tensors))
             for operands in itertools.islice(layouts, 1 if chosen else None):
                 given = {
                     name: operand if name in operator.promoted else operand.bool()
                     for name, operand in zip(tensors, operands, strict=True)
                 }
-                _call_with_scalars(operator, given | dict.fromkeys(chosen, 2.0))
+                _call_with_scalars(operator, given | dict.fromkeys((*chosen, *beside), 2.0))
 
 
 def _call_with_scalars(operator: Pointwise, given: dict[str, Any]) -> None:

@@ -226,16 +226,6 @@ def _check_number(self: Any, value: Any) -> None:
         number.check_fits(value, self.dtype)
 
 
-def masked_fill(self: Any, mask: Any, value: Any) -> Answer:
-    """The shape to which self and mask broadcast. Raises: RuntimeError for mask or value."""
-    if mask.dtype is not dtypes.bool:
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype!r}"
-        )
-    _check_fill_value("masked_fill_", self, value)
-    return shapes.broadcast_shapes(mask.shape, self.shape), self.dtype
-
-
 def masked_scatter(self: Any, mask: Any, source: Any) -> Answer:
     """The shape to which self and mask broadcast. Raises: RuntimeError for dtypes."""
     if mask.dtype is not dtypes.bool:

@@ -132,14 +132,6 @@ def test_index_put_refuses_values_that_do_not_broadcast(x: Any) -> None:
         scatter.index_put(x, x, [np.array([0])], np.ones(3))
 
 
-@pytest.mark.parametrize("shape", [(3, 4, 5), (5,), (3, 1, 1)])
-def test_masked_fill(x: Any, shape: tuple[int, ...]) -> None:
-    mask = np.random.default_rng(3).random(shape) < 0.5
-    for value in (2, 2.0):
-        for result in run(masking.masked_fill, x, mask, value):
-            np.testing.assert_array_equal(result, np.where(mask, 2.0, x))
-
-
 def test_masked_scatter(x: Any) -> None:
     mask = x > 0
     expected = x.copy()

@@ -35,7 +35,6 @@ WRITING: dict[str, Callable[[Any, int], Any]] = {
     "put": lambda x, d: x.put(PART[d] - 5, Y.to(x.dtype)[:2, :3, :4].contiguous()),
     "put, added": lambda x, d: x.put(PART[d], Y.to(x.dtype)[:2, :3, :4].contiguous(), True),
     "masked_scatter": lambda x, d: x.masked_scatter(x > 0, Y.to(x.dtype)),
-    "masked_fill with a whole number": lambda x, d: x.masked_fill(x > 0, 4),
 }
 
 

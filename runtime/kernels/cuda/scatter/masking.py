@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.indexing.compaction import counted, total_of
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
-from torchgen_out._runtime.kernels.cuda.scatter.scatter import number_array, start_from
-
-
-def masked_fill(queue: Queue, out: Array, self: Array, mask: Array, value: Any) -> None:
-    """Write `value` where `mask` is true, self elsewhere."""
-    filler = number_array(queue, value, out.dtype)
-    chosen = contiguous(queue, mask.expanded(out.sizes))
-    source = contiguous(queue, self.expanded(out.sizes))
-    operands = (out.moved(), source.moved(), filler.moved(), chosen)
-    run_elements(queue, fill_masked, out.numel, *operands, out.numel)
-
-
-@device_kernel("X* X* X* uint8*", "I")
-def fill_masked(out, x, value, mask, n):
-    """A thread owns elements at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        out[i] = value[0] if mask[i] != 0 else x[i]
-        i = I(i + cuda.gridsize(1))
+from torchgen_out._runtime.kernels.cuda.scatter.scatter import start_from
 
 
 def masked_scatter(queue: Queue, out: Array, self: Array, mask: Array, source: Array) -> None:
