@@ -52,6 +52,7 @@ TRAINING = [
 ]
 
 
+SMALL = normal(4000, 3, 3)
 FACTORISATIONS = [
     statement("torch.linalg.cholesky(x @ x.mT + 256 * torch.eye(256))", x=SQUARE),
     statement("torch.linalg.solve(x, y)", x=SQUARE, y=SQUARE, numpy="np.linalg.solve(x, y)"),
@@ -62,6 +63,10 @@ FACTORISATIONS = [
     statement("torch.linalg.qr(x)[1].abs()", x=SQUARE),
     statement("torch.linalg.eigvalsh(x @ x.mT)", x=SQUARE),
     statement("torch.linalg.solve(x, y)", x=normal(64, 64), y=normal(64, 4), train="x y"),
+    statement("torch.linalg.cholesky(x @ x.mT + 3 * torch.eye(3))", x=SMALL),
+    statement("torch.linalg.inv(x)", x=SMALL, numpy="np.linalg.inv(x)"),
+    statement("torch.linalg.qr(x, mode='r')[1].abs()", x=SMALL),
+    statement("torch.cholesky_solve(b, x)", x=normal(16, 16), b=normal(500, 16, 8)),
     statement("torch.fft.rfft(x)", x=normal(65536), numpy="np.fft.rfft(x)"),
     statement("torch.fft.fft(x)", x=normal(256, 256), numpy="np.fft.fft(x)"),
     statement("torch.fft.fft2(x)", x=SQUARE, numpy="np.fft.fft2(x)"),

@@ -11,7 +11,13 @@ import torchgen_out as torch
 from tests import harness
 from tests.runtime.test_operators import OURS
 from torchgen_out._runtime.kernels.cpu.fft import transforms as fourier
-from torchgen_out._runtime.kernels.cpu.linalg import lu
+from torchgen_out._runtime.kernels.cpu.linalg import (
+    factorisations,
+    lu,
+    solvers,
+    spectra,
+    symmetric_factors,
+)
 
 MODULES = ("linalg", "fft")
 CASES = [
@@ -307,3 +313,102 @@ def test_symmetric_systems_in_batches() -> None:
         torch.testing.assert_close(matrices @ found, sides)
     with pytest.raises(RuntimeError, match="pivots"):
         torch.linalg.ldl_solve(factors, pivots * 0 + 9, sides)
+
+
+MANY = 2100  # of 3 x 3 more than the elements that plans for few of them take
+
+IN_BATCHES = {
+    "cholesky": (torch.linalg.cholesky, "a"),
+    "cholesky upper": (lambda a: torch.linalg.cholesky(a, upper=True), "a"),
+    "cholesky_inverse": (torch.cholesky_inverse, "l"),
+    "cholesky_solve": (torch.cholesky_solve, "bl"),
+    "cholesky_solve upper": (lambda b, a: torch.cholesky_solve(b, a.mH, upper=True), "bl"),
+    "ldl_factor": (torch.linalg.ldl_factor, "a"),
+    "ldl_factor hermitian": (lambda a: torch.linalg.ldl_factor(a, hermitian=True), "a"),
+    "ldl_solve": (lambda a, b: torch.linalg.ldl_solve(*torch.linalg.ldl_factor(a), b), "ab"),
+    "qr": (torch.linalg.qr, "a"),
+    "qr r": (lambda a: torch.linalg.qr(a, mode="r"), "a"),
+    "geqrf": (torch.geqrf, "a"),
+    "householder_product": (lambda a: torch.linalg.householder_product(*torch.geqrf(a)), "a"),
+    "inv": (torch.linalg.inv, "a"),
+    "solve": (torch.linalg.solve, "ab"),
+    "solve right": (lambda a, b: torch.linalg.solve(a, b.mT, left=False), "ab"),
+    "solve_triangular": (lambda a, b: torch.linalg.solve_triangular(a, b, upper=False), "lb"),
+    "solve_triangular right": (
+        lambda a, b: torch.linalg.solve_triangular(a, b.mT, upper=False, left=False),
+        "lb",
+    ),
+    "solve_triangular by columns": (
+        lambda a, b: torch.linalg.solve_triangular(a.mT, b, upper=True),
+        "lb",
+    ),
+    "lu_factor": (torch.linalg.lu_factor, "a"),
+    "det": (torch.linalg.det, "a"),
+    "svdvals": (torch.linalg.svdvals, "a"),
+    "pinv": (torch.linalg.pinv, "a"),
+}
+"""Operators, and what they take: matrices, their Cholesky factors, right-hand sides."""
+
+REAL_ONLY = ("inv", "solve", "lu_factor", "det", "svdvals", "pinv")
+"""Beginnings of names: what goes matrix by matrix through SciPy for complex numbers."""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("rows", [3, 9])
+@pytest.mark.parametrize("name", IN_BATCHES)
+def test_no_batch_of_small_matrices_is_a_loop_in_python(
+    name: str, rows: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if dtype.startswith("complex") and name.startswith(REAL_ONLY):
+        pytest.skip("SciPy's for complex matrices")
+    function, letters = IN_BATCHES[name]
+    operands = operands_of(rows, dtype)
+    given = [operands[letter] for letter in letters]
+    wanted = results(function(*[each[:4] for each in given]))
+
+    def no_routine(*args: Any) -> Any:
+        raise AssertionError(f"{args[0]} is called matrix by matrix")
+
+    for module in (factorisations, symmetric_factors.lapack, solvers, spectra):
+        monkeypatch.setattr(module, "routine", no_routine)
+    for several in (given, [each.reshape(2, -1, *each.shape[1:]) for each in given]):
+        found = results(function(*several))
+        for whole, part in zip(found, wanted, strict=True):
+            first = whole.reshape(-1, *part.shape[1:])[:4]
+            torch.testing.assert_close(first, part, rtol=1e-4, atol=1e-4)
+
+
+def operands_of(rows: int, dtype: str) -> dict[str, Any]:
+    """`MANY` definite matrices, their factors, and two right-hand sides for each."""
+    rng = np.random.default_rng(rows)
+    sizes = (MANY, rows, rows)
+    values = rng.standard_normal(sizes) + 1j * rng.standard_normal(sizes)
+    values = (values if dtype.startswith("complex") else values.real).astype(dtype)
+    a = values @ values.conj().swapaxes(1, 2) + rows * np.eye(rows, dtype=dtype)
+    operands = {"a": a, "l": np.linalg.cholesky(a), "b": values[..., :2].copy()}
+    return {name: torch.from_numpy(each) for name, each in operands.items()}
+
+
+@pytest.mark.parametrize("alone", ["factor", "sides"])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_one_factor_for_all_sides_and_the_other_way_round(alone: str, dtype: str) -> None:
+    operands = {name: each[:5] for name, each in operands_of(4, dtype).items()}
+    narrow = "l" if alone == "factor" else "b"
+    wide = {**operands, narrow: operands[narrow][:1].repeat(5, 1, 1)}
+    operands[narrow] = operands[narrow][0]
+    for function in (
+        lambda a: torch.cholesky_solve(a["b"], a["l"]),
+        lambda a: torch.linalg.solve_triangular(a["l"], a["b"], upper=False),
+        lambda a: torch.linalg.ldl_solve(*torch.linalg.ldl_factor(a["l"] + a["l"].mT), a["b"]),
+    ):
+        torch.testing.assert_close(function(operands), function(wide))
+
+
+@pytest.mark.parametrize("rows", [3, 20, 600])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_nan_is_not_positive(rows: int, dtype: str) -> None:
+    matrix = torch.eye(rows, dtype=getattr(torch, dtype))
+    matrix[2, 1] = matrix[1, 2] = float("nan")
+    for upper in (False, True):
+        with pytest.raises(torch.linalg.LinAlgError, match="minor of order 3"):
+            torch.linalg.cholesky(matrix, upper=upper)

@@ -9,9 +9,48 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.cpu.linalg import lu_plans
 from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
 from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+
+BY_LAPACK = """\
+@inner
+def factorise(own, n, upper):
+    return potrf(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
+
+
+"""
+
+OR_FEW = '''\
+FEW = 8  # rows that are factorised before LAPACK has read its arguments
+
+
+@inner
+def factorise(own, n, upper):
+    """The lower factor, or the upper one, which is its mirror image; the first minor that fails."""
+    if n > FEW:
+        return potrf(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
+    down, along = (1, n) if upper else (n, 1)
+    for j in range(n):
+        pivot = own[j * n + j]
+        for k in range(j):
+            factor = own[j * down + k * along]
+            pivot -= factor * factor
+        if not pivot > 0:
+            return j + 1
+        pivot = math.sqrt(pivot)
+        own[j * n + j] = pivot
+        scale = T(1) / pivot
+        for i in range(j + 1, n):
+            value = own[i * down + j * along]
+            for k in range(j):
+                value -= own[i * down + k * along] * own[j * down + k * along]
+            own[i * down + j * along] = value * scale
+    return 0
+
+
+'''
 
 CHOLESKY = '''\
 @entry
@@ -21,7 +60,11 @@ def kernel(factor, info, a, at, plan):
     for m in range(count):
         own = factor[m * n * n : (m + 1) * n * n]
         copy_matrix(own, 0, a, at + m * plan[3], n, n, plan[5], plan[4])
-        info[m] = potrf(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
+        info[m] = factorise(own, n, upper)
+        for i in range(n if info[m] == 0 else 0):  # OpenBLAS goes on behind a NaN
+            if own[i * n + i] != own[i * n + i]:
+                info[m] = i + 1
+                break
         for i in range(n):
             for j in range(i) if upper else range(i + 1, n):
                 own[i * n + j] = T(0)
@@ -36,7 +79,8 @@ def kernel(x, b, factor, at_b, at, plan):
     for m in range(count):
         own = x[m * n * columns : (m + 1) * n * columns]
         copy_matrix(own, 0, b, at_b + m * plan[4], n, columns, plan[5], plan[6])
-        copy_matrix(triangle, 0, factor, at + m * plan[7], n, n, plan[8], plan[9])
+        if m == 0 or plan[7] != 0:
+            copy_matrix(triangle, 0, factor, at + m * plan[7], n, n, plan[8], plan[9])
         side, at_triangle, at_x = UPPER if upper else LOWER, triangle.ctypes.data, own.ctypes.data
         potrs(COLUMNS, side, n, columns, at_triangle, n, at_x, n)
 '''
@@ -54,9 +98,9 @@ def kernel(inverse, factor, at, plan):
         for i in range(n):
             for j in range(i):
                 if upper:
-                    own[i * n + j] = own[j * n + i]
+                    own[i * n + j] = conjugate(own[j * n + i])
                 else:
-                    own[j * n + i] = own[i * n + j]
+                    own[j * n + i] = conjugate(own[i * n + j])
     return True
 '''
 
@@ -83,6 +127,24 @@ def kernel(q, r, a, at, plan):
             for i in range(rows * inner):
                 own[i] = apart[i]
         orgqr(COLUMNS, rows, inner, smaller, own.ctypes.data, rows, scales, room, work.size)
+'''
+
+UPPER_ONLY = '''\
+@entry
+def kernel(q, r, a, at, plan):
+    """R alone, whose reflectors are thrown away."""
+    count, rows, columns = plan[0], plan[1], plan[2]
+    smaller = min(rows, columns)
+    own, tau, work = np.empty(rows * columns, T), np.empty(smaller, T), np.empty(64 * columns, T)
+    for m in range(count):
+        copy_matrix(own, 0, a, at + m * plan[3], rows, columns, plan[4], plan[5])
+        scales, room = tau.ctypes.data, work.ctypes.data
+        geqrf(COLUMNS, rows, columns, own.ctypes.data, rows, scales, room, work.size)
+        start = m * smaller * columns
+        for j in range(columns):
+            for i in range(smaller):
+                value = own[j * rows + i] if i <= j else T(0)
+                r[start + j * smaller + i] = value
 '''
 
 REFLECT = '''\
@@ -147,7 +209,7 @@ def kernel(out, a, tau, c, at, at_tau, at_c, plan):
 SYMMETRIC = '''\
 @entry
 def kernel(factor, pivots, info, a, at, plan):
-    """L and D in the lower triangle, row by row; what lies above it becomes zero."""
+    """L and D in the lower triangle; what lies above it becomes zero."""
     count, n = plan[0], plan[1]
     own, swaps, work = np.empty(n * n, T), np.empty(n, np.int64), np.empty(64 * n, T)
     for m in range(count):
@@ -157,7 +219,8 @@ def kernel(factor, pivots, info, a, at, plan):
         for i in range(n):
             pivots[m * n + i] = swaps[i]
             for j in range(n):
-                factor[(m * n + i) * n + j] = own[j * n + i] if j <= i else T(0)
+                value = own[j * n + i] if j <= i else T(0)
+                factor[m * n * n + i * plan[5] + j * plan[6]] = value
 '''
 
 SYMMETRIC_SOLVE = '''\
@@ -179,7 +242,8 @@ def kernel(x, factor, pivots, b, at, at_pivots, at_b, plan):
     count, n, columns = plan[0], plan[1], plan[2]
     own, triangle, swaps = np.empty(n * columns, T), np.empty(n * n, T), np.empty(n, np.int64)
     for m in range(count):
-        swaps[:] = pivots[at_pivots + m * n : at_pivots + (m + 1) * n]
+        first = at_pivots + m * plan[9]
+        swaps[:] = pivots[first : first + n]
         if not are_swaps(swaps):
             return False
         copy_matrix(triangle, 0, factor, at + m * plan[3], n, n, plan[4], plan[5])
@@ -201,17 +265,22 @@ def plan_cholesky(
     if stack is None or check_errors:
         return None
     numbers = stack.count, stack.rows, upper, *stack.steps
-    return plan_routines(("potrf",), CHOLESKY, [factor, info], [self], numbers)
+    text = (OR_FEW if self.dtype.kind == "f" else BY_LAPACK) + CHOLESKY
+    return plan_routines(("potrf",), text, [factor, info], [self], numbers)
 
 
 def plan_cholesky_solve(
     x: TensorSpec, self: TensorSpec, input2: TensorSpec, upper: bool
 ) -> LaunchPlan | None:
-    """Plan `cholesky_solve` of equally many sides and factors."""
-    sides, factors = stack_of(self), stack_of(input2)
-    if sides is None or factors is None or self.sizes[:-2] != input2.sizes[:-2]:
+    """Plan `cholesky_solve`: by the blocked solver where there is one, else by LAPACK."""
+    batch = x.sizes[:-2]
+    sides, factors = stack_of(self, batch), stack_of(input2, batch)
+    if sides is None or factors is None or self.dtype != input2.dtype:
         return None
     numbers = sides.count, sides.rows, sides.columns, upper, *sides.steps, *factors.steps
+    blocked = lu_plans.plan_cholesky_solve(x, self, input2, numbers)
+    if blocked is not None:
+        return blocked
     return plan_routines(("potrs",), CHOLESKY_SOLVE, [x], [self, input2], numbers)
 
 
@@ -234,13 +303,14 @@ def singular_factor(factors: Any, shape: Sequence[int]) -> Exception:
 
 
 def plan_qr(q: TensorSpec, r: TensorSpec, A: TensorSpec, mode: str) -> LaunchPlan | None:
-    """Plan `linalg_qr` with both results, or with reflectors and their scales for them."""
+    """Plan `linalg_qr` with both results, R alone, or reflectors and their scales for them."""
     stack = stack_of(A)
-    if stack is None or mode == "r":
+    if stack is None:
         return None
-    if mode == "raw":
+    if mode in ("r", "raw"):
         numbers = stack.count, stack.rows, stack.columns, *stack.steps
-        return plan_routines(("geqrf",), REFLECT, [q, r], [A], numbers)
+        text = UPPER_ONLY if mode == "r" else REFLECT
+        return plan_routines(("geqrf",), text, [q, r], [A], numbers)
     numbers = stack.count, stack.rows, stack.columns, q.sizes[-1], *stack.steps
     return plan_routines(("geqrf", "orgqr"), QR, [q, r], [A], numbers)
 
@@ -276,26 +346,36 @@ def plan_ormqr(
     return plan_routines(("ormqr",), REFLECTED, [out], [self, input2, input3], numbers)
 
 
+def _of_kind(name: str, text: str, dtype: Any, hermitian: bool) -> tuple[str, str]:
+    """A routine for symmetric matrices and a text that calls it; or that for Hermitian ones."""
+    own = name.replace("sy", "he") if hermitian and dtype.kind == "c" else name
+    return own, text.replace(f"{name}(", f"{own}(")
+
+
 def plan_ldl_factor(
     LD: TensorSpec, pivots: TensorSpec, info: TensorSpec, A: TensorSpec, hermitian: bool
 ) -> LaunchPlan | None:
     """Plan `_ldl_factor`."""
     stack = stack_of(A)
-    if stack is None or A.dtype.kind != "f" or not LD.is_contiguous:
+    if stack is None:
         return None
-    numbers = stack.count, stack.rows, *stack.steps
-    return plan_routines(("sytrf",), SYMMETRIC, [LD, pivots, info], [A], numbers)
+    numbers = stack.count, stack.rows, *stack.steps, *LD.strides[-2:]
+    name, text = _of_kind("sytrf", SYMMETRIC, A.dtype, hermitian)
+    return plan_routines((name,), text, [LD, pivots, info], [A], numbers)
 
 
 def plan_ldl_solve(
     out: TensorSpec, LD: TensorSpec, pivots: TensorSpec, B: TensorSpec, hermitian: bool
 ) -> LaunchPlan | None:
-    """Plan `_ldl_solve` of equally many sides and factors."""
-    stack, sides = stack_of(LD), stack_of(B)
-    if stack is None or sides is None or LD.dtype.kind != "f" or not pivots.is_contiguous:
+    """Plan `_ldl_solve`."""
+    batch = out.sizes[:-2]
+    stack, sides = stack_of(LD, batch), stack_of(B, batch)
+    swaps = stack_of(pivots._replace(sizes=(*pivots.sizes, 1), strides=(*pivots.strides, 1)), batch)
+    if stack is None or sides is None or swaps is None:
         return None
-    if LD.sizes[:-2] != B.sizes[:-2] or LD.dtype != B.dtype or not out.is_contiguous:
+    if LD.dtype != B.dtype or swaps.row_step != 1 or not out.is_contiguous:
         return None
-    numbers = stack.count, stack.rows, sides.columns, *stack.steps, *sides.steps
-    plan = plan_routines(("sytrs",), SYMMETRIC_SOLVE, [out], [LD, pivots, B], numbers, False)
+    numbers = stack.count, stack.rows, sides.columns, *stack.steps, *sides.steps, swaps.step
+    name, text = _of_kind("sytrs", SYMMETRIC_SOLVE, LD.dtype, hermitian)
+    plan = plan_routines((name,), text, [out], [LD, pivots, B], numbers, False)
     return plan and refusing(plan, lambda *_: errors.ldl_pivots())

@@ -47,6 +47,9 @@ def linalg_cholesky_ex(
     for i, matrix in enumerate(stack(factor)):
         found, numbers[i] = potrf(matrix.T, lower=upper, clean=1, overwrite_a=1)
         put(matrix.T, found)
+        failed = np.isnan(matrix.diagonal())
+        if not numbers[i] and failed.any():  # OpenBLAS goes on behind a NaN
+            numbers[i] = failed.argmax() + 1
     if check_errors:
         errors.check_info("linalg.cholesky_ex", info, errors.not_positive_definite)
 

@@ -37,7 +37,7 @@ def routine(name: str, dtype: Any) -> Any:
 
     With matrices that are not large it takes one thread: more take longer, and go on spinning.
     """
-    function = getattr(scipy_linalg().lapack, _spelled(name, dtype))
+    function = getattr(scipy_linalg().lapack, spelled(name, dtype))
 
     def call(*args: Any, **options: Any) -> Any:
         size = max(arg.size for arg in args if arg.__class__ is np.ndarray)
@@ -52,7 +52,7 @@ def routine(name: str, dtype: Any) -> Any:
 @cache
 def blas(name: str, dtype: Any) -> Any:
     """BLAS's `name` for one dtype."""
-    return getattr(scipy_linalg().blas, _spelled(name, dtype))
+    return getattr(scipy_linalg().blas, spelled(name, dtype))
 
 
 def numpy_threads(matrix: Array) -> AbstractContextManager[None]:
@@ -62,7 +62,8 @@ def numpy_threads(matrix: Array) -> AbstractContextManager[None]:
     return openblas.on_one_thread(openblas.numpy_library())
 
 
-def _spelled(name: str, dtype: Any) -> str:
+def spelled(name: str, dtype: Any) -> str:
+    """A routine's name for one dtype."""
     name = UNITARY.get(name, name) if dtype.kind == "c" else name
     return LETTERS[dtype.char] + name
 
@@ -73,7 +74,7 @@ def workspace(name: str, dtype: Any, *args: Any) -> tuple[int, ...]:
 
     LAPACK says them in the matrix's dtype: a 32-bit float may have been rounded down.
     """
-    query = getattr(scipy_linalg().lapack, f"{_spelled(name, dtype)}_lwork")
+    query = getattr(scipy_linalg().lapack, f"{spelled(name, dtype)}_lwork")
     *sizes, _ = query(*args)
     exact = dtype.char in "dD"
     return tuple(

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
+from itertools import pairwise
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from torchgen_out._runtime.kernels import build, openblas, threads
-from torchgen_out._runtime.kernels.cpu.matmul.blas import LETTERS
-from torchgen_out._runtime.kernels.cpu.small import INT64, SMALL
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
+from torchgen_out._runtime.kernels.cpu.linalg.lapack import LETTERS, MOST_ON_ONE_THREAD, spelled
+from torchgen_out._runtime.kernels.cpu.small import INT64
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, expanded_strides
 
 NEVER_SPLIT = 1 << 12  # elements of matrices with which OpenBLAS uses one thread anyway
 SIGNATURES = {
@@ -26,6 +27,8 @@ SIGNATURES = {
     "geqrf": "wnnnnnnn",
     "orgqr": "wnnnnnnnn",
     "ormqr": "wwwnnnnnnnnnn",
+    "hetrf": "wwnnnnnn",
+    "hetrs": "wwnnnnnnn",
     "sytrf": "wwnnnnnn",
     "sytrs": "wwnnnnnnn",
     "gesdd": "wwnnnnnnnnnnnn",
@@ -49,17 +52,17 @@ def copy_matrix(to, start, a, at, rows, columns, row_step, column_step):
 @cache
 def text_of(dtype: Any, routines: tuple[str, ...], text: str) -> str | None:
     """Text that calls routines for one dtype; None where LAPACK is not found or has none."""
-    letter = LETTERS.get(dtype.name)
-    if letter is None:
+    if dtype.char not in LETTERS:
         return None
     lines = ["from numba import types", f"T, W, N = np.{dtype.name}, types.int32, types.int64"]
     for name in routines:
-        symbol = openblas.find_symbol(f"LAPACKE_{letter}{name}_work")
+        symbol = openblas.find_symbol(f"LAPACKE_{spelled(name, dtype)}_work")
         if symbol is None:
             return None
         arguments = ", ".join(SIGNATURES[name].upper())
         lines.append(f'{name} = types.ExternalFunction("{symbol}", N({arguments}))')
     title = f"{', '.join(routines)}: {dtype.name}."
+    lines.append("conjugate = " + ("np.conj" if dtype.kind == "c" else "T"))
     return "\n\n".join([build.HEADER.format(title=title), "\n".join(lines), WORDS, text])
 
 
@@ -79,19 +82,22 @@ class Stack(NamedTuple):
         return self.step, self.row_step, self.column_step
 
 
-def stack_of(operand: TensorSpec) -> Stack | None:
-    """The matrices of an operand; None if they are not a few at equal distances."""
-    sizes, strides = operand.sizes, operand.strides
-    if not 0 < prod(sizes) <= SMALL:
+def stack_of(operand: TensorSpec, batch: Sequence[int] | None = None) -> Stack | None:
+    """The matrices of an operand, whose batch dims broadcast to `batch` if that is given.
+
+    None for large ones, of which none is left waiting for Python, and for unequal distances.
+    """
+    *own, rows, columns = operand.sizes
+    batch = own if batch is None else batch
+    sizes = (*batch, rows, columns)
+    strides = expanded_strides((operand.sizes, operand.strides), sizes)
+    if not prod(sizes) or rows * columns > MOST_ON_ONE_THREAD:
         return None
-    if len(sizes) == 2:
-        return Stack(1, *sizes, 0, *strides)
-    if len(sizes) == 3:
-        return Stack(*sizes, *strides)
-    rows, columns = sizes[-2:]
-    if not operand.is_contiguous:
-        return None
-    return Stack(prod(sizes[:-2]), rows, columns, rows * columns, columns, 1)
+    several = [(size, step) for size, step in zip(batch, strides, strict=False) if size > 1]
+    for (_, outer_step), (size, step) in pairwise(several):
+        if outer_step != size * step:
+            return None
+    return Stack(prod(batch), rows, columns, several[-1][1] if several else 0, *strides[-2:])
 
 
 def plan_routines(

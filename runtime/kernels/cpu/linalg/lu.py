@@ -18,6 +18,7 @@ from torchgen_out._runtime.kernels.cpu.matmul import blas
 TEXT = '''\
 PLAIN, TRANSPOSED = 111, 112
 BLOCK = 16
+FEW = 8  # rows that are not worth a panel or a block
 called = njit(no_cpython_wrapper=True, **options)
 
 
@@ -82,9 +83,28 @@ def copy_block(block, t, start, size, unit, flag):
 
 
 @called
+def solve_few(t, x, upper, unit, flag):
+    """`solve_triangle` of few rows and columns."""
+    n, columns = x.shape
+    for step in range(n):
+        i = n - 1 - step if upper else step
+        for k in range(i + 1 if upper else 0, n if upper else i):
+            factor = t[k, i] if flag == TRANSPOSED else t[i, k]
+            for j in range(columns):
+                x[i, j] -= factor * x[k, j]
+        if not unit:
+            scale = T(1) / t[i, i]
+            for j in range(columns):
+                x[i, j] *= scale
+
+
+@called
 def solve_triangle(t, x, block, upper, unit, flag):
     """x = triangle^-1 @ x, in place. upper: of the triangle as it is used (transposed by flag)."""
     n, columns = x.shape
+    if n <= FEW and columns <= BLOCK:
+        solve_few(t, x, upper, unit, flag)
+        return
     size_of = x.itemsize
     at_t, at_x, ld = t.ctypes.data, x.ctypes.data, t.shape[1]
     blocks = (n + BLOCK - 1) // BLOCK
@@ -135,9 +155,40 @@ def factor_panel(panel, width, length, pivots):
 
 
 @called
+def factor_few(a, pivots):
+    """`factor` of up to FEW rows, where they lie."""
+    n, zero = a.shape[0], 0
+    for j in range(n):
+        best, size = j, abs(a[j, j])
+        for i in range(j + 1, n):
+            if abs(a[i, j]) > size:
+                best, size = i, abs(a[i, j])
+        pivots[j] = best + 1
+        if best != j:
+            for k in range(n):
+                kept = a[j, k]
+                a[j, k] = a[best, k]
+                a[best, k] = kept
+        pivot = a[j, j]
+        if pivot == 0:
+            zero = j + 1 if zero == 0 else zero
+            continue
+        scale = T(1) / pivot
+        is_finite = np.isfinite(scale)
+        for i in range(j + 1, n):
+            a[i, j] = a[i, j] * scale if is_finite else a[i, j] / pivot
+            factor = a[i, j]
+            for k in range(j + 1, n):
+                a[i, k] -= factor * a[j, k]
+    return zero
+
+
+@called
 def factor(a, pivots, panel, block):
     """P, L and U of a square row-major matrix, in place; the number of the first zero pivot."""
     n = a.shape[0]
+    if n <= FEW:
+        return factor_few(a, pivots)
     size_of, at, info = a.itemsize, a.ctypes.data, 0
     for start in range(0, n, BLOCK):
         width, length, behind = min(BLOCK, n - start), n - start, min(start + BLOCK, n)

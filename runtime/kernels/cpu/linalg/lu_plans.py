@@ -23,17 +23,14 @@ def copy_matrix(to, a, at, row_step, column_step):
 
 
 @called
-def factor_matrix(factors, swaps, a, at, row_step, column_step):
+def factor_matrix(factors, swaps, panel, block, a, at, row_step, column_step):
     """Copy one matrix and factorise it; the number of the first zero pivot."""
-    n = factors.shape[0]
-    panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     copy_matrix(factors, a, at, row_step, column_step)
     return factor(factors, swaps, panel, block)
 
 
 @called
-def solve_matrix(factors, swaps, x):
-    block = np.empty((BLOCK, BLOCK), T)
+def solve_matrix(factors, swaps, block, x):
     permute(x, swaps, False)
     solve_triangle(factors, x, block, False, True, PLAIN)
     solve_triangle(factors, x, block, True, False, PLAIN)
@@ -42,20 +39,22 @@ def solve_matrix(factors, swaps, x):
 @entry
 def factor_flat(factors, pivots, info, a, at, plan):
     count, n = plan[0], plan[1]
+    panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
         swaps = pivots[m * n : (m + 1) * n]
-        info[m] = factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+        info[m] = factor_matrix(own, swaps, panel, block, a, at + m * plan[2], plan[3], plan[4])
 
 
 @entry
 def determine_flat(out, factors, pivots, a, at, plan):
     """The products of the diagonals, with the signs of the exchanges."""
     count, n = plan[0], plan[1]
+    panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
         swaps = pivots[m * n : (m + 1) * n]
-        factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+        factor_matrix(own, swaps, panel, block, a, at + m * plan[2], plan[3], plan[4])
         product = T(1)
         for j in range(n):
             product *= own[j, j] if swaps[j] == j + 1 else -own[j, j]
@@ -66,10 +65,11 @@ def determine_flat(out, factors, pivots, a, at, plan):
 def measure_flat(sign, logarithm, factors, pivots, a, at, plan):
     """The sign, and the sum of the logarithms of the diagonal's magnitudes."""
     count, n = plan[0], plan[1]
+    panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
         swaps = pivots[m * n : (m + 1) * n]
-        factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+        factor_matrix(own, swaps, panel, block, a, at + m * plan[2], plan[3], plan[4])
         direction, total = T(1), 0.0
         for j in range(n):
             value = own[j, j] if swaps[j] == j + 1 else -own[j, j]
@@ -82,38 +82,66 @@ def measure_flat(sign, logarithm, factors, pivots, a, at, plan):
 @entry
 def invert_flat(inverse, info, a, at, plan):
     count, n = plan[0], plan[1]
+    panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     factors, swaps = np.empty((n, n), T), np.empty(n, np.int32)
     for m in range(count):
         own = inverse[m * n * n : (m + 1) * n * n].reshape((n, n))
-        info[m] = factor_matrix(factors, swaps, a, at + m * plan[2], plan[3], plan[4])
+        info[m] = factor_matrix(factors, swaps, panel, block, a, at + m * plan[2], plan[3], plan[4])
         for i in range(n):
             for j in range(n):
                 own[i, j] = T(1) if i == j else T(0)
-        solve_matrix(factors, swaps, own)
+        solve_matrix(factors, swaps, block, own)
 
 
 @entry
 def solve_flat(x, factors, pivots, info, a, b, at, at_b, plan):
     count, n, columns = plan[0], plan[1], plan[5]
+    panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
         swaps = pivots[m * n : (m + 1) * n]
-        info[m] = factor_matrix(own, swaps, a, at + m * plan[2], plan[3], plan[4])
+        info[m] = factor_matrix(own, swaps, panel, block, a, at + m * plan[2], plan[3], plan[4])
         right = x[m * n * columns : (m + 1) * n * columns].reshape((n, columns))
         copy_matrix(right, b, at_b + m * plan[6], plan[7], plan[8])
-        solve_matrix(own, swaps, right)
+        solve_matrix(own, swaps, block, right)
+
+
+@called
+def write_by_columns(to, at, x):
+    for j in range(x.shape[1]):
+        for i in range(x.shape[0]):
+            to[at + j * x.shape[0] + i] = x[i, j]
 
 
 @entry
 def solve_triangle_flat(x, triangle, b, at, at_b, plan):
-    """upper: of the triangle as it is read, by columns if `flag` says so."""
+    """upper, flag: of the triangle as it is used; is_left: whether x is not the transposed one."""
     count, n, columns, upper, unit, flag = plan[0], plan[1], plan[2], plan[3], plan[4], plan[5]
-    block = np.empty((BLOCK, BLOCK), T)
+    step, is_left, size = plan[6], plan[7] != 0, n * columns
+    block, apart = np.empty((BLOCK, BLOCK), T), np.empty(0 if is_left else size, T)
     for m in range(count):
-        own = triangle[at + m * n * n : at + (m + 1) * n * n].reshape((n, n))
-        right = x[m * n * columns : (m + 1) * n * columns].reshape((n, columns))
-        copy_matrix(right, b, at_b + m * plan[6], plan[7], plan[8])
+        own = triangle[at + m * step : at + m * step + n * n].reshape((n, n))
+        right = (x[m * size : (m + 1) * size] if is_left else apart).reshape((n, columns))
+        copy_matrix(right, b, at_b + m * plan[8], plan[9], plan[10])
         solve_triangle(own, right, block, upper != 0, unit != 0, flag)
+        if not is_left:
+            write_by_columns(x, m * size, right)
+
+
+@entry
+def solve_definite_flat(x, b, factor, at_b, at, plan):
+    """x = A^-1 b, by columns, for a factor of A: each triangle as it is, and transposed."""
+    count, n, columns, upper = plan[0], plan[1], plan[2], plan[3] != 0
+    block, triangle = np.empty((BLOCK, BLOCK), T), np.empty((n, n), T)
+    right = np.empty((n, columns), T)
+    first, second = (TRANSPOSED, PLAIN) if upper else (PLAIN, TRANSPOSED)
+    for m in range(count):
+        if m == 0 or plan[7] != 0:
+            copy_matrix(triangle, factor, at + m * plan[7], plan[8], plan[9])
+        copy_matrix(right, b, at_b + m * plan[4], plan[5], plan[6])
+        solve_triangle(triangle, right, block, False, False, first)
+        solve_triangle(triangle, right, block, True, False, second)
+        write_by_columns(x, m * n * columns, right)
 '''
 
 
@@ -173,15 +201,31 @@ def plan_solve(
 def plan_solve_triangular(
     x: TensorSpec, self: TensorSpec, B: TensorSpec, upper: bool, left: bool, unitriangular: bool
 ) -> LaunchPlan | None:
-    """Plan `linalg_solve_triangular` with dense triangles, one of which may lie transposed."""
-    sides = _sides(self, B) if left and len(self.sizes) == len(B.sizes) else None
-    text = lu.text_of(x.dtype)
-    is_turned = len(self.sizes) == 2 and self.strides == (1, self.sizes[0])
-    if sides is None or text is None or not (is_turned or self.is_contiguous):
+    """Plan `linalg_solve_triangular` with triangles that lie densely, row by row or column by
+    column. X A = B is A^T X^T = B^T."""
+    batch = x.sizes[:-2]
+    triangles, sides, text = stack_of(self, batch), stack_of(B, batch), lu.text_of(x.dtype)
+    if triangles is None or sides is None or text is None or self.dtype != B.dtype:
         return None
-    flag = TRANSPOSED if is_turned else PLAIN
-    numbers = [*sides[:3], upper, unitriangular, flag, *sides.steps]
+    n, steps = triangles.rows, triangles.steps[1:]
+    is_by_columns = steps == (1, n) and n > 1
+    if not (is_by_columns or steps == (n, 1) or n == 1):
+        return None
+    flag = PLAIN if is_by_columns != left else TRANSPOSED
+    step, by_row, by_column = sides.steps
+    columns = sides.columns if left else sides.rows
+    steps = (step, by_row, by_column) if left else (step, by_column, by_row)
+    is_upper = upper == left
+    numbers = [sides.count, n, columns, is_upper, unitriangular, flag, triangles.step, left, *steps]
     return _plan("solve_triangle_flat", text, [x], [self, B], numbers)
+
+
+def plan_cholesky_solve(
+    x: TensorSpec, self: TensorSpec, input2: TensorSpec, numbers: Sequence[int]
+) -> LaunchPlan | None:
+    """Plan `cholesky_solve` of real systems."""
+    text = lu.text_of(x.dtype)
+    return text and _plan("solve_definite_flat", text, [x], [self, input2], numbers)
 
 
 PLAIN, TRANSPOSED = 111, 112
