@@ -333,3 +333,15 @@ def test_arguments_are_not_checked_when_told_so() -> None:
         d.Distribution.set_default_validate_args(True)
     with pytest.raises(ValueError, match="set_default_validate_args"):
         d.Distribution.set_default_validate_args(None)
+
+
+def test_distributions_and_constraints_as_text() -> None:
+    found = []
+    for library in (t, torch):
+        d, of = library.distributions, library.distributions.constraints
+        one = library.tensor([0.25])
+        mixed = d.MixtureSameFamily(d.Categorical(one.expand(2)), d.Normal(one.expand(2), 1.0))
+        made = [d.Bernoulli(logits=one), d.Bernoulli(0.25), d.Normal(one, 2.0), d.Gamma(1.0, 2.0)]
+        sets = [of.real_vector, of.multinomial(3), of.independent(of.positive, 2), mixed.support]
+        found.append([repr(each) for each in (*made, *sets)])
+    assert found[0] == found[1]

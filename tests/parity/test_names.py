@@ -177,3 +177,11 @@ def test_distinct_slices_lie_one_after_the_other(torch: Any, name: str, dim: int
     found, places = getattr(torch, name)(x, dim=dim, return_inverse=True)
     assert found.permute(order).is_contiguous()
     assert found.index_select(dim, places).tolist() == x.tolist()
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_results_that_are_contiguous_whatever_the_operand(torch: Any, training: bool) -> None:
+    x = torch.ones(3, 4).t()
+    assert torch.nn.functional.rrelu(x, training=training).is_contiguous()
+    parts = torch.nn.utils.rnn.unpad_sequence(torch.ones(3, 2), torch.tensor([3, 1]))
+    assert all(part.is_contiguous() for part in parts)

@@ -95,11 +95,13 @@ def is_dependent(constraint: Any) -> bool:
 class _IndependentConstraint(Constraint):
     """Values whose last dims are all in a set."""
 
-    _bounds = ("base_constraint", "reinterpreted_batch_ndims")
-
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    def __repr__(self) -> str:
+        name = type(self).__name__.lstrip("_")
+        return f"{name}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]  # found out when it is asked
@@ -122,10 +124,11 @@ class _IndependentConstraint(Constraint):
 class MixtureSameFamilyConstraint(Constraint):
     """The values that a component of a mixture takes, without the mixture's own dim."""
 
-    _bounds = ("base_constraint",)
-
     def __init__(self, base_constraint: Constraint) -> None:
         self.base_constraint = base_constraint
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_constraint!r})"
 
     @property
     def is_discrete(self) -> bool:  # type: ignore[override]  # found out when it is asked

@@ -197,7 +197,6 @@ class _Multinomial(Constraint):
 
     is_discrete = True
     event_dim = 1
-    _bounds = ("upper_bound",)
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound

@@ -208,7 +208,7 @@ class Distribution:
 
 
 def _short(value: Any) -> str:
-    """A number as such, a tensor as its shape."""
-    if not torch.is_tensor(value):
-        return str(value)
-    return str(value.item()) if value.numel() == 1 else str(value.size())
+    """A number or a single element as such, a tensor of several as its shape."""
+    if torch.is_tensor(value) and value.numel() != 1:
+        return str(value.size())
+    return f"{value}"

@@ -193,7 +193,7 @@ def pad_sequence(
 
 def unpad_sequence(padded: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
     """Undo `pad_sequence`."""
-    rows = padded if batch_first else padded.transpose(0, 1)
+    rows = padded if batch_first else padded.transpose(0, 1).contiguous()
     return [row[:count] for row, count in zip(rows, lengths.tolist(), strict=True)]
 
 

@@ -125,6 +125,7 @@ def rrelu(
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    self = self.contiguous()  # as PyTorch's result is, whatever the strides
     if not training:
         return ops.leaky_relu(self, (lower + upper) / 2)
     slope = ops.empty_like(self).uniform_(lower, upper, generator=generator)
