@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.core import deprecation, number
+from torchgen_out._runtime.core import batched, deprecation, number
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor
@@ -178,9 +178,10 @@ def _as_item(self: Tensor, item: Any) -> Any:
     if item is None or item is ... or item.__class__ in (int, _slice):
         return item
     if isinstance(item, Tensor):
-        if not item._sizes and item.dtype.kind == "i" and item.dtype is not dtypes.uint8:
+        is_number = not item._sizes and item.dtype.kind == "i" and item.dtype is not dtypes.uint8
+        if is_number and not batched.is_batched(item):
             return interop.as_index(item)
-        return item
+        return item  # of a number for each sample of vmap, too
     if isinstance(item, (bool, np.bool_)):
         return from_data.from_data(bool(item), None, self.device)
     if isinstance(item, np.ndarray):

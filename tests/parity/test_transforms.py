@@ -327,3 +327,27 @@ def test_mistakes(text: str, call: Callable[[Given], Any]) -> None:
     assert got.type is expected.type
     assert text in str(got.value)
     assert text in str(expected.value)
+
+
+INDICES = {
+    "alone": lambda x, i: x[i],
+    "negative": lambda x, i: x[-i],
+    "behind a slice": lambda x, i: x[:, i],
+    "beside a number": lambda x, i: x[0, i],
+    "before a number": lambda x, i: x[i, 0],
+    "behind dots": lambda x, i: x[..., i],
+    "behind a new dim": lambda x, i: x[None, i],
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_an_index_for_each_sample(name):
+    """A tensor without dims is a number elsewhere; inside vmap it is one of several."""
+    found = []
+    for library in (ours, torch):
+        x = library.arange(24.0).reshape(2, 3, 4)
+        numbers = library.tensor([1, 0])
+        found.append(library.func.vmap(INDICES[name])(x, numbers).tolist())
+        shared = library.func.vmap(INDICES[name], (None, 0))(x[0], numbers)
+        found.append(shared.tolist())
+    assert found[:2] == found[2:]
