@@ -160,6 +160,7 @@ def cast_converter(compute: dtypes.dtype) -> Any:
     checked, is_whole = checked_converter(compute), compute.kind == "i"
     if compute.kind not in "if":
         return checked
+    low, high = numbers.limits(compute)
 
     def cast(value: Any) -> Any:
         if value.__class__ in (int, float, complex):
@@ -170,7 +171,12 @@ def cast_converter(compute: dtypes.dtype) -> Any:
     def cast_wide(value: Any) -> Any:
         return cast(value) if value.__class__ is complex else checked(value)
 
-    return cast_wide if compute.opmath is compute and not is_whole else cast
+    def cast_whole(value: Any) -> Any:
+        return value if value.__class__ is int and low <= value <= high else cast(value)
+
+    if is_whole:
+        return cast_whole
+    return cast_wide if compute.opmath is compute else cast
 
 
 def nonnegative_converter(compute: dtypes.dtype, sentence: str) -> Any:
