@@ -67,11 +67,33 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         _write(viewed, value)
         return
     if not isinstance(value, Tensor):
+        mask = _sole_mask(viewed, collected)
+        if mask is not None and self.dtype.is_floating_point and not isinstance(value, complex):
+            ops.masked_fill_(viewed, mask, value)
+            return
         value = creation.full((), value, self.dtype, None, self.device)
     elif value.dtype is not self.dtype and _may_convert(self, value, collected):
         value = value.to(self.dtype)
     places = ops.index(viewed.detach(), collected)._sizes if value.ndim > viewed.ndim else None
     ops.index_put_(viewed, collected, value if places is None else _fewer_dims(value, len(places)))
+
+
+def _sole_mask(viewed: Tensor, collected: _Collected) -> Tensor | None:
+    """The mask that is the only index, as it broadcasts to the tensor; None if there is none.
+
+    Filling under a mask is one loop, where `index_put_` looks for the places first.
+    """
+    mask, dim = collected[-1], len(collected) - 1
+    if (
+        mask is None
+        or mask.dtype is not dtypes.bool
+        or any(each is not None for each in collected[:-1])
+    ):
+        return None
+    if mask._sizes != viewed._sizes[dim : dim + mask.ndim] or batched.is_batched(mask):
+        return None
+    rest = viewed.ndim - dim - mask.ndim
+    return ops.reshape(mask, (*mask._sizes, *[1] * rest)) if rest else mask
 
 
 def _may_convert(self: Tensor, value: Tensor, collected: _Collected) -> bool:
