@@ -296,17 +296,28 @@ def _copied(program: IndexProgram, specs: dict[str, TensorSpec]) -> int:
     return result.numel if is_few and result.is_contiguous and begun.is_contiguous else 0
 
 
+NARROW = 16
+"""Elements of a row that a loop is not worth."""
+
+
+def _has_narrow_rows(result: TensorSpec, source: TensorSpec) -> bool:
+    are_alike = result.is_contiguous and source.is_contiguous and result.sizes == source.sizes
+    return are_alike and 1 < result.sizes[-1] < NARROW
+
+
 def _beginning(
     program: IndexProgram,
     results: dict[str, TensorSpec],
     operands: dict[str, TensorSpec],
     views: dict[str, View],
 ) -> Callable[..., Sequence[Any]] | None:
-    """What copies the argument that a result begins from, of which statements see a part."""
+    """What copies the argument that a result begins from, of which statements see a part, or which
+    has many rows of a few elements: a copy in one piece is quicker than row by row."""
     partly = [
         (name, source)
         for name, source in program.begins.items()
-        if name in views and prod(views[name].sizes) < results[name].numel
+        if (name in views and prod(views[name].sizes) < results[name].numel)
+        or (results[name].numel > FEW and _has_narrow_rows(results[name], operands[source]))
     ]
     if not partly:
         return None
