@@ -408,12 +408,16 @@ class IndexProgram:
         forms = {**self.inputs, **self.results}
         if not self.costly or not all(form.has_batch for form in forms.values()):
             return views
-        ends = {(views[name].sizes[-form.rank - 1 :][:1], views[name].sizes[-1:])
-                for name, form in forms.items()}  # fmt: skip
-        ((rows, *_), (last, *_)), *others = ends
-        count = max(views[name].sizes[-2] for name, form in forms.items() if form.rank > 1)
+        sizes = [(views[name].sizes, form.rank) for name, form in forms.items()]
+        if any(len(own) <= rank for own, rank in sizes):
+            return views
+        ends = {(own[-rank - 1], own[-1]) for own, rank in sizes}
+        if len(ends) > 1:
+            return views
+        ((rows, last),) = ends
+        count = max(own[-2] for own, rank in sizes if rank > 1)
         are_folds = all(form.rank == 1 for form in self.results.values())
-        if others or last != 1 or (are_folds and count > FEW_IN_A_ROW):
+        if last != 1 or (are_folds and count > FEW_IN_A_ROW):
             return views
         some = next((n for n in range(MOST_COLUMNS, 7, -1) if rows and rows % n == 0), 0)
         if not some:

@@ -12,7 +12,7 @@ import numpy as np
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.copy import copy
-from torchgen_out._runtime.kernels.cpu.folding import copy_parts
+from torchgen_out._runtime.kernels.cpu.folding import NARROW, copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import planned, viewer
 from torchgen_out._runtime.kernels.cpu.small import DTYPES
@@ -34,6 +34,8 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
         tensors = _widened(tensors, dim % len(result.sizes))
     outer, own = prod(result.sizes[: dim % len(result.sizes)]), result.dtype
     are_dense = all(each.is_contiguous and each.numel for each in tensors)
+    if outer >= MANY_ROWS and result.numel * own.itemsize <= 2 * NARROW * outer:
+        return _plan_slices(result, tensors, dim % len(result.sizes), joins_few=False)
     is_split = outer > 1 or result.numel < threads.GRAIN
     if are_dense and len(tensors) == 2 and own in DTYPES and is_split:
         entry = join_two.entry_point(own, (int, int, own, own, own, int))
@@ -49,6 +51,8 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
     return _plan_slices(result, tensors, dim % len(result.sizes))
 
 
+MANY_ROWS = 1 << 10
+"""Narrow rows from which on parts are copied one after the other."""
 MANY, SMALL = 8, 1 << 11
 """Tensors, and bytes of each in the mean, from which and up to which Python joins them sooner.
 
@@ -85,7 +89,9 @@ def _row_joiner(count: int, outer: int) -> Any:
     return run
 
 
-def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
+def _plan_slices(
+    result: TensorSpec, tensors: Sequence[TensorSpec], dim: int, joins_few: bool = True
+) -> LaunchPlan:
     """The plan that copies each tensor to its part of the result."""
     before = (slice(None),) * dim
     ndim, behind = len(result.sizes), len(tensors)
@@ -94,7 +100,7 @@ def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) ->
     def run(out: Array, *args: Any) -> None:
         placed, pairs, start = out.reshape(result.sizes), [], 0
         views = [view(args[i], args[behind + i]) for i, view in given]
-        if result.numel < threads.GRAIN:
+        if joins_few and result.numel < threads.GRAIN:
             np.concatenate(views, dim, out=placed)
             return
         for view in views:

@@ -21,7 +21,7 @@ from torchgen_out._runtime.kernels.common.index import (
     Turn,
     View,
 )
-from torchgen_out._runtime.kernels.cpu.folding import copy_parts
+from torchgen_out._runtime.kernels.cpu import folding
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.loops.index_launches import Call, Step
 from torchgen_out._runtime.kernels.cpu.loops.index_text import wide
@@ -79,6 +79,10 @@ class IndexKernel(PlannedKernel):
         if isinstance(seen, InTurn):
             return self._plan_in_turn(args, seen.turns)
         views, given = seen
+        if copy := _copying(program, results, operands, views):
+            return _over_words(
+                copy, [each.dtype for each in {**results, **operands}.values()], args
+            )
         program, views = program.narrowed(program.turned(views))
         begin = _beginning(program, results, operands, views)
         whole = {**results, **operands}
@@ -141,7 +145,7 @@ class IndexKernel(PlannedKernel):
                 made[n] = np.empty_like(args[n])
             found = plan.run(*made)
             for n, view, _ in behind:
-                copy_parts((view(args[n], 0), made_in[n](made[n], 0)))
+                folding.copy_parts((view(args[n], 0), made_in[n](made[n], 0)))
             return found
 
         return LaunchPlan(run, plan.params)
@@ -296,6 +300,32 @@ def _copied(program: IndexProgram, specs: dict[str, TensorSpec]) -> int:
     return result.numel if is_few and result.is_contiguous and begun.is_contiguous else 0
 
 
+def _copying(
+    program: IndexProgram,
+    results: dict[str, TensorSpec],
+    operands: dict[str, TensorSpec],
+    views: dict[str, View],
+) -> LaunchPlan | None:
+    """The plan of statements that only say `out[...] = self[...]`, of many narrow rows."""
+    (launch, *others), names = program.launches, (*results, *operands)
+    is_copy = program.moves and launch.runs_batch and not (others or launch.integers)
+    if not is_copy or len(names) > 2 or set(launch.arrays) != set(names):
+        return None
+    seen = {**_viewed(results, views), **_viewed(operands, views)}
+    out, source = (seen[name] for name in names)
+    if out.numel <= FEW or out.sizes != source.sizes:
+        return None
+    if out.sizes[-1] * out.dtype.itemsize > folding.NARROW:
+        return None
+    starts = [views[name].offset if name in views else 0 for name in names]
+    out_at, source_at = viewer(out), viewer(source)
+
+    def run(out: Array, source: Array, at: int, params: Any) -> None:
+        folding.copy_parts((out_at(out, starts[0]), source_at(source, at + starts[1])))
+
+    return LaunchPlan(run, None)
+
+
 NARROW = 16
 """Elements of a row that a loop is not worth."""
 
@@ -341,7 +371,7 @@ def _beginning(
             if target is not first or args[start]:
                 np.copyto(target_at(target, 0), source_at(first, args[start]))
         elif target.ctypes.data != first.ctypes.data or args[start]:
-            copy_parts((target_at(target, 0), source_at(first, args[start])))
+            folding.copy_parts((target_at(target, 0), source_at(first, args[start])))
         return given
 
     return begin
