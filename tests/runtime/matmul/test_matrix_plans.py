@@ -178,6 +178,8 @@ def test_which_matrices_have_plans() -> None:
     assert stack((3, 4), (1, 7)) == (1, 3, 4, 0, 1, 7)
     assert stack((2, 3, 4), (50, 1, 7)) == (2, 3, 4, 50, 1, 7)
     assert stack((2, 2, 3, 4), (24, 12, 4, 1)) == (4, 3, 4, 12, 4, 1)
-    assert stack((2, 2, 3, 4), (24, 12, 1, 3)) is None
+    assert stack((2, 2, 3, 4), (24, 12, 1, 3)) == (4, 3, 4, 12, 1, 3)
+    assert stack((2, 2, 3, 4), (25, 12, 1, 3)) is None
+    assert stack((5000, 3, 4), (12, 4, 1)) == (5000, 3, 4, 12, 4, 1)
     assert stack((0, 4), (4, 1)) is None
-    assert stack((200, 200), (200, 1)) is None
+    assert stack((600, 600), (600, 1)) is None
