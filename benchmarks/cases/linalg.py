@@ -28,6 +28,7 @@ PRODUCTS = [
     statement("a @ b.transpose(2, 3)", a=HEADS, b=HEADS, numpy="a @ b.swapaxes(2, 3)"),
     statement("torch.mv(a, x)", a=normal(1024, 1024), x=normal(1024), numpy="a @ x"),
     statement("torch.mv(a.t(), x)", a=normal(1024, 1024), x=normal(1024), numpy="a.T @ x"),
+    statement("torch.addmv(c, a, x)", c=normal(75000), a=normal(75000, 4), x=normal(4)),
     statement("torch.dot(x, y)", x=normal(65536), y=normal(65536), numpy="x @ y"),
     statement("torch.outer(x, y)", x=normal(1024), y=normal(1024), numpy="np.outer(x, y)"),
     statement("torch.addmm(c, a, b)", c=normal(256), a=SQUARE, b=SQUARE),

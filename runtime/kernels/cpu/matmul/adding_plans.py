@@ -40,12 +40,22 @@ def plan_product(
 def _plan_vector(
     result: TensorSpec, self: TensorSpec, mat: TensorSpec, vec: TensorSpec, beta: Any, alpha: Any
 ) -> LaunchPlan | None:
-    """Plan beta * self + alpha * (mat @ vec), the vectors being matrices of one column."""
-    column = TensorSpec(vec.dtype, (*vec.sizes, 1), (*vec.strides, 1))
-    sizes, strides = (*self.sizes[-1:], 1), (*self.strides[-1:], 0)
-    wide = TensorSpec(self.dtype, sizes, strides) if self.sizes else self
-    out = TensorSpec(result.dtype, (*result.sizes, 1), (1, 1))
-    return _plan(out, wide, _numbers(mat, column), beta, alpha, 0)
+    """Plan beta * self + alpha * (mat @ vec)."""
+    numbers = matrix_plans.vector_numbers(mat, vec)
+    factors = _factors(alpha, beta)
+    if numbers is not None and factors is not None:
+        step = expanded_strides((self.sizes, self.strides), result.sizes)
+        own = np.concatenate([numbers, np.array(step, np.int64), factors])
+        return shared.plan_added_vector(result.dtype, own, prod(result.sizes), prod(numbers[:2]))
+    return None
+
+
+def _factors(alpha: Any, beta: Any) -> Any:
+    """Both, by their bits; None if they are not real, or nothing is multiplied."""
+    are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
+    if not are_real or alpha == 0:
+        return None
+    return np.array([alpha, beta], np.float64).view(np.int64)
 
 
 def _numbers(a: TensorSpec, b: TensorSpec) -> Any:
@@ -60,12 +70,11 @@ def _plan(
 ) -> LaunchPlan | None:
     """product: what the kernel reads of it, None if BLAS cannot do it; apart: from result to
     result."""
-    are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
-    if product is None or not are_real or alpha == 0:
+    factors = _factors(alpha, beta)
+    if product is None or factors is None:
         return None
     sizes = (1,) * (3 - len(result.sizes)) + tuple(result.sizes)
     strides = expanded_strides((self.sizes, self.strides), sizes)
-    factors = np.array([alpha, beta], np.float64).view(np.int64)
     numbers = np.concatenate([product, np.array([*strides, apart], np.int64), factors])
     text, has_one_result = shared.ADDING, apart == 0
     return shared.plan_products("adding", text, result.dtype, 3, numbers, has_one_result)

@@ -43,9 +43,14 @@ def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | 
 
 def plan_mv(out: TensorSpec, matrix: TensorSpec, vector: TensorSpec) -> LaunchPlan | None:
     """LaunchPlan (m, k) @ (k)."""
-    columns = (*vector.sizes, 1), (*vector.strides, 1)
-    numbers = _vector_numbers((matrix.sizes, matrix.strides), columns)
+    numbers = vector_numbers(matrix, vector)
     return None if numbers is None else _plan_vector(out, numbers)
+
+
+def vector_numbers(matrix: TensorSpec, vector: TensorSpec) -> Any:
+    """What the kernel reads for (m, k) @ (k); None if BLAS cannot do it."""
+    columns = (*vector.sizes, 1), (*vector.strides, 1)
+    return _vector_numbers((matrix.sizes, matrix.strides), columns)
 
 
 def plan_linear(

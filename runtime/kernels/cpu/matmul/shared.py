@@ -191,6 +191,47 @@ def kernel(out, a, b, at_a, at_b, plan):
     part(0, ALL, out, a, b, at_a, at_b, plan)
 '''
 
+ADDED_VECTOR = '''\
+@entry
+def part(first, last, out, self, a, b, at, at_a, at_b, plan):
+    """out = beta * self + alpha * a @ b for a vector b; with beta 0, self is not read."""
+    m, n, flag, ld, step = plan[0], plan[1], plan[2], plan[3], plan[4]
+    size, reals = out.itemsize, plan.view(np.float64)
+    alpha, beta = T(reals[7]), T(reals[8])
+    if flag == PLAIN:
+        start, m = piece(first, last, m)
+        at_a += start * ld
+    else:
+        start, n = piece(first, last, n)
+        at_a += start
+    count = m if flag == PLAIN else n
+    if beta != 0:
+        for i in range(start, start + count):
+            out[i] = self[at + i * plan[6]]
+    threads = take_threads(m * n, MOST_ALONE_VECTOR)
+    gemv(
+        types.int32(ROW_MAJOR),
+        types.int32(flag),
+        m,
+        n,
+        alpha,
+        a.ctypes.data + at_a * size,
+        ld,
+        b.ctypes.data + at_b * size,
+        step,
+        beta,
+        out.ctypes.data + start * size,
+        1,
+    )
+    give_threads(threads)
+
+
+@entry
+def kernel(out, self, a, b, at, at_a, at_b, plan):
+    """All of it."""
+    part(0, ALL, out, self, a, b, at, at_a, at_b, plan)
+'''
+
 
 def way_to_share(batch: int, m: int, n: int, has_one_result: bool) -> tuple[int, int]:
     """How the results of a batch of products (m, n) are shared out, and how many units they are."""
@@ -223,6 +264,12 @@ def plan_vector(dtype: Any, numbers: Array, count: int, work: int) -> LaunchPlan
     """Plan the product of a matrix and a vector, which has `count` results."""
     texts = blas.alone_text(blas.gemv_text(dtype)), PIECE, VECTOR
     return _plan("vector", texts, dtype, 2, numbers, -(-count // UNIT), work)
+
+
+def plan_added_vector(dtype: Any, numbers: Array, count: int, work: int) -> LaunchPlan | None:
+    """Plan such a product that is added to something: its numbers, the step of that, factors."""
+    texts = blas.alone_text(blas.gemv_text(dtype)), PIECE, ADDED_VECTOR
+    return _plan("added_vector", texts, dtype, 3, numbers, -(-count // UNIT), work)
 
 
 def _plan(
