@@ -78,6 +78,8 @@ def _by_side(side: int) -> list[Case]:
 
 LARGE = [
     statement("x.sort()", x=distinct(1 << 20), numpy="np.sort(x)"),
+    statement("x.unique(dim=0)", x=normal(1000, 500), numpy="np.unique(x, axis=0)"),
+    statement("torch.isin(x, 2)", x=normal(1 << 20)),
     statement("i.sort(stable=True)", i=integers(1 << 40, 1 << 20), note="int64"),
     statement("F.embedding(i, w)", i=integers(10000, 64, 128), w=normal(10000, 256)),
     statement("F.embedding(i, w)", i=integers(10000, 64, 128), w=normal(10000, 256), train="w"),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import torchgen_out as torch
 from torchgen_out._runtime.kernels import native
 from torchgen_out._runtime.kernels.cpu.sort import searchsorted, unique
 from torchgen_out._runtime.kernels.cpu.sort import sort as sorting
@@ -167,3 +168,28 @@ def test_kernels_can_be_kept() -> None:
     met = [each for each in native._overloads.values() if each.name in vars(sorting)]
     assert "_settle_ties" in [each.name for each in met]
     assert all(None not in each.natives.values() for each in met)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+@pytest.mark.parametrize("columns", [1, 2, 3, 30])
+def test_rows_are_ordered_as_by_all_their_elements(columns: int, dtype: str) -> None:
+    rng = np.random.default_rng(columns)
+    for values in (1, 2, 1000):
+        rows = rng.integers(0, values, (200, columns)).astype(dtype)
+        if dtype == "float32":
+            rows[rng.random(rows.shape) < 0.3] = np.nan
+            rows[rng.random(rows.shape) < 0.2] = -0.0
+        wanted = np.lexsort(rows.T[::-1])
+        np.testing.assert_array_equal(unique.rows_in_order(rows), wanted)
+
+
+@pytest.mark.parametrize("count", [3, 20000])
+def test_a_number_is_looked_for_in_the_dtype_of_the_elements(count: int) -> None:
+    x = torch.tensor([0.1, 0.5, float("nan")]).repeat(count)
+    assert torch.isin(x, 0.1).tolist() == [True, False, False] * count
+    assert torch.isin(x, 0.1, invert=True).tolist() == [False, True, True] * count
+    assert torch.isin(0.1, x).item() and not torch.isin(0.2, x).item()
+    whole = torch.tensor([1, 2, 2**24 + 1]).repeat(count)
+    assert torch.isin(whole, 2).tolist() == [False, True, False] * count
+    assert torch.isin(whole, 2.0**24).tolist() == [False, False, True] * count
+    assert not torch.isin(whole.to(torch.int8), 300).any()

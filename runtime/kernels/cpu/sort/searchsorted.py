@@ -157,7 +157,24 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
 ) -> None:
-    """Write whether each element is among the test elements."""
-    elements, test_elements = np.asarray(elements), np.asarray(test_elements)
+    """Write whether each element is among the test elements; a number is of the others' dtype."""
+    if not isinstance(test_elements, np.ndarray):
+        _compare_with_number(out, elements, test_elements, np.not_equal if invert else np.equal)
+        return
+    if not isinstance(elements, np.ndarray):
+        found = np.empty(test_elements.shape, np.bool_)
+        _compare_with_number(found, test_elements, elements, np.equal)
+        out[...] = found.any() != invert
+        return
     found = np.isin(elements, test_elements, assume_unique=False, invert=invert)
     out[...] = found
+
+
+@np.errstate(over="ignore")
+def _compare_with_number(out: Array, elements: Array, number: Any, compare: Any) -> None:
+    """Compare as `eq` does: integers and a float meet in float32."""
+    if elements.dtype.kind == "f":
+        number = elements.dtype.type(number)
+    elif number.__class__ is float:
+        elements, number = elements.astype(np.float32), np.float32(number)
+    compare(elements, number, out=out)
