@@ -79,6 +79,8 @@ def _by_side(side: int) -> list[Case]:
 LARGE = [
     statement("x.sort()", x=distinct(1 << 20), numpy="np.sort(x)"),
     statement("x.unique(dim=0)", x=normal(1000, 500), numpy="np.unique(x, axis=0)"),
+    statement("x.topk(2, dim=0)", x=distinct(5, 1 << 16)),
+    statement("x.median(0)", x=distinct(5, 1 << 16)),
     statement("torch.isin(x, 2)", x=normal(1 << 20)),
     statement("i.sort(stable=True)", i=integers(1 << 40, 1 << 20), note="int64"),
     statement("F.embedding(i, w)", i=integers(10000, 64, 128), w=normal(10000, 256)),

@@ -193,3 +193,28 @@ def test_a_number_is_looked_for_in_the_dtype_of_the_elements(count: int) -> None
     assert torch.isin(whole, 2).tolist() == [False, True, False] * count
     assert torch.isin(whole, 2.0**24).tolist() == [False, False, True] * count
     assert not torch.isin(whole.to(torch.int8), 300).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8"])
+@pytest.mark.parametrize("size", [2, 3, sorting.MOST_COMPARED])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_lines_of_few_elements(dim: int, size: int, dtype: str) -> None:
+    sizes = [70, 60, 9]
+    sizes[dim] = size
+    x = draw(dtype, tuple(sizes)) if dtype != "uint8" else abs(draw("int64", tuple(sizes)))
+    x = torch.from_numpy(x.astype(dtype))
+    found = torch.sort(x, dim)
+    for descending in (False, True):
+        places = sort(x.numpy(), descending, dim)[1]
+        sign = -1 if descending else 1
+        keys = np.nan_to_num(x.numpy().astype(float), nan=1e9) * sign
+        np.testing.assert_array_equal(places, np.argsort(keys, dim, kind="stable"))
+        top = torch.topk(x, 2, dim, largest=descending)
+        np.testing.assert_array_equal(top.indices.numpy(), places.take(range(2), dim))
+    kth = torch.kthvalue(x, 2, dim)
+    np.testing.assert_array_equal(kth.values.numpy(), found.values.select(dim, 1).numpy())
+    at = x.gather(dim, kth.indices.unsqueeze(dim)).squeeze(dim)
+    np.testing.assert_array_equal(at.numpy(), kth.values.numpy())
+    if size % 2:
+        median = np.median(x.numpy(), dim)
+        np.testing.assert_array_equal(torch.median(x, dim).values.numpy(), median)

@@ -8,6 +8,7 @@ Searching is in `searching.py`, distinct values in `distinct.py`.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from torchgen_out._runtime.kernels.cpu.sort.sort_plans import float_key
 
 Array = Any
 
+MOST_COMPARED = 8  # elements of a line compared each with each
+RUN = 256  # lines compared in step
 LANES = 32  # elements compared with the threshold at once
 HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
 
@@ -37,6 +40,9 @@ def ordered(
     values: Array, indices: Array, self: Array, k: int | None, dim: int, descending: bool
 ) -> None:
     """Write the first k values in order, or all, and their places; ties in order."""
+    if self.ndim and 1 < self.shape[dim] <= MOST_COMPARED and values.size:
+        _order_few(values, indices, self, dim, descending)
+        return
     if k is not None:
         _first_of_rows(values, indices, self, k, dim, descending)
         return
@@ -52,6 +58,52 @@ def ordered(
         _sort_last(row_values, row_indices, rows, descending)
         store_rows(values, row_values, dim)
         store_rows(indices, row_indices, dim)
+
+
+def _order_few(values: Array, indices: Array, self: Array, dim: int, descending: bool) -> None:
+    """The same along a dim of few elements, each compared with each, in runs of lines."""
+    found = buffer_of(values), buffer_of(indices)
+    shaped = [_around(each, dim) for each in (*found, np.ascontiguousarray(self))]
+    if shaped[2].shape[2] == 1:  # rows: a run goes over several of them
+        shaped = [each.transpose(2, 1, 0) for each in shaped]
+    compare_each(*shaped, descending)
+    settle(values, found[0])
+    settle(indices, found[1])
+
+
+def _around(array: Array, dim: int) -> Array:
+    """The array with one dim before and one behind this one."""
+    dim %= array.ndim
+    return array.reshape(prod(array.shape[:dim]), array.shape[dim], prod(array.shape[dim + 1 :]))
+
+
+@kernel
+def compare_each(values, indices, self, descending):
+    """Each element's place in the order is the number of those before it."""
+    outer, size, inner = self.shape
+    count, ranks = values.shape[1], np.empty((self.shape[1], RUN), np.int32)
+    for o in range(outer):
+        for start in range(0, inner, RUN):
+            width = min(RUN, inner - start)
+            for j in range(size):
+                for i in range(width):
+                    ranks[j, i] = 0
+            for j in range(size):
+                for k in range(j + 1, size):
+                    for i in range(width):
+                        a, b = self[o, j, start + i], self[o, k, start + i]
+                        if descending:
+                            is_later = (b > a) | ((b != b) & (a == a))
+                        else:
+                            is_later = (b < a) | ((a != a) & (b == b))
+                        ranks[j, i] += np.int32(is_later)
+                        ranks[k, i] += np.int32(not is_later)
+            for j in range(size):
+                for i in range(width):
+                    rank = ranks[j, i]
+                    if rank < count:
+                        values[o, rank, start + i] = self[o, j, start + i]
+                        indices[o, rank, start + i] = j
 
 
 def _sort_last(values: Array, indices: Array, self: Array, descending: bool) -> None:
@@ -308,9 +360,15 @@ def order_statistic(
         found = _median_of_numbers(rows)
     else:
         place = (rows.shape[1] - 1) // 2 if k is None else k - 1
-        found = np.partition(rows, place, axis=1)[:, place]
+        are_few = rows.shape[1] <= MOST_COMPARED
+        if are_few:
+            in_order = np.empty_like(rows)
+            _order_few(in_order, np.empty(rows.shape, np.int64), rows, 1, False)
+        else:
+            in_order = np.partition(rows, place, axis=1)
+        found = np.ascontiguousarray(in_order[:, place])
         if k is None and self.dtype.kind == "f":
-            greatest = rows.max(axis=1)
+            greatest = in_order[:, -1] if are_few else rows.max(axis=1)
             found = np.where(np.isnan(greatest), greatest, found)
     if indices is not None:
         _write_found(values, indices, rows, found)
