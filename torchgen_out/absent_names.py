@@ -51,7 +51,6 @@ cudnn_convolution_transpose = absent.function("torch.cudnn_convolution_transpose
 cudnn_grid_sampler = absent.function("torch.cudnn_grid_sampler", _REMEDY)
 cudnn_is_acceptable = absent.function("torch.cudnn_is_acceptable", _REMEDY)
 dequantize = absent.function("torch.dequantize", _REMEDY)
-eig = absent.function("torch.eig", _REMEDY)
 empty_quantized = absent.function("torch.empty_quantized", _REMEDY)
 fbgemm_linear_fp16_weight = absent.function("torch.fbgemm_linear_fp16_weight", _REMEDY)
 fbgemm_linear_int8_weight = absent.function("torch.fbgemm_linear_int8_weight", _REMEDY)
@@ -62,8 +61,6 @@ fused_moving_avg_obs_fake_quant = absent.function("torch.fused_moving_avg_obs_fa
 import_ir_module = absent.function("torch.import_ir_module", _REMEDY)
 import_ir_module_from_buffer = absent.function("torch.import_ir_module_from_buffer", _REMEDY)
 int_repr = absent.function("torch.int_repr", _REMEDY)
-lstsq = absent.function("torch.lstsq", _REMEDY)
-matrix_rank = absent.function("torch.matrix_rank", _REMEDY)
 miopen_batch_norm = absent.function("torch.miopen_batch_norm", _REMEDY)
 miopen_convolution = absent.function("torch.miopen_convolution", _REMEDY)
 miopen_rnn = absent.function("torch.miopen_rnn", _REMEDY)
@@ -92,9 +89,7 @@ quantized_max_pool3d = absent.function("torch.quantized_max_pool3d", _REMEDY)
 quantized_rnn_relu_cell = absent.function("torch.quantized_rnn_relu_cell", _REMEDY)
 quantized_rnn_tanh_cell = absent.function("torch.quantized_rnn_tanh_cell", _REMEDY)
 saddmm = absent.function("torch.saddmm", _REMEDY)
-solve = absent.function("torch.solve", _REMEDY)
 sym_fresh_size = absent.function("torch.sym_fresh_size", _REMEDY)
-symeig = absent.function("torch.symeig", _REMEDY)
 thread_safe_generator = absent.function("torch.thread_safe_generator", _REMEDY)
 while_loop = absent.function("torch.while_loop", _REMEDY)
 
@@ -122,19 +117,18 @@ __all__ = [
     "batch_norm_gather_stats_with_counts", "batch_norm_stats", "batch_norm_update_stats",
     "choose_qparams_optimized", "compiled_with_cxx11_abi", "conv_tbc", "cudnn_batch_norm",
     "cudnn_convolution", "cudnn_convolution_add_relu", "cudnn_convolution_relu",
-    "cudnn_convolution_transpose", "cudnn_grid_sampler", "cudnn_is_acceptable", "dequantize", "eig",
+    "cudnn_convolution_transpose", "cudnn_grid_sampler", "cudnn_is_acceptable", "dequantize",
     "empty_quantized", "fbgemm_linear_fp16_weight", "fbgemm_linear_int8_weight",
     "fbgemm_linear_quantize_weight", "fbgemm_pack_gemm_matrix_fp16", "fbgemm_pack_quantized_matrix",
     "fused_moving_avg_obs_fake_quant", "has_lapack", "has_mkl", "has_mkldnn", "has_openmp",
     "has_spectral", "import_ir_module", "import_ir_module_from_buffer", "init_num_threads",
     "int_repr", "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "is_distributed",
-    "is_vulkan_available", "lstsq", "matrix_rank", "miopen_batch_norm", "miopen_convolution",
-    "miopen_rnn", "mkldnn_adaptive_avg_pool2d", "mkldnn_convolution", "mkldnn_max_pool2d",
-    "mkldnn_max_pool3d", "mkldnn_rnn_layer", "parse_ir", "parse_schema", "q_per_channel_axis",
-    "q_per_channel_scales", "q_per_channel_zero_points", "q_scale", "q_zero_point", "qscheme",
-    "quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic",
-    "quantized_batch_norm", "quantized_gru_cell", "quantized_lstm_cell", "quantized_max_pool1d",
-    "quantized_max_pool2d", "quantized_max_pool3d", "quantized_rnn_relu_cell",
-    "quantized_rnn_tanh_cell", "saddmm", "set_flush_denormal", "solve", "sym_fresh_size", "symeig",
-    "thread_safe_generator", "while_loop",
+    "is_vulkan_available", "miopen_batch_norm", "miopen_convolution", "miopen_rnn",
+    "mkldnn_adaptive_avg_pool2d", "mkldnn_convolution", "mkldnn_max_pool2d", "mkldnn_max_pool3d",
+    "mkldnn_rnn_layer", "parse_ir", "parse_schema", "q_per_channel_axis", "q_per_channel_scales",
+    "q_per_channel_zero_points", "q_scale", "q_zero_point", "qscheme", "quantize_per_channel",
+    "quantize_per_tensor", "quantize_per_tensor_dynamic", "quantized_batch_norm",
+    "quantized_gru_cell", "quantized_lstm_cell", "quantized_max_pool1d", "quantized_max_pool2d",
+    "quantized_max_pool3d", "quantized_rnn_relu_cell", "quantized_rnn_tanh_cell", "saddmm",
+    "set_flush_denormal", "sym_fresh_size", "thread_safe_generator", "while_loop",
 ]  # fmt: skip

@@ -107,7 +107,6 @@ OWN: dict[str, Callable[[Any, Any], Any]] = {
     "put_ into its index": lambda x, i: i.put_(i, i + 1),
     "index_put_ into its index": lambda x, i: i.index_put_((i,), i + 1),
     "masked_scatter_": lambda x, i: x.masked_scatter_(x > 0, x),
-    "masked_fill_": lambda x, i: x.masked_fill_(x[0] > 0, x[0]),
     "index_fill_": lambda x, i: x.index_fill_(0, i[:1], x[1]),
     "scatter_, the other half": lambda x, i: x[2:].scatter_(0, i[3:] - 3, x[:2]),
 }

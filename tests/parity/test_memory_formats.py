@@ -195,7 +195,6 @@ ORDERED: dict[str, Callable[[Any, Any], Any]] = {
     "index_copy": lambda t, x: x.index_copy(0, t.tensor([1]), x[:1]),
     "put": lambda t, x: x.put(t.tensor([1, 3]), t.tensor([5.0, 6.0], dtype=x.dtype)),
     "index_put": lambda t, x: x.index_put((t.tensor([1]),), t.tensor(1.0, dtype=x.dtype)),
-    "masked_fill": lambda t, x: x.masked_fill(x > 0, 1.0),
     "dropout": lambda t, x: t.nn.functional.dropout(x, 0.0) + t.nn.functional.dropout(x, 1.0),
     "native_dropout": lambda t, x: t.native_dropout(x, 0.0, True)[1],
     "an index": lambda t, x: x[t.tensor([1, 0, 1])],

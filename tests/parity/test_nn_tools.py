@@ -238,11 +238,11 @@ def test_hooks_of_all_modules() -> None:
         ),
     ]
     layer = ours.nn.Linear(3, 2)
-    layer(ours.ones(1, 3)).sum().backward()
+    layer(ours.ones(1, 3, requires_grad=True)).sum().backward()
     for handle in handles:
         handle.remove()
     assert seen == [("before", "Linear"), ("after", "Linear"), ("backward", "Linear")]
-    layer(ours.ones(1, 3)).sum().backward()
+    layer(ours.ones(1, 3, requires_grad=True)).sum().backward()
     assert len(seen) == 3
 
 

@@ -102,10 +102,17 @@ def _pieces(out: Array, source: Array) -> Iterator[tuple[Array, Array]]:
     if not is_narrow or out.shape != source.shape or are_dense(out, source):
         yield out, source
         return
-    if n * size in _BITS and out.strides[-1] == source.strides[-1] == size:
-        out, source = (each.view(_BITS[n * size]) for each in (out, source))
+    row = n * size
+    if row in _BITS and all(_has_words(each, row) for each in (out, source)):
+        out, source = (each.view(_BITS[row]) for each in (out, source))
         n = 1
     yield from ((out[..., k], source[..., k]) for k in range(n))
+
+
+def _has_words(array: Array, row: int) -> bool:
+    """Whether rows of so many bytes are words, and as far from each other as some words are."""
+    *steps, last = array.strides
+    return last == array.itemsize and not any(step % row for step in steps)
 
 
 def are_dense(*arrays: Array) -> bool:
