@@ -946,7 +946,7 @@ def hardsigmoid_backward_self(grad, self):
     return ops.where((self <= -3) | (self >= 3), 0, 0.16666666666666666 * grad)
 
 
-def _hardswish_backward_backward_grad_output_self(grad, grad_output, self):
+def _hardswish_slope_backward_grad_output_self(grad, grad_output, self):
     """d/dgrad_output, d/dself:
     0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
     """
@@ -958,14 +958,14 @@ def _hardswish_backward_backward_grad_output_self(grad, grad_output, self):
     )
 
 
-def _hardswish_backward_backward_grad_output(grad, self):
+def _hardswish_slope_backward_grad_output(grad, self):
     """d/dgrad_output:
     0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
     """
     return ops.where(self <= -3, 0, ops.where(self < 3, self / 3 + 0.5, 1) * grad)
 
 
-def _hardswish_backward_backward_self(grad, grad_output, self):
+def _hardswish_slope_backward_self(grad, grad_output, self):
     """d/dself:
     0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
     """
@@ -1234,7 +1234,7 @@ def _huber_backward_target(grad, self, target, delta):
     return -(grad * (ops.where(distance <= delta, distance, delta) * t0.sgn()))
 
 
-def _bce_backward_backward_grad_output_self_target(grad, grad_output, self, target):
+def _cross_entropy_slope_backward_grad_output_self_target(grad, grad_output, self, target):
     """d/dgrad_output, d/dself, d/dtarget:
     grad_output * (self - target) / max((1 - self) * self, 1e-12)
     """
@@ -1247,7 +1247,7 @@ def _bce_backward_backward_grad_output_self_target(grad, grad_output, self, targ
     return grad * (t0 / t2), grad * t5, -(grad * t4)
 
 
-def _bce_backward_backward_grad_output_self(grad, grad_output, self, target):
+def _cross_entropy_slope_backward_grad_output_self(grad, grad_output, self, target):
     """d/dgrad_output, d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = self - target
     t1 = (1 - self) * self
@@ -1258,13 +1258,13 @@ def _bce_backward_backward_grad_output_self(grad, grad_output, self, target):
     return grad * (t0 / t2), grad * t5
 
 
-def _bce_backward_backward_grad_output_target(grad, grad_output, self, target):
+def _cross_entropy_slope_backward_grad_output_target(grad, grad_output, self, target):
     """d/dgrad_output, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = ops.maximum((1 - self) * self, grad.new_full((), 1e-12))
     return grad * ((self - target) / t0), -(grad * (grad_output / t0))
 
 
-def _bce_backward_backward_self_target(grad, grad_output, self, result):
+def _cross_entropy_slope_backward_self_target(grad, grad_output, self, result):
     """d/dself, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = (1 - self) * self
     t1 = ops.maximum(t0, grad.new_full((), 1e-12))
@@ -1274,12 +1274,12 @@ def _bce_backward_backward_self_target(grad, grad_output, self, result):
     return grad * t4, -(grad * t3)
 
 
-def _bce_backward_backward_grad_output(grad, self, target):
+def _cross_entropy_slope_backward_grad_output(grad, self, target):
     """d/dgrad_output: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     return grad * ((self - target) / ops.maximum((1 - self) * self, grad.new_full((), 1e-12)))
 
 
-def _bce_backward_backward_self(grad, grad_output, self, result):
+def _cross_entropy_slope_backward_self(grad, grad_output, self, result):
     """d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = (1 - self) * self
     t1 = ops.maximum(t0, grad.new_full((), 1e-12))
@@ -1289,7 +1289,7 @@ def _bce_backward_backward_self(grad, grad_output, self, result):
     return grad * t4
 
 
-def _bce_backward_backward_target(grad, grad_output, self):
+def _cross_entropy_slope_backward_target(grad, grad_output, self):
     """d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     return -(grad * (grad_output / ops.maximum((1 - self) * self, grad.new_full((), 1e-12))))
 

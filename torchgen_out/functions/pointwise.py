@@ -5971,18 +5971,18 @@ def hardswish_(input: Tensor) -> Tensor:
     return call(input)
 
 
-__hardswish_backward = operators._hardswish_backward.calls
+__hardswish_slope = operators._hardswish_slope.calls
 
 
-def _hardswish_backward(grad_output: Tensor, input: Tensor) -> Tensor:
-    """_hardswish_backward(Tensor grad_output, Tensor self) -> Tensor
+def _hardswish_slope(grad_output: Tensor, input: Tensor) -> Tensor:
+    """_hardswish_slope(Tensor grad_output, Tensor self) -> Tensor
 
     Scale `grad_output` by the slope of `hardswish`: 0 at -3, 1 at 3.
     """
     try:
-        call = __hardswish_backward[grad_output._key, input._key]
+        call = __hardswish_slope[grad_output._key, input._key]
     except AttributeError:
-        return __hardswish_backward.miss(grad_output, input)
+        return __hardswish_slope.miss(grad_output, input)
     return call(grad_output, input)
 
 
@@ -6529,18 +6529,18 @@ def _binary_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     return call(input, target)
 
 
-__bce_backward = operators._bce_backward.calls
+__cross_entropy_slope = operators._cross_entropy_slope.calls
 
 
-def _bce_backward(grad_output: Tensor, input: Tensor, target: Tensor) -> Tensor:
-    """_bce_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor
+def _cross_entropy_slope(grad_output: Tensor, input: Tensor, target: Tensor) -> Tensor:
+    """_cross_entropy_slope(Tensor grad_output, Tensor self, Tensor target) -> Tensor
 
     Give the gradient of `_binary_cross_entropy` by `self`.
     """
     try:
-        call = __bce_backward[grad_output._key, input._key, target._key]
+        call = __cross_entropy_slope[grad_output._key, input._key, target._key]
     except AttributeError:
-        return __bce_backward.miss(grad_output, input, target)
+        return __cross_entropy_slope.miss(grad_output, input, target)
     return call(grad_output, input, target)
 
 

@@ -1947,13 +1947,13 @@ def hardswish(self):
     return self * gate / T(6)
 
 
-def _hardswish_backward(grad_output, self):
+def _hardswish_slope(grad_output, self):
     """0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)"""
     t0 = grad_output * (self / T(3) + T(0.5)) if self < T(3) else grad_output
     return T(0) if self <= -T(3) else t0
 
 
-def _hardswish_backward_backward_grad_output_self(grad, grad_output, self):
+def _hardswish_slope_backward_grad_output_self(grad, grad_output, self):
     """d/dgrad_output, d/dself:
     0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
     """
@@ -1965,14 +1965,14 @@ def _hardswish_backward_backward_grad_output_self(grad, grad_output, self):
     )
 
 
-def _hardswish_backward_backward_grad_output(grad, self):
+def _hardswish_slope_backward_grad_output(grad, self):
     """d/dgrad_output:
     0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
     """
     return T(0) if self <= T(-3) else (self / T(3) + T(0.5) if self < T(3) else T(1)) * grad
 
 
-def _hardswish_backward_backward_self(grad, grad_output, self):
+def _hardswish_slope_backward_self(grad, grad_output, self):
     """d/dself:
     0 if self <= -3 else (grad_output * (self / 3 + 0.5) if self < 3 else grad_output)
     """
@@ -2397,12 +2397,12 @@ def _binary_cross_entropy(self, target):
     return (target - T(1)) * max(log1p(-self), t0) - target * max(log(self), t0)
 
 
-def _bce_backward(grad_output, self, target):
+def _cross_entropy_slope(grad_output, self, target):
     """grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     return grad_output * (self - target) / max((T(1) - self) * self, T(1e-12))
 
 
-def _bce_backward_backward_grad_output_self_target(grad, grad_output, self, target):
+def _cross_entropy_slope_backward_grad_output_self_target(grad, grad_output, self, target):
     """d/dgrad_output, d/dself, d/dtarget:
     grad_output * (self - target) / max((1 - self) * self, 1e-12)
     """
@@ -2416,7 +2416,7 @@ def _bce_backward_backward_grad_output_self_target(grad, grad_output, self, targ
     return grad * (t0 / t2), grad * t6, -(grad * t3)
 
 
-def _bce_backward_backward_grad_output_self(grad, grad_output, self, target):
+def _cross_entropy_slope_backward_grad_output_self(grad, grad_output, self, target):
     """d/dgrad_output, d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = self - target
     t1 = (T(1) - self) * self
@@ -2427,13 +2427,13 @@ def _bce_backward_backward_grad_output_self(grad, grad_output, self, target):
     return grad * (t0 / t2), grad * t5
 
 
-def _bce_backward_backward_grad_output_target(grad, grad_output, self, target):
+def _cross_entropy_slope_backward_grad_output_target(grad, grad_output, self, target):
     """d/dgrad_output, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = max((T(1) - self) * self, T(1e-12))
     return grad * ((self - target) / t0), -(grad * (grad_output / t0))
 
 
-def _bce_backward_backward_self_target(grad, grad_output, self, result):
+def _cross_entropy_slope_backward_self_target(grad, grad_output, self, result):
     """d/dself, d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = (T(1) - self) * self
     t1 = max(t0, T(1e-12))
@@ -2444,12 +2444,12 @@ def _bce_backward_backward_self_target(grad, grad_output, self, result):
     return grad * t5, -(grad * t2)
 
 
-def _bce_backward_backward_grad_output(grad, self, target):
+def _cross_entropy_slope_backward_grad_output(grad, self, target):
     """d/dgrad_output: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     return grad * ((self - target) / max((T(1) - self) * self, T(1e-12)))
 
 
-def _bce_backward_backward_self(grad, grad_output, self, result):
+def _cross_entropy_slope_backward_self(grad, grad_output, self, result):
     """d/dself: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     t0 = (T(1) - self) * self
     t1 = max(t0, T(1e-12))
@@ -2459,7 +2459,7 @@ def _bce_backward_backward_self(grad, grad_output, self, result):
     return grad * t4
 
 
-def _bce_backward_backward_target(grad, grad_output, self):
+def _cross_entropy_slope_backward_target(grad, grad_output, self):
     """d/dtarget: grad_output * (self - target) / max((1 - self) * self, 1e-12)"""
     return -(grad * (grad_output / max((T(1) - self) * self, T(1e-12))))
 

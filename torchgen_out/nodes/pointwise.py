@@ -2706,14 +2706,14 @@ class HardsigmoidBackward0(FusedNode):
 
 class HardswishBackward0(Node):
     """hardswish
-    self: _hardswish_backward(grad, self)
+    self: _hardswish_slope(grad, self)
     """
 
     __slots__ = ("saved_self",)
 
     def apply(node, grad):
         self = unpack(node.saved_self, node)
-        grad_self = ops._hardswish_backward(grad, self)
+        grad_self = ops._hardswish_slope(grad, self)
         return (grad_self,)
 
     def release(node):
@@ -2740,8 +2740,8 @@ def recording_hardswish(below, needs_self, inplace=False):
     return call
 
 
-class HardswishBackwardBackward0(FusedNode):
-    """_hardswish_backward
+class HardswishSlopeBackward0(FusedNode):
+    """_hardswish_slope
     grad_output: auto
     self: auto
     """
@@ -2751,9 +2751,9 @@ class HardswishBackwardBackward0(FusedNode):
     arguments = ("grad_output", "self")
     inputs = ("grad_output", "self")
     cases: ClassVar = {
-        (True, True): backward._hardswish_backward_backward_grad_output_self,
-        (True, False): backward._hardswish_backward_backward_grad_output,
-        (False, True): backward._hardswish_backward_backward_self,
+        (True, True): backward._hardswish_slope_backward_grad_output_self,
+        (True, False): backward._hardswish_slope_backward_grad_output,
+        (False, True): backward._hardswish_slope_backward_self,
     }
 
 
@@ -3187,7 +3187,7 @@ class HuberBackward0(FusedNode):
 
 class BinaryCrossEntropyBackward0(Node):
     """_binary_cross_entropy
-    self: _bce_backward(grad, self, target)
+    self: _cross_entropy_slope(grad, self, target)
     target: grad * ((-self).log1p() - self.log())
     """
 
@@ -3200,7 +3200,7 @@ class BinaryCrossEntropyBackward0(Node):
         self = unpack(node.saved_self, node)
         if edges[0] is not None:
             target = unpack(node.saved_target, node)
-            grad_self = ops._bce_backward(grad, self, target)
+            grad_self = ops._cross_entropy_slope(grad, self, target)
         if edges[1] is not None:
             grad_target = grad * ((-self).log1p() - self.log())
         return grad_self, grad_target
@@ -3231,8 +3231,8 @@ def recording__binary_cross_entropy(below, needs_self, needs_target):
     return call
 
 
-class BceBackwardBackward0(FusedNode):
-    """_bce_backward
+class CrossEntropySlopeBackward0(FusedNode):
+    """_cross_entropy_slope
     grad_output: auto
     self: auto
     target: auto
@@ -3243,13 +3243,13 @@ class BceBackwardBackward0(FusedNode):
     arguments = ("grad_output", "self", "target")
     inputs = ("grad_output", "self", "target")
     cases: ClassVar = {
-        (True, True, True): backward._bce_backward_backward_grad_output_self_target,
-        (True, True, False): backward._bce_backward_backward_grad_output_self,
-        (True, False, True): backward._bce_backward_backward_grad_output_target,
-        (False, True, True): backward._bce_backward_backward_self_target,
-        (True, False, False): backward._bce_backward_backward_grad_output,
-        (False, True, False): backward._bce_backward_backward_self,
-        (False, False, True): backward._bce_backward_backward_target,
+        (True, True, True): backward._cross_entropy_slope_backward_grad_output_self_target,
+        (True, True, False): backward._cross_entropy_slope_backward_grad_output_self,
+        (True, False, True): backward._cross_entropy_slope_backward_grad_output_target,
+        (False, True, True): backward._cross_entropy_slope_backward_self_target,
+        (True, False, False): backward._cross_entropy_slope_backward_grad_output,
+        (False, True, False): backward._cross_entropy_slope_backward_self,
+        (False, False, True): backward._cross_entropy_slope_backward_target,
     }
 
 

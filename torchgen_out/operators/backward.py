@@ -817,20 +817,19 @@ hardsigmoid_backward_self = BackwardKernel(
     {"grad": "tensor", "self": "tensor"}, ("self",),
 )  # fmt: skip
 
-_hardswish_backward_backward_grad_output_self = BackwardKernel(
-    kernels._hardswish_backward_backward_grad_output_self,
-    gradients._hardswish_backward_backward_grad_output_self,
+_hardswish_slope_backward_grad_output_self = BackwardKernel(
+    kernels._hardswish_slope_backward_grad_output_self,
+    gradients._hardswish_slope_backward_grad_output_self,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor"}, ("grad_output", "self"),
 )  # fmt: skip
 
-_hardswish_backward_backward_grad_output = BackwardKernel(
-    kernels._hardswish_backward_backward_grad_output,
-    gradients._hardswish_backward_backward_grad_output, {"grad": "tensor", "self": "tensor"},
-    ("grad_output",),
+_hardswish_slope_backward_grad_output = BackwardKernel(
+    kernels._hardswish_slope_backward_grad_output, gradients._hardswish_slope_backward_grad_output,
+    {"grad": "tensor", "self": "tensor"}, ("grad_output",),
 )  # fmt: skip
 
-_hardswish_backward_backward_self = BackwardKernel(
-    kernels._hardswish_backward_backward_self, gradients._hardswish_backward_backward_self,
+_hardswish_slope_backward_self = BackwardKernel(
+    kernels._hardswish_slope_backward_self, gradients._hardswish_slope_backward_self,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor"}, ("self",),
 )  # fmt: skip
 
@@ -1031,45 +1030,47 @@ _huber_backward_target = BackwardKernel(
     values={"delta": "scalar"},
 )  # fmt: skip
 
-_bce_backward_backward_grad_output_self_target = BackwardKernel(
-    kernels._bce_backward_backward_grad_output_self_target,
-    gradients._bce_backward_backward_grad_output_self_target,
+_cross_entropy_slope_backward_grad_output_self_target = BackwardKernel(
+    kernels._cross_entropy_slope_backward_grad_output_self_target,
+    gradients._cross_entropy_slope_backward_grad_output_self_target,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
     ("grad_output", "self", "target"),
 )  # fmt: skip
 
-_bce_backward_backward_grad_output_self = BackwardKernel(
-    kernels._bce_backward_backward_grad_output_self,
-    gradients._bce_backward_backward_grad_output_self,
+_cross_entropy_slope_backward_grad_output_self = BackwardKernel(
+    kernels._cross_entropy_slope_backward_grad_output_self,
+    gradients._cross_entropy_slope_backward_grad_output_self,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
     ("grad_output", "self"),
 )  # fmt: skip
 
-_bce_backward_backward_grad_output_target = BackwardKernel(
-    kernels._bce_backward_backward_grad_output_target,
-    gradients._bce_backward_backward_grad_output_target,
+_cross_entropy_slope_backward_grad_output_target = BackwardKernel(
+    kernels._cross_entropy_slope_backward_grad_output_target,
+    gradients._cross_entropy_slope_backward_grad_output_target,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "target": "tensor"},
     ("grad_output", "target"),
 )  # fmt: skip
 
-_bce_backward_backward_self_target = BackwardKernel(
-    kernels._bce_backward_backward_self_target, gradients._bce_backward_backward_self_target,
+_cross_entropy_slope_backward_self_target = BackwardKernel(
+    kernels._cross_entropy_slope_backward_self_target,
+    gradients._cross_entropy_slope_backward_self_target,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "result": "tensor"},
     ("self", "target"),
 )  # fmt: skip
 
-_bce_backward_backward_grad_output = BackwardKernel(
-    kernels._bce_backward_backward_grad_output, gradients._bce_backward_backward_grad_output,
+_cross_entropy_slope_backward_grad_output = BackwardKernel(
+    kernels._cross_entropy_slope_backward_grad_output,
+    gradients._cross_entropy_slope_backward_grad_output,
     {"grad": "tensor", "self": "tensor", "target": "tensor"}, ("grad_output",),
 )  # fmt: skip
 
-_bce_backward_backward_self = BackwardKernel(
-    kernels._bce_backward_backward_self, gradients._bce_backward_backward_self,
+_cross_entropy_slope_backward_self = BackwardKernel(
+    kernels._cross_entropy_slope_backward_self, gradients._cross_entropy_slope_backward_self,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor", "result": "tensor"}, ("self",),
 )  # fmt: skip
 
-_bce_backward_backward_target = BackwardKernel(
-    kernels._bce_backward_backward_target, gradients._bce_backward_backward_target,
+_cross_entropy_slope_backward_target = BackwardKernel(
+    kernels._cross_entropy_slope_backward_target, gradients._cross_entropy_slope_backward_target,
     {"grad": "tensor", "grad_output": "tensor", "self": "tensor"}, ("target",),
 )  # fmt: skip
 

@@ -1742,14 +1742,14 @@ hardswish = Pointwise(
     record=nodes.recording_hardswish,
 )
 
-_hardswish_backward = Pointwise(
-    "_hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
+_hardswish_slope = Pointwise(
+    "_hardswish_slope(Tensor grad_output, Tensor self) -> Tensor",
     {"grad_output": "tensor", "self": "tensor"},
     dtypes=dtype_sets.FLOATING,
-    formulas={(): kernels._hardswish_backward},
+    formulas={(): kernels._hardswish_slope},
     vanishes_with=(("grad_output",),),
     differentiable=("grad_output", "self"),
-    record=nodes.HardswishBackwardBackward0.recording,
+    record=nodes.HardswishSlopeBackward0.recording,
 )
 
 hardtanh = Pointwise(
@@ -2027,14 +2027,14 @@ _binary_cross_entropy = Pointwise(
     record=nodes.recording__binary_cross_entropy,
 )
 
-_bce_backward = Pointwise(
-    "_bce_backward(Tensor grad_output, Tensor self, Tensor target) -> Tensor",
+_cross_entropy_slope = Pointwise(
+    "_cross_entropy_slope(Tensor grad_output, Tensor self, Tensor target) -> Tensor",
     {"grad_output": "tensor", "self": "tensor", "target": "tensor"},
     dtypes=dtype_sets.FLOATING,
-    formulas={(): kernels._bce_backward},
+    formulas={(): kernels._cross_entropy_slope},
     vanishes_with=(("grad_output", "self"), ("self", "target")),
     differentiable=("grad_output", "self", "target"),
-    record=nodes.BceBackwardBackward0.recording,
+    record=nodes.CrossEntropySlopeBackward0.recording,
 )
 
 _logistic_loss = Pointwise(
