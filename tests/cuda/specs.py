@@ -44,8 +44,9 @@ def specs_of(operator: Pointwise, dtype: dtypes.dtype) -> Iterator[PointwiseSpec
 
 
 def _entry(operator: Pointwise, name: str, dtype: dtypes.dtype) -> int:
-    own = dtype if name in operator.promoted else dtypes.bool
-    return keys.pack(own.index, 0, 0, False)
+    is_number = operator.operands[name] == "number" and name not in operator.promoted
+    own = dtype if name in operator.promoted or is_number else dtypes.bool
+    return keys.pack(own.index, 0, 0, is_number)
 
 
 @cache
