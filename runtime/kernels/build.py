@@ -49,7 +49,7 @@ def apart(names: Sequence[str]) -> str:
     LLVM vectorises a loop over arrays that might overlap twice: as such, and element by element,
     where sums have another order and so other bits. Which one runs depends on addresses.
     """
-    return f"APART = {tuple(names)!r}\n"
+    return f"__apart__ = {tuple(names)!r}\n"
 
 
 def cache_counts() -> tuple[int, int]:

@@ -121,6 +121,34 @@ def check(firsts: list[str], tmp_path: Path) -> None:
         assert missing == {}, f"after {first} as the first use"
 
 
+_REPLACED = """
+import importlib, json, sys, types
+import torchgen_out
+
+replaced = []
+for name in json.loads(sys.argv[1]):
+    package, _, own = name.rpartition(".")
+    try:
+        before = getattr(importlib.import_module(package), own, None)
+        importlib.import_module(name)
+    except ImportError:
+        continue
+    after = getattr(sys.modules[package], own)
+    is_module = before is None or isinstance(before, types.ModuleType)
+    if not is_module and after is not before:
+        replaced.append(name)
+print(json.dumps(replaced))
+"""
+
+
+def test_no_module_takes_the_name_of_a_function() -> None:
+    """An import binds a module in its package: after that of `multiprocessing.spawn`, the function
+    of that name would be gone."""
+    command = [sys.executable, "-W", "ignore", "-c", _REPLACED, json.dumps(submodules())]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
+    assert json.loads(done.stdout) == []
+
+
 _START = """
 import gc, sys, weakref
 

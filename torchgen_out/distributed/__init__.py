@@ -4,6 +4,7 @@
 """Processes that train together. What is here is written in
 torchgen_out._runtime.library.distributed."""
 
+import torchgen_out.distributed.rendezvous as _rendezvous  # noqa: F401
 from torchgen_out._runtime.library.distributed import *  # noqa: F403
 from torchgen_out._runtime.library.distributed import __all__  # noqa: F401
 from torchgen_out.distributed import (  # noqa: F401

@@ -4,5 +4,6 @@
 """Processes that share tensors. What is here is written in
 torchgen_out._runtime.library.multiprocessing."""
 
+import torchgen_out.multiprocessing.spawn as _spawn  # noqa: F401
 from torchgen_out._runtime.library.multiprocessing import *  # noqa: F403
 from torchgen_out._runtime.library.multiprocessing import __all__  # noqa: F401

@@ -25,7 +25,7 @@ ATTEMPTS = 12
 """How often a walk begins again, as a variable has another type than it seemed."""
 
 RESULT = "result"
-APART = "APART"
+APART = "__apart__"
 """What a text calls its arrays that lie in memory of their own; see `build.apart`."""
 
 
