@@ -80,10 +80,8 @@ def program_text(
     functions of its module. on_long_rows: the launches on a device where rows are few and long.
     is_on_host: whether the loops are emitted; else there is what tells sizes, and the launches on a
     device."""
-    program, kind = loops.program, operator.kind
+    program = loops.program
     is_wide = operator.has_tag("computes_in_double")
-    nests = [nest for phase in loops.phases for nest in phase.nests]
-    pays = has_costly_elements if _gives_folds(program) else has_costly_steps
     converts = operator.schema.argument("dtype") is not None or is_wide or program.divides
     exact = [] if converts else _numbers(operator.promoted, program)
     has_mask = operator.schema.argument(OUTPUT_MASK) is not None
@@ -116,15 +114,7 @@ def program_text(
         ("indices", translate.names_tuple(program.extent)),
         ("measure", measured),
         *([("dims", _dims(launches))] if _dims(launches) else []),
-        *([("moves", "True")] if program.moves else []),
-        *([("divides", "True")] if program.divides else []),
-        *([("compares", "True")] if program.compares else []),
-        *([("gives_parts", "True")] if program.gives_parts else []),
-        *([("is_wide", "True")] if is_wide else []),
-        *([("costly", "True")] if "single" in further and any(map(pays, nests)) else []),
-        *([("named", f'"{program.named}"')] if program.named else []),
-        *([("begins", _begins(program))] if _begins(program) else []),
-        *([("in_place", "True")] if isinstance(kind, Dispatch) and kind.aliasing else []),
+        *_properties(operator, loops, has_single="single" in further),
         *further.items(),
     )
     lines = tuple(line for field in fields for line in _flowed([field], INDENT))
@@ -134,6 +124,30 @@ def program_text(
         for some in (devices, others)
     )
     return ProgramText(tuple(functions), name, variable, lines, parts, further_parts, last_parts)
+
+
+def _properties(
+    operator: Operator, loops: LoopProgram, has_single: bool
+) -> Iterator[tuple[str, str]]:
+    """What is said of a program only where it is so."""
+    program, kind = loops.program, operator.kind
+    nests = [nest for phase in loops.phases for nest in phase.nests]
+    pays = has_costly_elements if _gives_folds(program) else has_costly_steps
+    flags = {
+        "moves": program.moves,
+        "divides": program.divides,
+        "compares": program.compares,
+        "gives_parts": program.gives_parts,
+        "is_wide": operator.has_tag("computes_in_double"),
+        "costly": has_single and any(map(pays, nests)),
+    }
+    yield from ((name, "True") for name, is_so in flags.items() if is_so)
+    if program.named:
+        yield "named", f'"{program.named}"'
+    if begins := _begins(program):
+        yield "begins", begins
+    if isinstance(kind, Dispatch) and kind.aliasing:
+        yield "in_place", "True"
 
 
 def _known(

@@ -21,8 +21,9 @@ LAST = "last"
 """The fold whose values only replace each other."""
 
 MOST_COLUMNS = 64
-FEW_IN_A_ROW = 16
 """Rows that are computed side by side: a cache line of each is at hand."""
+FEW_IN_A_ROW = 16
+"""Elements of a row up to which folds are worth that."""
 BATCH_SIZE = "size(...)"
 """The number of all that `...` stands for, among the whole numbers that launches take."""
 

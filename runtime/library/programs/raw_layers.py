@@ -183,9 +183,8 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
 ) -> tuple[Any, Any]:
     """`nn.functional.max_pool1d`, and where each element stood."""
-    window = kernel_size, stride or None, padding, dilation
-    found: Any = F.max_pool1d(self, *window, ceil_mode, True)
-    return found[0], found[1]
+    window = kernel_size, stride or None, padding, dilation, ceil_mode
+    return F.max_pool1d_with_indices(self, *window)
 
 
 def native_channel_shuffle(self: Any, groups: int) -> Any:

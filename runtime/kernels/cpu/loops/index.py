@@ -80,9 +80,7 @@ class IndexKernel(PlannedKernel):
             return self._plan_in_turn(args, seen.turns)
         views, given = seen
         if copy := _copying(program, results, operands, views):
-            return _over_words(
-                copy, [each.dtype for each in {**results, **operands}.values()], args
-            )
+            return _over_words(copy, [*results.values(), *operands.values()], args)
         program, views = program.narrowed(program.turned(views))
         begin = _beginning(program, results, operands, views)
         whole = {**results, **operands}
@@ -115,7 +113,7 @@ class IndexKernel(PlannedKernel):
                 for each, made in zip(launches, products, strict=True)
             ]
             plan = LaunchPlan(_runner(steps, order, names, kept), None)
-        return _over_words(plan, [spec.dtype for spec in call.specs.values()], args)
+        return _over_words(plan, list(call.specs.values()), args)
 
     def _plan_in_order(self, args: Sequence[Any], orders: dict[str, Order]) -> LaunchPlan:
         """The plan of tensors in other orders of their dims: operands are copied before, results
@@ -249,9 +247,9 @@ def _as_words(program: IndexProgram, specs: dict[str, TensorSpec]) -> dict[str, 
     }
 
 
-def _over_words(plan: LaunchPlan, dtypes: Sequence[Any], args: Sequence[Any]) -> LaunchPlan:
+def _over_words(plan: LaunchPlan, specs: Sequence[TensorSpec], args: Sequence[Any]) -> LaunchPlan:
     """The plan for memory that is of other dtypes than what it was made for."""
-    given = [spec.dtype for spec in specs_in(args)]
+    given, dtypes = [spec.dtype for spec in specs_in(args)], [spec.dtype for spec in specs]
     taken = len(given)
     others = [i for i in range(taken) if given[i] != dtypes[i]]
     if not others:
@@ -326,13 +324,13 @@ def _copying(
     return LaunchPlan(run, None)
 
 
-NARROW = 16
-"""Elements of a row that a loop is not worth."""
+SHORTEST_ROW = 16
+"""Elements of a row from which on a loop is worth it."""
 
 
 def _has_narrow_rows(result: TensorSpec, source: TensorSpec) -> bool:
     are_alike = result.is_contiguous and source.is_contiguous and result.sizes == source.sizes
-    return are_alike and 1 < result.sizes[-1] < NARROW
+    return are_alike and 1 < result.sizes[-1] < SHORTEST_ROW
 
 
 def _beginning(

@@ -125,20 +125,26 @@ def launch_text(
     known_here = compose.definitions_in(_places()) | compose.definitions_in(order)
     used = compose.compose_from(body, known_here)
     library = compose.compose(body, type_name)
-    header = build.HEADER.format(title=f"{name}: {type_name}.")
     sums = re.findall(r"^def (?:plus|times)\b.*?(?=^def |\Z)", used, re.DOTALL | re.MULTILINE)
     for each in sums:
         used = used.replace(each, "")
     joined = [REASSOCIATED, *map(_inlined, sums), STRICT] if sums else []
     kernel = "\n".join([f"def kernel({', '.join(given)}):", *lines, body])
+    head = build.HEADER.format(title=f"{name}: {type_name}.")
+    head += _constants(body, type_name, tile, [called.get(each, each) for each in apart], first > 2)
+    texts = [head, _inlined(library), _inlined(used)]
+    return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
+
+
+def _constants(body: str, type_name: str, tile: int, apart: list[str], looks: bool) -> str:
+    """The names that a launch's loops know. looks: whether it is told what it does."""
     sizes = places.BLOCK, places.RUN, tile or places.TILE, places.FAR
-    header += f"{runs.PLACES}BLOCK, RUN, TILE, FAR = {', '.join(map(str, sizes))}\n"
-    written = [called.get(each, each) for each in apart]
-    header += build.apart(written) if written else ""
+    header = f"{runs.PLACES}BLOCK, RUN, TILE, FAR = {', '.join(map(str, sizes))}\n"
+    header += build.apart(apart) if apart else ""
     header += f"U, T, WIDE = np.uint64, np.{type_name}, np.{wide(np.dtype(type_name))}\n"
     header += "NATURAL = np.int64(0x7FFFFFFFFFFFFFFF)  # tells LLVM that a size is not negative\n"
     modes = f"{places.LOOK}, {places.WRITE}, {places.ALONG}"
-    header += f"LOOK, WRITE, ALONG = {modes}\n" if first > 2 else ""
+    header += f"LOOK, WRITE, ALONG = {modes}\n" if looks else ""
     bits = 8 * np.dtype(type_name).itemsize
     if bits <= 64:
         header += f"BITS, SIGN, IS_DOUBLE = np.int{bits}, {bits - 1}, {bits == 64}"
@@ -149,8 +155,7 @@ def launch_text(
         header += "\nLOWEST, HIGHEST = " + ", ".join(
             f"T({each})" for each in places.ends(type_name)
         )
-    texts = [header, _inlined(library), _inlined(used)]
-    return "\n\n".join([*texts, *joined, f"@entry\n{kernel}"])
+    return header
 
 
 def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
