@@ -52,11 +52,13 @@ FACADES = (
 )  # fmt: skip
 """Parts of torchgen_out that re-export floor 8: nothing below may need them."""
 
-HEAVY = ("numba", "scipy")
+HEAVY = ("llvmlite", "numba", "scipy")
 """May be imported inside a function: only who computes with them pays for their import."""
 
-LATE = f"{RUNTIME}.kernels.compiler"
-"""Stands on Numba, and is itself imported inside a function: by whoever compiles a kernel."""
+LATE = tuple(
+    f"{RUNTIME}.kernels.{name}" for name in ("compiler", "machine.compiler", "machine.emission")
+)
+"""Stand on LLVM, and are themselves imported late: by whoever compiles a kernel."""
 
 OPTIONAL = {
     "numba.cuda": (f"{RUNTIME}.kernels.cuda", f"{RUNTIME}.backends.cuda"),

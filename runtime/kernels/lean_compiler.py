@@ -7,7 +7,7 @@ shapes, for which Numba compiles its strings. And some questions that Numba asks
 are answered faster. Other users of Numba in the process see nothing of it: they compile meanwhile
 neither before nor after, as the compiler has a lock.
 
-Most kernels do without nearly all of Numba: `kernels/compiler/` makes LLVM's code of their text.
+Most kernels do without Numba: `kernels/compiler/` makes LLVM's code of their text.
 
 A replacement takes the place of a function only if that has the parameters it had when this was
 written (Numba 0.68); with another Numba kernels compile as slowly as ever.
@@ -17,15 +17,9 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import logging
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
-
-log = logging.getLogger("torchgen_out.kernels")
-
-KNOWN_NUMBA = "0.68."
-"""The release whose rules and code generators the walk over texts relies on."""
 
 
 class _Entry:
@@ -37,41 +31,38 @@ class _Entry:
         self.library: Any = None
 
 
-_entries: list[_Entry] = []
+_entries: list[Any] = []
 """The innermost last: an entry may call another one."""
 
 
-@contextlib.contextmanager
-def compiling(dispatcher: Any) -> Iterator[None]:
+class _NoEntry:
+    """In the place of an entry: nothing that is compiled is called from Python."""
+
+    name = library = None
+
+
+def compiling_parts() -> contextlib.AbstractContextManager[None]:
+    """Compile nothing to machine code, but parts of something that is compiled elsewhere."""
+    return _compiling(_NoEntry())
+
+
+def compiling(dispatcher: Any) -> contextlib.AbstractContextManager[None]:
     """Compile what is called from Python alone to machine code; the rest becomes part of it."""
+    return _compiling(_Entry(dispatcher))
+
+
+@contextlib.contextmanager
+def _compiling(entry: Any) -> Iterator[None]:
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock, contextlib.ExitStack() as stack:
-        _entries.append(_Entry(dispatcher))
+        _entries.append(entry)
         stack.callback(_entries.pop)
         if len(_entries) == 1:
             for each in _replacements():
                 setattr(each.owner, each.name, each.function)
                 stack.callback(setattr, each.owner, each.name, each.original)
         yield
-
-
-def compiled(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
-    """Compile a kernel for arguments of such types; to be called while `compiling`.
-
-    By its text (`kernels/compiler/`), or by Numba if it has what only that compiles.
-    """
-    import numba
-
-    from torchgen_out._runtime.kernels.compiler import library
-
-    if numba.__version__.startswith(KNOWN_NUMBA):
-        try:
-            return library.compiled(dispatcher, signature)
-        except library.Unsupported as error:
-            log.debug("%s is left to Numba: %s", dispatcher.__name__, error)
-    dispatcher.compile(signature)
-    return dispatcher.overloads[signature]
 
 
 class _Replacement(NamedTuple):

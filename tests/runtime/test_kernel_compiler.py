@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import operator
+import itertools
+import os
 import resource
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numba import types
 
-from torchgen_out._runtime.kernels import build, lean_compiler
-from torchgen_out._runtime.kernels.compiler import library, scalars
+from torchgen_out._runtime.kernels import build
+from torchgen_out._runtime.kernels.compiler import kinds, library, numba_rules, scalars
 from torchgen_out._runtime.kernels.machine import compiler
 
 TEXT = (
@@ -162,10 +165,7 @@ def _as_python() -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_kernel_here_is_left_to_numba(name: str) -> None:
-    dispatcher = getattr(compiler.filled_module("walked", TEXT), name)
-    vector = types.Array(types.float64, 1, "C")
-    with lean_compiler.compiling(dispatcher):
-        library.compiled(dispatcher, (vector, vector))
+    library.walked("walked", TEXT, name, ["float64[1C]"] * 2)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -197,17 +197,108 @@ def test_a_kernel_that_is_walked_raises_its_errors() -> None:
         build.load_text("walked", TEXT).answer(x, x)
 
 
-def test_the_rules_for_types_are_numbas() -> None:
-    tables = (scalars.FLOAT_OPERATIONS, scalars.INT_OPERATIONS, scalars.COMPARISONS)
-    for kinds, table in zip(
-        (scalars.FLOATS, (types.int64, types.uint64), (*scalars.FLOATS, types.int64, types.uint64)),
-        tables,
-        strict=True,
+KINDS = [kinds.BY_NAME[name] for name in ("bool", "int32", "int64", "uint64", "float32", "float64")]
+FUNCTIONS = [
+    *scalars.FLOAT_OPERATIONS,
+    *scalars.INT_OPERATIONS,
+    *scalars.DIVISIONS,
+    *scalars.SHIFTS,
+    *scalars.COMPARISONS,
+]
+
+
+@pytest.mark.parametrize("function", sorted(set(FUNCTIONS), key=lambda each: each.__name__))
+def test_the_rules_for_types_are_numbas(function: Any) -> None:
+    for left, right in itertools.product(kinds.NUMBERS, repeat=2):
+        own = scalars.operands_of(function, left, right)
+        if own is None:
+            continue
+        given = tuple(map(numba_rules.to_numba, (left, right)))
+        signature, _ = numba_rules.resolved(function, given)
+        result = kinds.boolean if function in scalars.COMPARISONS else own
+        assert numba_rules.from_numba(signature.return_type) is result, (function, left, right)
+
+
+def test_variables_of_two_types_are_as_numba_has_them() -> None:
+    for pair in itertools.product(KINDS, repeat=2):
+        own = numba_rules.numba().typing.unify_pairs(*map(numba_rules.to_numba, pair))
+        assert scalars.unified(*pair) is numba_rules.from_numba(own), pair
+
+
+SIGNS = {
+    "int64": "+ - * // % & | ^ << >> < <= > >= == !=",
+    "uint64": "+ - * // % & | ^ << >> < <= > >= == !=",
+    "float64": "+ - * / < <= > >= == !=",
+}
+CALLS = {
+    "int64": "-x; +x; ~x; not x; abs(x); int(x); float(x); x / y; divmod(x, y)[0]; divmod(x, y)[1]",
+    "uint64": "+x; ~x; not x; int(x); float(x); x / y; divmod(x, y)[1]",
+    "float64": "-x; +x; not x; abs(x); int(x); float(x); math.fabs(x); math.sqrt(x); np.sqrt(x); "
+    "math.copysign(x, y); math.isnan(x); np.isnan(x); math.isinf(x); np.isfinite(x); np.rint(x); "
+    "np.trunc(x); np.floor(x); np.ceil(x); math.floor(y); math.ceil(y); math.trunc(y)",
+}
+VALUES = {
+    "bool": [0, 1, 1, 0, 1, 0, 1, 1],
+    "int32": [0, 3, -3, 7, -8, 63, 2, -(2**31)],
+    "int64": [0, 3, -3, 7, -8, 63, 2, -(2**63)],
+    "uint64": [0, 3, 5, 7, 2**63, 63, 2, 2**64 - 1],
+    "float32": [0.0, -0.0, 2.5, -2.5, np.nan, 1e9, 0.75, -7.0],
+    "float64": [0.0, -0.0, 2.5, -2.5, np.nan, 1e18, 0.75, -7.0],
+}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "group"),
+    [
+        *(("int64", "int64", "int64"), ("int32", "int64", "int64"), ("bool", "int64", "int64")),
+        *(("uint64", "uint64", "uint64"), ("float64", "float64", "float64")),
+        *(("float32", "float32", "float64"), ("float32", "int64", "float64")),
+    ],
+)
+def test_numbers_are_numbas(left: str, right: str, group: str) -> None:
+    """Each operation on all pairs of some values, compiled by the walk and by Numba."""
+    expressions = [f"x {sign} y" for sign in SIGNS[group].split()]
+    if left == right:
+        expressions += CALLS[group].split("; ")
+    if left != "bool":
+        expressions += [f"np.{name}(x)" for name in ("int32", "uint64", "float32", "float64")]
+    lines = [f"            out[{at}, i, j] = {each}" for at, each in enumerate(expressions)]
+    head = ["for i in range(a.size):", "    for j in range(b.size):", "        x, y = a[i], b[j]"]
+    body = "\n".join(
+        ["@entry", "def kernel(out, a, b):", *(f"    {each}" for each in head), *lines]
+    )
+    text = f"{build.HEADER.format(title='Numbers.')}\n\n{body}\n"
+    a, b = (np.array(VALUES[name], name) for name in (left, right))
+    outs = []
+    for kernel in (
+        build.compile_text("numbers", text),
+        compiler.dispatcher_of("n", text, "kernel"),
     ):
-        for kind in kinds:
-            for function in table:
-                signature, _ = scalars.resolve(function, (kind, kind))
-                result = types.boolean if table is scalars.COMPARISONS else kind
-                assert signature.args == (kind, kind), (function, kind)
-                assert signature.return_type == result, (function, kind)
-    assert operator.truediv in scalars.FLOAT_OPERATIONS
+        outs.append(np.zeros((len(expressions), a.size, b.size)))
+        kernel(outs[-1], a, b)
+    for expression, own, other in zip(expressions, *outs, strict=True):
+        if ("<<" in expression or ">>" in expression) and group == "int64":
+            own, other = own[:, b >= 0], other[:, b >= 0]
+            own, other = own[:, b[b >= 0] < 64], other[:, b[b >= 0] < 64]
+        np.testing.assert_array_equal(own, other, err_msg=expression)
+
+
+WITHOUT_NUMBA = """
+import sys
+import torchgen_out as torch
+from torchgen_out import nn
+model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2))
+model.extend([nn.Flatten(), nn.Linear(36, 3)])
+optimizer = torch.optim.Adam(model.parameters())
+loss = nn.functional.cross_entropy(model(torch.randn(8, 1, 8, 8)), torch.tensor([0, 1, 2, 0] * 2))
+loss.backward()
+optimizer.step()
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"numba", "llvmlite"}))
+"""
+
+
+def test_a_training_step_is_compiled_without_numba(tmp_path: Path) -> None:
+    environment = {**os.environ, "TORCHGEN_COMPILER": "here", "TORCHGEN_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", WITHOUT_NUMBA]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert ran.stdout == "['llvmlite']\n", ran.stderr

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.np import arrayobj
 
-from torchgen_out._runtime.kernels.compiler import calls, expressions, scalars
-from torchgen_out._runtime.kernels.compiler.body import Body, item_size
+from torchgen_out._runtime.kernels.compiler import (
+    calls,
+    convention,
+    expressions,
+    kinds,
+    scalars,
+)
+from torchgen_out._runtime.kernels.compiler.body import Body
+from torchgen_out._runtime.kernels.compiler.convention import SOME, WORD
 from torchgen_out._runtime.kernels.compiler.values import (
     Array,
     Kind,
@@ -26,6 +32,9 @@ from torchgen_out._runtime.kernels.compiler.values import (
 
 ALIGNMENT = 32
 """Of memory that kernels allocate, in bytes."""
+DATA = 24
+"""Where the head of such memory says where its elements are, in bytes; see `support_text.py`."""
+COUNT = ir.IntType(32)
 
 
 def attribute(body: Body, array: Array, name: str) -> Value:
@@ -37,7 +46,7 @@ def attribute(body: Body, array: Array, name: str) -> Value:
     if name == "ndim":
         return scalars.literal(array.kind.ndim)
     if name == "itemsize":
-        return scalars.literal(item_size(array.kind))
+        return scalars.literal(kinds.item_size(array.kind.dtype))
     if name == "dtype":
         return Static(array.kind.dtype)
     if name == "strides":
@@ -129,16 +138,9 @@ def _of_tuple(body: Body, several: Tuple, node: ast.expr) -> Value:
     index = expressions.number(body, node)
     if index.literal is not None:
         return several.items[index.literal]
-    kind, register = calls.numbas_value(body, several)
-    if not isinstance(kind, types.UniTuple):
+    if len(set(several.kind)) != 1:
         raise Unsupported("an unknown element of a tuple of several types")
-    import operator
-
-    signature, implementation = scalars.resolve(operator.getitem, (kind, index.kind))
-    at = scalars.cast(body.builder, index, signature.args[1]).ir
-    return calls.value_of_numba(
-        body, signature.return_type, implementation(body.builder, [register, at])
-    )
+    return calls.numbas(body, operator.getitem, (several, index))
 
 
 def _indices(body: Body, node: ast.expr) -> list[Index]:
@@ -163,9 +165,9 @@ def _indices(body: Body, node: ast.expr) -> list[Index]:
 
 def _whole(body: Body, number: Number) -> Number:
     """A number as an index: signed or not, of 64 bits."""
-    if not isinstance(number.kind, types.Integer):
+    if not isinstance(number.kind, kinds.Integer):
         raise Unsupported(f"an index of type {number.kind}")
-    kind = types.intp if number.kind.signed else types.uintp
+    kind = kinds.intp if number.kind.signed else kinds.uintp
     return scalars.cast(body.builder, number, kind)
 
 
@@ -206,21 +208,23 @@ def _address(body: Body, array: Array, places: Sequence[Any]) -> Any:
     offset = builder.mul(places[0], array.strides[0])
     for place, stride in zip(places[1:], array.strides[1:], strict=False):
         offset = builder.add(offset, builder.mul(place, stride))
-    return cgutils.pointer_add(builder, array.data, offset)
+    place = builder.add(builder.ptrtoint(array.data, WORD), offset)
+    return builder.inttoptr(place, array.data.type)
 
 
 def _loaded(body: Body, array: Array, pointer: Any) -> Number:
-    return Number(
-        array.kind.dtype,
-        arrayobj.load_item(scalars.context, body.builder, array.kind, pointer),
-    )
+    kind = array.kind.dtype
+    register = body.builder.load(pointer, align=None if array.kind.aligned else 1)
+    return Number(kind, convention.from_memory(body.builder, kind, register))
 
 
 def _stored(body: Body, array: Array, pointer: Any, value: Number) -> None:
     if not array.kind.mutable:
         raise Unsupported("an assignment to a read-only array")
-    register = scalars.cast(body.builder, value, array.kind.dtype).ir
-    arrayobj.store_item(scalars.context, body.builder, array.kind, register, pointer)
+    kind = array.kind.dtype
+    register = scalars.cast(body.builder, value, kind).ir
+    register = convention.to_memory(body.builder, kind, register)
+    body.builder.store(register, pointer, align=None if array.kind.aligned else 1)
 
 
 def view(body: Body, array: Array, indices: Sequence[Index]) -> Array:
@@ -312,9 +316,9 @@ def _stepped(body: Body, part: Slice, size: Any) -> tuple[Any, Any, Any]:
 def viewed(body: Body, array: Array, kind: Kind) -> Array:
     """The same memory as elements of another type of the same size."""
     made = array.kind.copy(dtype=kind)
-    if item_size(made) != item_size(array.kind):
+    if kinds.item_size(kind) != kinds.item_size(array.kind.dtype):
         raise Unsupported(f"an array of {array.kind.dtype} seen as {kind}")
-    pointer = scalars.context.get_data_type(kind).as_pointer()
+    pointer = kind.memory.as_pointer()
     return Array(made, body.builder.bitcast(array.data, pointer), array.shape, array.strides)
 
 
@@ -379,7 +383,7 @@ def _require_same_shape(body: Body, target: Array, source: Array) -> None:
     with builder.if_then(differ, likely=False):
         calls.release_all(body)
         told = ("cannot assign slice from input of different size",)
-        scalars.context.call_conv.return_user_exc(builder, ValueError, told)
+        convention.raise_error(builder, ValueError, told)
 
 
 def _each(body: Body, target: Array, places: list[Number], source: Number | Array) -> None:
@@ -389,27 +393,41 @@ def _each(body: Body, target: Array, places: list[Number], source: Number | Arra
             source = _loaded(body, source, _pointer(body, source, places))
         _stored(body, target, _pointer(body, target, places), source)
         return
-    with cgutils.for_range(body.builder, target.shape[len(places)]) as loop:
-        _each(body, target, [*places, Number(types.uintp, loop.index)], source)
+    builder = body.builder
+    before, header, inside, after = builder.block, body.block(), body.block(), body.block()
+    builder.branch(header)
+    builder.position_at_end(header)
+    index = builder.phi(WORD)
+    index.add_incoming(body.index(0), before)
+    goes_on = builder.icmp_signed("<", index, target.shape[len(places)])
+    builder.cbranch(goes_on, inside, after)
+    builder.position_at_end(inside)
+    _each(body, target, [*places, Number(kinds.uintp, index)], source)
+    index.add_incoming(builder.add(index, body.index(1), flags=("nsw",)), builder.block)
+    builder.branch(header)
+    builder.position_at_end(after)
 
 
 def allocated(body: Body, shape: Sequence[Any], kind: Kind, zero: bool) -> Array:
     """New memory, which is released when the function ends."""
-    builder, context = body.builder, scalars.context
-    made = types.Array(kind, len(shape), "C")
-    size = body.index(item_size(made))
+    builder = body.builder
+    size = body.index(kinds.item_size(kind))
     for each in shape:
         size = builder.mul(size, each)
-    memory = context.nrt.meminfo_alloc_aligned_unchecked(builder, size, ALIGNMENT)
-    calls.own(body, memory)
-    with builder.if_then(cgutils.is_null(builder, memory), likely=False):
+    allocate = calls.runtime_function(body, "NRT_MemInfo_alloc_aligned", SOME, [WORD, COUNT])
+    memory = builder.call(allocate, [size, COUNT(ALIGNMENT)])
+    calls.own(body, memory, "NRT_MemInfo_call_dtor")
+    is_none = builder.icmp_unsigned("==", memory, ir.Constant(SOME, None))
+    with builder.if_then(is_none, likely=False):
         calls.release_all(body)
-        context.call_conv.return_user_exc(builder, MemoryError, ("Allocation failed",))
-    data = context.nrt.meminfo_data(builder, memory)
-    pointer = builder.bitcast(data, context.get_data_type(kind).as_pointer())
+        convention.raise_error(builder, MemoryError, ("Allocation failed",))
+    place = builder.bitcast(builder.gep(memory, [body.index(DATA)]), SOME.as_pointer())
+    data = builder.load(place)
     if zero:
-        cgutils.memset(builder, pointer, size, 0)
-    return Array(made, pointer, shape, None)
+        clear = builder.module.declare_intrinsic("llvm.memset", [SOME, WORD])
+        builder.call(clear, [data, ir.IntType(8)(0), size, ir.IntType(1)(0)])
+    pointer = builder.bitcast(data, kind.memory.as_pointer())
+    return Array(kinds.Array(kind, len(shape), "C"), pointer, shape, None)
 
 
 # As Numba's functions have them.
@@ -417,25 +435,28 @@ def allocated(body: Body, shape: Sequence[Any], kind: Kind, zero: bool) -> Array
 
 def as_structure(body: Body, array: Array) -> Any:
     """An array for one of Numba's functions, which nobody owns."""
-    builder = body.builder
-    made = arrayobj.make_array(array.kind)(scalars.context, builder)
-    word = ir.IntType(64)
-    arrayobj.populate_array(
-        made,
-        data=array.data,
-        shape=cgutils.pack_array(builder, list(array.shape), word),
-        strides=cgutils.pack_array(builder, list(body.strides(array)), word),
-        itemsize=body.index(item_size(array.kind)),
-        meminfo=ir.Constant(cgutils.voidptr_t, None),
-    )
-    return made._getvalue()
+    builder, kind = body.builder, array.kind.register
+    sizes = [_together(builder, kind.elements[5], array.shape)]
+    sizes.append(_together(builder, kind.elements[6], body.strides(array)))
+    counts = [_numel(body, array), body.index(kinds.item_size(array.kind.dtype))]
+    made = ir.Constant(kind, None)
+    for at, each in enumerate([*counts, array.data, *sizes], start=2):
+        made = builder.insert_value(made, each, at)
+    return made
+
+
+def _together(builder: Any, kind: Any, registers: Sequence[Any]) -> Any:
+    made = ir.Constant(kind, ir.Undefined)
+    for at, each in enumerate(registers):
+        made = builder.insert_value(made, each, at)
+    return made
 
 
 def from_structure(body: Body, kind: Kind, register: Any) -> tuple[Array, Any]:
     """An array that one of Numba's functions has returned, and the memory that it owns."""
-    builder = body.builder
-    made = arrayobj.make_array(kind)(scalars.context, builder, register)
-    shape = cgutils.unpack_tuple(builder, made.shape, kind.ndim)
-    strides = cgutils.unpack_tuple(builder, made.strides, kind.ndim)
-    array = Array(kind, made.data, shape, None if kind.layout == "C" else strides)
-    return array, made.meminfo
+    builder, dims = body.builder, range(kind.ndim)
+    shape = [builder.extract_value(register, [5, at]) for at in dims]
+    strides = [builder.extract_value(register, [6, at]) for at in dims]
+    data = builder.extract_value(register, 4)
+    array = Array(kind, data, shape, None if kind.layout == "C" else strides)
+    return array, builder.extract_value(register, 0)

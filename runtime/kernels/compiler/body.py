@@ -8,7 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from torchgen_out._runtime.kernels.compiler import scalars
+from torchgen_out._runtime.kernels.compiler import kinds, scalars
 from torchgen_out._runtime.kernels.compiler.values import (
     Array,
     Kind,
@@ -92,10 +92,9 @@ class Body:
     settled: types that an earlier walk found for variables of loops, and for the result.
     """
 
-    def __init__(self, function: Any, library: Any, settled: dict[Any, Kind]) -> None:
+    def __init__(self, function: Any, settled: dict[Any, Kind]) -> None:
         self.builder = Builder(function.append_basic_block("entry"))
         self.function = function
-        self.library = library
         self.settled = settled
         self.met: dict[Any, Kind] = {}
         self.path: tuple[Any, ...] = ()
@@ -212,7 +211,7 @@ class Body:
         """The strides of an array, in bytes."""
         if array.strides is not None:
             return array.strides
-        strides = [self.index(item_size(array.kind))]
+        strides = [self.index(kinds.item_size(array.kind.dtype))]
         for size in array.shape[:0:-1]:
             strides.insert(0, self.builder.mul(strides[0], size))
         return tuple(strides)
@@ -259,15 +258,9 @@ def undefined(kind: Kind) -> Value:
     """A value of a type that nobody reads."""
     if isinstance(kind, tuple):
         return Tuple([undefined(each) for each in kind])
-    if hasattr(kind, "layout"):
+    if isinstance(kind, kinds.Array):
         word = ir.IntType(64)
-        data = ir.Constant(scalars.context.get_data_type(kind.dtype).as_pointer(), ir.Undefined)
+        data = ir.Constant(kind.dtype.memory.as_pointer(), ir.Undefined)
         shape = [ir.Constant(word, ir.Undefined)] * kind.ndim
         return Array(kind, data, shape, shape if kind.layout == "A" else None)
-    return Number(kind, ir.Constant(scalars.context.get_value_type(kind), ir.Undefined))
-
-
-def item_size(kind: Kind) -> int:
-    """The bytes of an array's element."""
-    context = scalars.context
-    return int(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    return Number(kind, ir.Constant(kind.register, ir.Undefined))

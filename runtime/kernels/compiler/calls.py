@@ -11,10 +11,19 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, errors, funcdesc, types
 
-from torchgen_out._runtime.kernels.compiler import arrays, expressions, flow, scalars
+from torchgen_out._runtime.kernels.compiler import (
+    arrays,
+    convention,
+    expressions,
+    flow,
+    kinds,
+    numba_rules,
+    scalars,
+    stand_ins,
+)
 from torchgen_out._runtime.kernels.compiler.body import Body, Scope
+from torchgen_out._runtime.kernels.compiler.convention import SOME
 from torchgen_out._runtime.kernels.compiler.values import (
     Array,
     Kind,
@@ -142,13 +151,13 @@ def _definitions(place: str, text: str) -> dict[tuple[str, int], ast.FunctionDef
     }
 
 
-def own(body: Body, memory: Any) -> None:
-    """Release memory that a function has allocated, when it ends."""
+def own(body: Body, memory: Any, release: str) -> None:
+    """Release memory that a function has allocated, when it ends. release: what does that."""
     if body.scope.loops:
         raise Unsupported("an allocation in a loop")
-    slot = body.slot(cgutils.voidptr_t)
+    slot = body.slot(SOME)
     body.builder.store(memory, slot)
-    body.scope.owned.append(slot)
+    body.scope.owned.append((slot, release))
 
 
 def hand_over(scope: Scope, outer: Scope) -> None:
@@ -168,30 +177,36 @@ def release_all(body: Body) -> None:
 
 def release(body: Body, scope: Scope) -> None:
     """Release what a function has allocated."""
-    for slot in scope.owned:
-        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t])
-        decrease = cgutils.get_or_insert_function(body.builder.module, kind, "NRT_decref")
-        body.builder.call(decrease, [body.builder.load(slot)])
-        body.builder.store(ir.Constant(cgutils.voidptr_t, None), slot)
+    for slot, name in scope.owned:
+        function = runtime_function(body, name, ir.VoidType(), [SOME])
+        body.builder.call(function, [body.builder.load(slot)])
+        body.builder.store(ir.Constant(SOME, None), slot)
+
+
+def runtime_function(body: Body, name: str, result: Any, arguments: Sequence[Any]) -> Any:
+    """A function that is there wherever kernels are called."""
+    module = body.builder.module
+    found = module.globals.get(name)
+    return found or ir.Function(module, ir.FunctionType(result, arguments), name)
 
 
 # Types, and what belongs to a value.
 
 
 def _function(body: Body, function: Any, given: Sequence[Value], named: dict[str, Value]) -> Value:
-    if isinstance(function, types.ExternalFunction):
+    if isinstance(function, kinds.ExternalFunction):
         return _external(body, function, given)
+    if isinstance(function, stand_ins.Intrinsic):
+        return _intrinsic(body, function, given)
     special = _SPECIAL.get(function) if callable(function) else None
     if special is not None:
         return special(body, given, named)
-    if isinstance(function, types.Type) or (
+    if isinstance(function, kinds.Kind) or (
         isinstance(function, type) and issubclass(function, np.generic)
     ):
         return converted(body, expressions.dtype_of(Static(function)), given)
     if given and all(isinstance(each, Static) for each in given):
         return expressions.known(function(*[each.value for each in given]))
-    if getattr(function, "__name__", "") == "dense" and not named:
-        return arrays.dense(body, *given)
     if named:
         raise Unsupported(f"a call of {function} with names")
     if all(isinstance(each, Number) for each in given):
@@ -200,15 +215,32 @@ def _function(body: Body, function: Any, given: Sequence[Value], named: dict[str
 
 
 def _of_numbers(body: Body, function: Any, given: Sequence[Any]) -> Value:
-    name = INTRINSICS.get(function)
-    if name is not None and len(given) == 1 and given[0].kind in scalars.FLOATS:
-        register = given[0].ir
-        declared = body.builder.module.declare_intrinsic(name, [register.type])
-        return Number(given[0].kind, body.builder.call(declared, [register]))
-    signature, _ = scalars.resolved(function, tuple([each.kind for each in given]))
-    if not isinstance(signature.return_type, (types.Number, types.Boolean)):
-        return numbas(body, function, given)
-    return scalars.generic(body.builder, function, given)
+    if function in scalars.KNOWN:
+        return scalars.generic(body.builder, function, given)
+    return numbas(body, function, given)
+
+
+def _intrinsic(body: Body, function: Any, given: Sequence[Value]) -> Value:
+    """Call what a text has written in LLVM's language: `dense`, or what makes its own code."""
+    if function.name == "dense":
+        return arrays.dense(body, *given)
+    taken = [_as_taken(body, each) for each in given]
+    signature, emit = function.made(None, *[kind for kind, _ in taken])
+    registers = [
+        scalars.cast(body.builder, each, kind).ir if isinstance(each, Number) else register
+        for each, kind, (_, register) in zip(given, signature.args, taken, strict=True)
+    ]
+    made = emit(stand_ins.CONTEXT, body.builder, signature, registers)
+    return value_of(body, signature.return_type, made)
+
+
+def _as_taken(body: Body, value: Value) -> tuple[Kind, Any]:
+    """The type and the register of an argument."""
+    if isinstance(value, Number):
+        return value.kind, value.ir
+    if isinstance(value, Array):
+        return value.kind, arrays.as_structure(body, value)
+    raise Unsupported(f"an argument {value}")
 
 
 def _external(body: Body, function: Any, given: Sequence[Value]) -> Value:
@@ -216,14 +248,17 @@ def _external(body: Body, function: Any, given: Sequence[Value]) -> Value:
     wanted = function.sig.args
     if len(wanted) != len(given) or not all(isinstance(each, Number) for each in given):
         raise Unsupported(f"a call of {function}")
-    registers = [body.converted(*each).ir for each in zip(given, wanted, strict=True)]
-    described = funcdesc.ExternalFunctionDescriptor(
-        function.symbol, function.sig.return_type, wanted
-    )
-    context = scalars.context
-    callee = context.declare_external_function(body.builder.module, described)
-    made = context.call_external_function(body.builder, callee, wanted, registers)
-    return value_of_numba(body, function.sig.return_type, made)
+    registers = [
+        convention.to_memory(body.builder, kind, scalars.cast(body.builder, each, kind).ir)
+        for each, kind in zip(given, wanted, strict=True)
+        if isinstance(each, Number)
+    ]
+    result = function.sig.return_type
+    returned = ir.VoidType() if result is kinds.none else result.memory
+    taken = [each.memory for each in wanted]
+    callee = runtime_function(body, function.symbol, returned, taken)
+    made = body.builder.call(callee, registers)
+    return value_of(body, result, convention.from_memory(body.builder, result, made))
 
 
 def converted(body: Body, kind: Kind, given: Sequence[Value]) -> Number:
@@ -245,18 +280,14 @@ def _method(body: Body, method: Method, given: Sequence[Value], named: dict[str,
         return arrays.reshaped(body, owner, given)
     if named or not isinstance(owner, (Array, Number)):
         raise Unsupported(f"the method {name}")
-    own_kind = scalars.typing.resolve_getattr(owner.kind, name)
-    if own_kind is None:
-        raise Unsupported(f"the method {name}")
-    return numbas(body, own_kind, given, owner)
+    return numbas(body, numba_rules.method_of(owner.kind, name), given, owner)
 
 
 def _reinterpreted(body: Body, owner: Number, kind: Kind) -> Number:
     size = {id(each): getattr(each, "bitwidth", 0) for each in (owner.kind, kind)}
     if len(set(size.values())) != 1 or not size[id(kind)]:
         raise Unsupported(f"{owner.kind} seen as {kind}")
-    wanted = scalars.context.get_value_type(kind)
-    return Number(kind, body.builder.bitcast(owner.ir, wanted))
+    return Number(kind, body.builder.bitcast(owner.ir, kind.register))
 
 
 def _length(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
@@ -300,6 +331,12 @@ def _extreme(body: Body, given: Sequence[Value], wins: Any) -> Value:
     return best
 
 
+def _divided(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
+    if len(given) != 2 or not all(isinstance(each, Number) for each in given):
+        raise Unsupported("divmod")
+    return Tuple(scalars.divided(body.builder, *given))
+
+
 def _empty(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
     return arrays.allocated(body, *_shape_and_dtype(body, given, named), zero=False)
 
@@ -341,14 +378,8 @@ _SPECIAL: dict[Any, Callable[[Body, Sequence[Value], dict[str, Value]], Value]] 
     np.zeros: _zeros,
     np.ones: _ones,
     np.full: _full,
+    divmod: _divided,
 }
-
-INTRINSICS: dict[Any, str] = {
-    np.sqrt: "llvm.sqrt",
-    np.rint: "llvm.rint",
-    np.trunc: "llvm.trunc",
-}
-"""What Numba makes of these for floats, too."""
 
 
 # Numba's functions.
@@ -357,55 +388,33 @@ INTRINSICS: dict[Any, str] = {
 def numbas(body: Body, function: Any, given: Sequence[Value], owner: Any = None) -> Value:
     """Call what Numba has for a function of any values."""
     arguments = [numbas_value(body, each) for each in given]
-    signature, implementation = scalars.resolved(function, tuple([kind for kind, _ in arguments]))
-    if len(arguments) != len(signature.args):
-        raise Unsupported(f"arguments of {function} that are left out")
-    registers = []
-    for (kind, register), wanted in zip(arguments, signature.args, strict=True):
-        registers.append(scalars.context.cast(body.builder, register, kind, wanted))
-    if owner is not None:
-        registers.insert(0, numbas_value(body, owner)[1])
-    made = implementation(body.builder, registers)
-    return value_of_numba(body, signature.return_type, made)
+    belongs_to = None if owner is None else numbas_value(body, owner)[1]
+    kind, register = numba_rules.call(body.builder, function, arguments, belongs_to)
+    return value_of(body, numba_rules.from_numba(kind), register)
 
 
-def numbas_attribute(body: Body, owner: Number, name: str) -> Value:
-    """An attribute of a number."""
-    try:
-        kind = scalars.typing.resolve_getattr(owner.kind, name)
-        make = scalars.context.get_getattr(owner.kind, name)
-    except (errors.NumbaError, NotImplementedError) as error:
-        raise Unsupported(f"{name} of {owner.kind}") from error
-    if kind is None or make is None:
-        raise Unsupported(f"{name} of {owner.kind}")
-    return Number(kind, make(scalars.context, body.builder, owner.kind, owner.ir, name))
-
-
-def numbas_value(body: Body, value: Value) -> tuple[Kind, Any]:
-    """A value as Numba's functions take it."""
+def numbas_value(body: Body, value: Value) -> tuple[Any, Any]:
+    """A value as Numba's functions take it, and Numba's type of it."""
     if isinstance(value, Number):
-        return value.kind, value.ir
+        return numba_rules.to_numba(value.kind), value.ir
     if isinstance(value, Array):
-        return value.kind, arrays.as_structure(body, value)
+        return numba_rules.to_numba(value.kind), arrays.as_structure(body, value)
     if isinstance(value, Tuple):
         items = [numbas_value(body, each) for each in value.items]
-        kind = types.Tuple([each for each, _ in items])
-        made = scalars.context.make_tuple(body.builder, kind, [each for _, each in items])
-        return kind, made
+        kind = numba_rules.to_numba(value.kind)
+        return kind, numba_rules.tuple_of(body.builder, kind, [each for _, each in items])
     raise Unsupported(f"an argument {value}")
 
 
-def value_of_numba(body: Body, kind: Kind, register: Any) -> Value:
-    """What one of Numba's functions has returned."""
-    if isinstance(kind, (types.Number, types.Boolean)):
+def value_of(body: Body, kind: Kind, register: Any) -> Value:
+    """What a function has returned."""
+    if kinds.is_number(kind):
         return Number(kind, register)
-    if isinstance(kind, types.BaseTuple):
-        registers = cgutils.unpack_tuple(body.builder, register, len(kind))
-        return Tuple([value_of_numba(body, *each) for each in zip(kind, registers, strict=True)])
-    if isinstance(kind, types.Array):
+    if isinstance(kind, tuple):
+        registers = [body.builder.extract_value(register, at) for at in range(len(kind))]
+        return Tuple([value_of(body, *each) for each in zip(kind, registers, strict=True)])
+    if isinstance(kind, kinds.Array):
         array, memory = arrays.from_structure(body, kind, register)
-        own(body, memory)
+        own(body, memory, "NRT_decref")
         return array
-    if kind == types.none:
-        return Static(None)
-    raise Unsupported(f"a result of type {kind}")
+    return Static(None)

@@ -10,10 +10,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba.core import types
 
-from torchgen_out._runtime.kernels.compiler import arrays, calls, flow, scalars
+from torchgen_out._runtime.kernels.compiler import arrays, calls, flow, kinds, scalars
 from torchgen_out._runtime.kernels.compiler.body import Body, Edge
+from torchgen_out._runtime.kernels.compiler.convention import WORD
 from torchgen_out._runtime.kernels.compiler.values import (
     Array,
     Kind,
@@ -101,14 +101,14 @@ def known(thing: Any) -> Value:
 
 
 def dtype_of(thing: Value) -> Kind:
-    """Numba's type for a dtype that a text names."""
-    from numba.np.numpy_support import from_dtype
-
+    """The type for a dtype that a text names."""
     named = thing.value if isinstance(thing, Static) else None
-    if isinstance(named, types.Type):
+    if isinstance(named, kinds.Kind):
         return named
     if isinstance(named, np.dtype) or (isinstance(named, type) and issubclass(named, np.generic)):
-        return from_dtype(np.dtype(named))
+        found = kinds.BY_NAME.get(np.dtype(named).name)
+        if found is not None:
+            return found
     raise Unsupported(f"the dtype {named}")
 
 
@@ -116,7 +116,7 @@ def _attribute(body: Body, node: ast.Attribute) -> Value:
     owner = value(body, node.value)
     name = node.attr
     if isinstance(owner, Static):
-        if isinstance(owner.value, types.Type):
+        if isinstance(owner.value, kinds.Kind):
             if name == "type":
                 return owner
             raise Unsupported(f"{name} of a dtype")
@@ -125,10 +125,9 @@ def _attribute(body: Body, node: ast.Attribute) -> Value:
         return arrays.attribute(body, owner, name)
     if isinstance(owner, Method) and owner.name == "ctypes" and name == "data":
         assert isinstance(owner.owner, Array)
-        word = scalars.context.get_value_type(types.uintp)
-        return Number(types.uintp, body.builder.ptrtoint(owner.owner.data, word))
+        return Number(kinds.uintp, body.builder.ptrtoint(owner.owner.data, WORD))
     if isinstance(owner, Number) and name in ("real", "imag"):
-        return calls.numbas_attribute(body, owner, name)
+        return scalars.attribute(body.builder, owner, name)
     if isinstance(owner, Number) and name == "dtype":
         return Static(owner.kind)
     return Method(owner, name)
@@ -195,13 +194,13 @@ def _computed(node: ast.BinOp) -> Any:
 
 def _folded(function: Any, left: Number, right: Number) -> Number | None:
     """What known whole numbers give, if 64 bits hold that."""
-    if left.kind is not types.int64 or right.kind is not types.int64:
+    if left.kind is not kinds.int64 or right.kind is not kinds.int64:
         return None
     try:
         made = function(left.literal, right.literal)
     except (ArithmeticError, ValueError):
         return None
-    if type(made) is not int or not types.int64.minval <= made <= types.int64.maxval:
+    if type(made) is not int or not kinds.int64.minval <= made <= kinds.int64.maxval:
         return None
     return scalars.literal(made)
 
@@ -211,13 +210,13 @@ def _unary(body: Body, node: ast.UnaryOp) -> Value:
         truth = scalars.truth(body.builder, number(body, node.operand))
         if truth.literal is not None:
             return scalars.literal(not truth.literal)
-        return Number(types.boolean, body.builder.not_(truth.ir))
+        return Number(kinds.boolean, body.builder.not_(truth.ir))
     operand = number(body, node.operand)
     function = OPERATORS[node.op.__class__]
     if operand.literal is not None and not isinstance(operand.literal, bool):
-        if operand.kind in (types.int64, types.float64):
+        if operand.kind in (kinds.int64, kinds.float64):
             return scalars.literal(function(operand.literal))
-        if operand.kind is types.float32 and function is operator.neg:
+        if operand.kind is kinds.float32 and function is operator.neg:
             return scalars.constant(operand.kind, -operand.literal)
     return scalars.generic(body.builder, function, (operand,))
 
@@ -265,7 +264,7 @@ def condition(
     if isinstance(node, ast.BoolOp):
         return _several(body, node, only_booleans)
     tested = number(body, node)
-    if only_booleans and tested.kind is not types.boolean:
+    if only_booleans and tested.kind is not kinds.boolean:
         raise Unsupported("`and` or `or` of other things than truth values")
     truth = scalars.truth(body.builder, tested)
     if truth.literal is not None:

@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from numba.core import types
-
-from torchgen_out._runtime.kernels.compiler import arrays, calls, expressions, scalars
+from torchgen_out._runtime.kernels.compiler import (
+    arrays,
+    calls,
+    convention,
+    expressions,
+    kinds,
+    scalars,
+)
 from torchgen_out._runtime.kernels.compiler.body import (
     Body,
     Edge,
@@ -105,7 +110,7 @@ def _raise(body: Body, node: ast.Raise) -> None:
         raise Unsupported("an error with numbers")
     calls.release_all(body)
     told = tuple(each.value for each in arguments if isinstance(each, Static))
-    scalars.context.call_conv.return_user_exc(body.builder, kind.value, told)
+    convention.raise_error(body.builder, kind.value, told)
     body.scope.env = None
 
 
@@ -158,13 +163,8 @@ def _for(body: Body, node: ast.For) -> None:
 
 def _bounds(body: Body, given: Sequence[Number]) -> tuple[Number, Number, Number]:
     """Start, stop and step of a range, in the type that Numba counts in."""
-    first = given[0].kind
-    if all(each.kind is types.int64 for each in given):
-        kind = first
-    else:
-        signature, _ = scalars.resolve(range, tuple([each.kind for each in given]))
-        kind = signature.return_type.dtype
-    if kind not in (types.int64, types.uint64, types.int32):
+    kind = scalars.counted_in([each.kind for each in given])
+    if kind not in (kinds.int64, kinds.uint64, kinds.int32):
         raise Unsupported(f"a range of {kind}")
     numbers = [scalars.cast(body.builder, each, kind) for each in given]
     zero, one = scalars.constant(kind, 0), scalars.constant(kind, 1)

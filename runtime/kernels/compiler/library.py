@@ -1,18 +1,15 @@
-"""From a kernel and its types to what Numba's compiler returns: a module of LLVM's, optimised."""
+"""From a kernel and its types to a module of LLVM's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from numba.core import codegen, compiler, environment, errors, funcdesc, types
-from numba.core import typing as numba_typing
-from numba.core.runtime import rtsys
+from llvmlite import binding, ir
 
-from torchgen_out._runtime.kernels.compiler import calls, scalars
+from torchgen_out._runtime.kernels.compiler import calls, convention, kinds, numba_rules, stand_ins
 from torchgen_out._runtime.kernels.compiler.body import Body, Retype
 from torchgen_out._runtime.kernels.compiler.values import (
-    Array,
     Kind,
     Number,
     Static,
@@ -20,6 +17,7 @@ from torchgen_out._runtime.kernels.compiler.values import (
     Unsupported,
     Value,
 )
+from torchgen_out._runtime.kernels.machine.signatures import kind_of
 
 ATTEMPTS = 12
 """How often a walk begins again, as a variable has another type than it seemed."""
@@ -29,32 +27,29 @@ APART = "__apart__"
 """What a text calls its arrays that lie in memory of their own; see `build.apart`."""
 
 
-class _Library(codegen.JITCodeLibrary):
-    """A kernel's code, which LLVM optimises once.
+class Walked(NamedTuple):
+    """A kernel's code, which nothing has optimised yet.
 
-    Numba has it optimise each function, then the module cheaply, then the module: for counts of
-    references, of which there are none here. It takes a third longer, for no faster code.
+    name: of its function. signature, result: the types that it takes and returns.
     """
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self) -> None:
-        builder = self._codegen._pass_builder()
-        builder.getModulePassManager().run(self._final_module, builder)
+    module: Any
+    name: str
+    signature: tuple[Kind, ...]
+    result: Kind
 
 
-def compiled(dispatcher: Any, signature: tuple[Kind, ...]) -> Any:
-    """Numba's result for a kernel and arguments of such types; to be called while `compiling`.
+def walked(name: str, text: str, function: str, spelled: Sequence[str]) -> Walked:
+    """The code of a function of a text for arguments of such types, as `signatures` spells them.
 
-    Raises: Unsupported if its text has what only Numba compiles.
+    Raises: Unsupported if the text has what only Numba compiles.
     """
+    kernel = getattr(stand_ins.module_of(name, text), function)
+    signature = tuple(map(kind_spelled, spelled))
     settled: dict[Any, Kind] = {}
     for _ in range(ATTEMPTS):
         try:
-            return _attempt(dispatcher, signature, settled)
-        except (errors.NumbaError, NotImplementedError) as error:
-            raise Unsupported(str(error)) from error
+            return _attempt(kernel, signature, settled)
         except Retype as other:
             if settled.get(other.place) == other.kind:
                 break
@@ -62,114 +57,57 @@ def compiled(dispatcher: Any, signature: tuple[Kind, ...]) -> Any:
     raise Unsupported("variables whose types depend on each other")
 
 
-def _attempt(dispatcher: Any, signature: tuple[Kind, ...], settled: dict[Any, Kind]) -> Any:
-    context = scalars.context
-    described = _descriptor(dispatcher.py_func, signature, settled.get(RESULT, types.none))
-    library = _Library(context.codegen(), described.qualname)
-    library.enable_object_caching()
-    module = library.create_ir_module(described.unique_name)
-    with context.push_code_library(library):
-        _emit(dispatcher, described, library, module, settled)
-    library.add_ir_module(module)
-    library.add_linking_library(rtsys.library)
-    return _result(described, library)
+def kind_spelled(spelled: str) -> Kind:
+    """The type of an argument."""
+    kind = kind_of(spelled)
+    own = kinds.BY_NAME[kind.name]
+    if kind.form == "array":
+        layout = kind.layout.replace("U", "A")
+        return kinds.Array(own, kind.items, layout, aligned=kind.layout != "U")
+    return (own,) * kind.items if kind.form == "tuple" else own
 
 
-def _emit(
-    dispatcher: Any, described: Any, library: Any, module: Any, settled: dict[Any, Kind]
-) -> None:
+def _attempt(kernel: Any, signature: tuple[Kind, ...], settled: dict[Any, Kind]) -> Walked:
+    module = ir.Module(kernel.__name__)
+    result = settled.get(RESULT, kinds.none)
+    name = f"kernel.{kernel.__name__}"
+    function = convention.declared(module, name, signature, result)
+    with numba_rules.session() as session:
+        _fill(Body(function, settled), kernel, signature, result)
+        parsed = binding.parse_assembly(str(module))
+        for each in numba_rules.parts_of(session.library) if session.library else ():
+            parsed.link_in(each, preserve=True)
+    return Walked(parsed, name, signature, result)
+
+
+def _fill(body: Body, kernel: Any, signature: tuple[Kind, ...], result: Kind) -> None:
     """The code of a kernel."""
-    context = scalars.context
-    function = context.declare_function(module, described)
-    body = Body(function, library, settled)
-    definition = calls.definition_of(dispatcher.py_func)
+    definition = calls.definition_of(kernel.py_func)
     names = [each.arg for each in definition.args.args]
-    if len(names) != len(described.argtypes):
+    if len(names) != len(signature):
         raise Unsupported("arguments that are left out")
-    known = dispatcher.py_func.__globals__
-    registers = iter(context.call_conv.get_arguments(function))
-    given = [_argument(body, kind, registers) for kind in described.argtypes]
+    known = kernel.py_func.__globals__
+    given = convention.arguments(body.builder, body.function, signature)
     for name, each in zip(names, given, strict=True):
         if name in known.get(APART, ()):
             each.data.add_attribute("noalias")
     body.scope.names = known
     body.scope.env = dict(zip(names, given, strict=True))
-    with body.reassociating(calls.flags_of(dispatcher)):
-        _return(body, calls.finished(body, definition), described.restype)
+    with body.reassociating(calls.flags_of(kernel)):
+        _return(body, calls.finished(body, definition), result)
 
 
-def _argument(body: Body, kind: Kind, registers: Iterator[Any]) -> Value:
-    """An argument, as Numba's calls hand it over."""
-    if isinstance(kind, types.Array):
-        for _ in ("memory", "owner", "numel", "item size"):
-            next(registers)
-        data = next(registers)
-        shape = [next(registers) for _ in range(kind.ndim)]
-        strides = [next(registers) for _ in range(kind.ndim)]
-        return Array(kind, data, shape, None if kind.layout == "C" else strides)
-    if isinstance(kind, types.BaseTuple):
-        return Tuple([_argument(body, each, registers) for each in kind])
-    if isinstance(kind, (types.Float, types.Integer, types.Boolean)):
-        model = scalars.context.data_model_manager[kind]
-        return Number(kind, model.from_argument(body.builder, next(registers)))
-    if isinstance(kind, types.Complex):
-        model = scalars.context.data_model_manager[kind]
-        return Number(kind, model.from_argument(body.builder, (next(registers), next(registers))))
-    raise Unsupported(f"an argument of type {kind}")
-
-
-def _return(body: Body, value: Value, kind: Kind) -> None:
+def _return(body: Body, value: Value, expected: Kind) -> None:
     """Return the kernel's result, and nothing that it owns."""
     calls.release(body, body.scope)
-    context = scalars.context
     if isinstance(value, Static):
         if value.value is not None:
             raise Unsupported(f"the result {value.value}")
-        own, register = types.none, context.get_dummy_value()
+        own: Kind = kinds.none
     elif isinstance(value, (Number, Tuple)):
-        own, register = calls.numbas_value(body, value)
+        own = value.kind
     else:
         raise Unsupported("a result that is an array")
-    if own != kind:
+    if own != expected:
         raise Retype(RESULT, own)
-    builder, conv = body.builder, context.call_conv
-    conv.return_value(builder, context.get_return_value(builder, own, register))
-
-
-def _descriptor(function: Any, signature: tuple[Kind, ...], result: Kind) -> Any:
-    code = function.__code__
-    return funcdesc.FunctionDescriptor(
-        native=True,
-        modname=function.__module__,
-        qualname=function.__qualname__,
-        unique_name=function.__qualname__,
-        doc="",
-        typemap=None,
-        restype=result,
-        calltypes=None,
-        args=code.co_varnames[: code.co_argcount],
-        kws=(),
-        mangler=scalars.context.mangler,
-        argtypes=signature,
-    )
-
-
-def _result(described: Any, library: Any) -> Any:
-    """What Numba's compiler returns; the entry point is what `lean_compiler` has in its place."""
-    context = scalars.context
-    own = environment.Environment.from_fndesc(described)
-    entry_point = context.get_executable(library, described, own)
-    return compiler.compile_result(
-        target_context=context,
-        typing_context=context.typing_context,
-        library=library,
-        environment=own,
-        entry_point=entry_point,
-        fndesc=described,
-        type_annotation="",
-        signature=numba_typing.signature(described.restype, *described.argtypes),
-        objectmode=False,
-        lifted=(),
-        reload_init=[],
-        referenced_envs=[],
-    )
+    convention.return_value(body.builder, value)

@@ -1,37 +1,26 @@
-"""Arithmetic of numbers by Numba's rules: its types, its conversions, its code.
+"""Arithmetic of numbers by Numba's rules: its types, its conversions, its values.
 
-The rules that nearly every kernel needs are here as well, as asking takes time; a test holds them
-to Numba's answers.
+What nearly all kernels need is here, and a test holds it to Numba's answers. For the rest Numba is
+asked (`numba_rules.py`), which a process imports then.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba.core import callconv, errors, types
-from numba.core.registry import cpu_target
 
+from torchgen_out._runtime.kernels.compiler import convention, division, kinds, numba_rules
+from torchgen_out._runtime.kernels.compiler.kinds import Boolean, Complex, Float, Integer
 from torchgen_out._runtime.kernels.compiler.values import Kind, Number, Unsupported
 
-typing = cpu_target.typing_context
-typing.refresh()
-cpu_target.target_context.refresh()
-context = cpu_target.target_context.subtarget(
-    enable_nrt=True,
-    error_model=callconv.create_error_model("numpy", cpu_target.target_context),
-)
-"""Numba's code generator for kernels: that divides by zero as NumPy does."""
-
-INT = types.intp
-FLOATS = (types.float32, types.float64)
-INTEGERS = (
-    *(types.int8, types.int16, types.int32, types.int64),
-    *(types.uint8, types.uint16, types.uint32, types.uint64),
-)
+INT = kinds.int64
+FLOATS = (kinds.float32, kinds.float64)
 FLOAT_OPERATIONS = {operator.add: "fadd", operator.sub: "fsub", operator.mul: "fmul"}
 FLOAT_OPERATIONS[operator.truediv] = "fdiv"
 INT_OPERATIONS = {
@@ -42,6 +31,9 @@ INT_OPERATIONS = {
     operator.or_: "or_",
     operator.xor: "xor",
 }
+BIT_OPERATIONS = {operator.and_: "and_", operator.or_: "or_", operator.xor: "xor"}
+DIVISIONS = {operator.floordiv: 0, operator.mod: 1}
+SHIFTS = (operator.lshift, operator.rshift)
 KEEP_NATURAL = {operator.add, operator.mul, operator.floordiv, operator.mod}
 COMPARISONS = {
     operator.lt: "<",
@@ -55,185 +47,359 @@ COMPARISONS = {
 
 def constant(kind: Kind, value: Any) -> Number:
     """A number that is known."""
-    register = context.get_value_type(kind)
-    if kind in FLOATS:
-        return Number(kind, ir.Constant(register, float(value)), value)
-    if kind is types.boolean or isinstance(kind, types.Integer):
-        return Number(kind, ir.Constant(register, int(value)), value)
-    return Number(kind, context.get_constant_generic(None, kind, value), value)
+    if isinstance(kind, Float):
+        return Number(kind, ir.Constant(kind.register, float(value)), value)
+    if isinstance(kind, (Boolean, Integer)):
+        return Number(kind, ir.Constant(kind.register, int(value)), value)
+    if isinstance(kind, Complex):
+        parts = [ir.Constant(kind.part.register, x) for x in (value.real, value.imag)]
+        return Number(kind, ir.Constant(kind.register, parts), value)
+    raise Unsupported(f"a constant of type {kind}")
 
 
 def literal(value: Any) -> Number:
     """A number as it is written in a text."""
     if isinstance(value, bool):
-        return constant(types.boolean, value)
+        return constant(kinds.boolean, value)
     if isinstance(value, int):
         if not -(2**63) <= value < 2**64:
             raise Unsupported("an integer of more than 64 bits")
-        return constant(types.int64 if value < 2**63 else types.uint64, value)
+        return constant(kinds.int64 if value < 2**63 else kinds.uint64, value)
     if isinstance(value, float):
-        return constant(types.float64, value)
+        return constant(kinds.float64, value)
     if isinstance(value, complex):
-        return constant(types.complex128, value)
+        return constant(kinds.complex128, value)
     raise Unsupported(f"the constant {value!r}")
+
+
+# Conversions.
 
 
 def cast(builder: Any, number: Number, kind: Kind) -> Number:
     """A number converted as an assignment or an argument is."""
     own = number.kind
-    if own == kind:
+    if own is kind:
         return number
-    if number.literal is not None and kind in (*FLOATS, *INTEGERS):
+    if number.literal is not None and isinstance(kind, (Float, Integer)):
         known = _converted(number.literal, kind)
         if known is not None:
             return constant(kind, known)
-    if own is types.float32 and kind is types.float64:
-        return Number(kind, builder.fpext(number.ir, ir.DoubleType()))
-    if own is types.float64 and kind is types.float32:
-        return Number(kind, builder.fptrunc(number.ir, ir.FloatType()))
-    if isinstance(own, types.Integer) and isinstance(kind, types.Integer):
+    if isinstance(own, Integer) and isinstance(kind, Integer):
         is_natural = number.is_natural and own.bitwidth <= kind.bitwidth
         return Number(kind, _resized(builder, number.ir, own, kind), is_natural=is_natural)
-    try:
-        return Number(kind, context.cast(builder, number.ir, own, kind))
-    except NotImplementedError as error:
-        raise Unsupported(f"a conversion of {own} to {kind}") from error
+    if isinstance(kind, Boolean):
+        return truth(builder, number)
+    if isinstance(own, Boolean):
+        return cast(builder, Number(kinds.int32, builder.zext(number.ir, ir.IntType(32))), kind)
+    return Number(kind, _register_as(builder, number, kind))
+
+
+def _register_as(builder: Any, number: Number, kind: Kind) -> Any:
+    own, register = number.kind, number.ir
+    if isinstance(kind, Complex) and isinstance(own, Complex):
+        parts = [_part(builder, number, at) for at in (0, 1)]
+        return convention.joined(builder, kind, *(cast(builder, x, kind.part).ir for x in parts))
+    if isinstance(kind, Complex):
+        real, imag = cast(builder, number, kind.part), constant(kind.part, 0)
+        return convention.joined(builder, kind, real.ir, imag.ir)
+    if isinstance(own, Float) and isinstance(kind, Float):
+        grows = own.bitwidth < kind.bitwidth
+        return (builder.fpext if grows else builder.fptrunc)(register, kind.register)
+    if isinstance(own, Integer) and isinstance(kind, Float):
+        return (builder.sitofp if own.signed else builder.uitofp)(register, kind.register)
+    if isinstance(own, Float) and isinstance(kind, Integer):
+        return (builder.fptosi if kind.signed else builder.fptoui)(register, kind.register)
+    raise Unsupported(f"a conversion of {own} to {kind}")
+
+
+def _part(builder: Any, number: Number, at: int) -> Number:
+    """The real part (0) or the imaginary part (1) of a complex number."""
+    return Number(number.kind.part, builder.extract_value(number.ir, at))
+
+
+def attribute(builder: Any, number: Number, name: str) -> Number:
+    """x.real, x.imag."""
+    if isinstance(number.kind, Complex):
+        return _part(builder, number, ("real", "imag").index(name))
+    return number if name == "real" else constant(number.kind, 0)
 
 
 def _converted(value: Any, kind: Kind) -> Any:
     """A known value in a type that holds it; None if the machine says what becomes of it."""
-    if kind in FLOATS and type(value) in (int, float):
+    if isinstance(kind, Float) and type(value) in (int, float):
         is_exact = isinstance(value, float) or abs(value) <= 2**53
         return float(_rounding(kind)(value)) if is_exact else None
-    if isinstance(kind, types.Integer) and isinstance(value, int):
+    if isinstance(kind, Integer) and isinstance(value, int):
         return value if kind.minval <= value <= kind.maxval else None
     return None
 
 
-@cache
 def _rounding(kind: Kind) -> Any:
-    import numpy as np
-
-    return np.float32 if kind is types.float32 else np.float64
+    return np.float32 if kind is kinds.float32 else np.float64
 
 
-def _resized(builder: Any, register: Any, own: Kind, kind: Kind) -> Any:
-    wanted = ir.IntType(kind.bitwidth)
+def _resized(builder: Any, register: Any, own: Integer, kind: Integer) -> Any:
     if own.bitwidth == kind.bitwidth:
         return register
     if own.bitwidth > kind.bitwidth:
-        return builder.trunc(register, wanted)
-    return (builder.sext if own.signed else builder.zext)(register, wanted)
-
-
-def binary(builder: Any, function: Any, left: Number, right: Number) -> Number:
-    """left function right."""
-    kind = left.kind
-    if kind is right.kind:
-        if kind in FLOATS:
-            made = _float_operation(builder, function, left, right)
-            if made is not None:
-                return made
-        elif kind is types.int64 or kind is types.uint64:
-            made = _int_operation(builder, function, left, right)
-            if made is None:
-                made = generic(builder, function, (left, right))
-            if left.is_natural and right.is_natural and function in KEEP_NATURAL:
-                made.is_natural = True
-            return made
-    return generic(builder, function, (left, right))
-
-
-def _float_operation(builder: Any, function: Any, left: Number, right: Number) -> Number | None:
-    name = FLOAT_OPERATIONS.get(function)
-    if name is not None:
-        return Number(left.kind, getattr(builder, name)(left.ir, right.ir))
-    if function is operator.ne:
-        return Number(types.boolean, builder.fcmp_unordered("!=", left.ir, right.ir))
-    sign = COMPARISONS.get(function)
-    if sign is not None:
-        return Number(types.boolean, builder.fcmp_ordered(sign, left.ir, right.ir))
-    return None
-
-
-def _int_operation(builder: Any, function: Any, left: Number, right: Number) -> Number | None:
-    name = INT_OPERATIONS.get(function)
-    if name is not None:
-        if left.literal is not None and right.literal is not None:
-            value = function(left.literal, right.literal)
-            if left.kind.minval <= value <= left.kind.maxval:
-                return constant(left.kind, value)
-        return Number(left.kind, getattr(builder, name)(left.ir, right.ir))
-    sign = COMPARISONS.get(function)
-    if sign is not None:
-        compare = builder.icmp_signed if left.kind.signed else builder.icmp_unsigned
-        if left.literal is not None and right.literal is not None:
-            return constant(types.boolean, function(left.literal, right.literal))
-        return Number(types.boolean, compare(sign, left.ir, right.ir))
-    return None
-
-
-def generic(builder: Any, function: Any, arguments: Sequence[Number]) -> Number:
-    """What Numba computes for a function of numbers."""
-    signature, implementation = resolved(function, tuple([each.kind for each in arguments]))
-    registers = [
-        cast(builder, each, kind).ir for each, kind in zip(arguments, signature.args, strict=True)
-    ]
-    return Number(signature.return_type, implementation(builder, registers))
-
-
-_answers: dict[tuple[Any, tuple[Kind, ...]], tuple[Any, Callable[..., Any]]] = {}
-
-
-def resolved(function: Any, kinds: tuple[Kind, ...]) -> tuple[Any, Callable[..., Any]]:
-    """Numba's signature of a function for arguments of such types, and what makes its code."""
-    key = (function, kinds)
-    found = _answers.get(key)
-    if found is None:
-        found = _answers[key] = resolve(function, kinds)
-    return found
-
-
-def resolve(function: Any, kinds: tuple[Kind, ...]) -> tuple[Any, Callable[..., Any]]:
-    """As Numba's type inference and lowering find it."""
-    try:
-        kind = function if isinstance(function, types.Type) else _kind_of(function)
-        signature = typing.resolve_function_type(kind, kinds, {})
-        if signature is None:
-            raise Unsupported(f"{function} of {kinds}")
-        return signature, context.get_function(kind, signature)
-    except (errors.NumbaError, NotImplementedError, AttributeError) as error:
-        raise Unsupported(f"{function} of {kinds}: {error}") from error
-
-
-def _kind_of(function: Any) -> Kind:
-    """Numba's type of a function, which may have been defined since it was last asked."""
-    try:
-        return typing.resolve_value_type(function)
-    except ValueError:
-        typing.refresh()
-        context.refresh()
-    try:
-        return typing.resolve_value_type(function)
-    except ValueError as error:
-        raise Unsupported(f"a call of {function}") from error
+        return builder.trunc(register, kind.register)
+    return (builder.sext if own.signed else builder.zext)(register, kind.register)
 
 
 def truth(builder: Any, number: Number) -> Number:
     """Whether a number is not zero."""
-    if number.kind is types.boolean:
+    kind = number.kind
+    if isinstance(kind, Boolean):
         return number
     if number.literal is not None:
-        return constant(types.boolean, bool(number.literal))
-    return generic(builder, bool, (number,))
+        return constant(kinds.boolean, bool(number.literal))
+    if isinstance(kind, Complex):
+        return numba_rules.of_numbers(builder, bool, (number,))
+    zero = ir.Constant(kind.register, 0)
+    compare = builder.fcmp_unordered if isinstance(kind, Float) else builder.icmp_unsigned
+    return Number(kinds.boolean, compare("!=", number.ir, zero))
+
+
+# Arithmetic.
+
+
+def binary(builder: Any, function: Any, left: Number, right: Number) -> Number:
+    """left function right."""
+    kind = operands_of(function, left.kind, right.kind)
+    if kind is None and function in COMPARISONS and left.is_natural and right.is_natural:
+        kind = _as_naturals(left.kind, right.kind)
+    if kind is None:
+        return numba_rules.of_numbers(builder, function, (left, right))
+    first, second = cast(builder, left, kind), cast(builder, right, kind)
+    if isinstance(kind, Float):
+        return _float_operation(builder, function, first, second)
+    made = _int_operation(builder, function, first, second)
+    if left.is_natural and right.is_natural and function in KEEP_NATURAL:
+        made.is_natural = True
+    return made
+
+
+def operands_of(function: Any, left: Kind, right: Kind) -> Kind | None:
+    """The type in which Numba computes a function of two numbers; None if only Numba knows it."""
+    if isinstance(left, Float) or isinstance(right, Float) or function is operator.truediv:
+        is_known = function in FLOAT_OPERATIONS or function in COMPARISONS
+        return _float_operands(left, right) if is_known else None
+    if left is kinds.boolean and right is kinds.boolean:
+        return left if function in BIT_OPERATIONS or function in COMPARISONS else None
+    left, right = (kinds.int64 if each is kinds.boolean else each for each in (left, right))
+    if not isinstance(left, Integer) or not isinstance(right, Integer):
+        return None
+    if function in SHIFTS:
+        return kinds.int64 if left.signed else kinds.uint64
+    if function in COMPARISONS and left.signed != right.signed:
+        return None
+    if function in COMPARISONS or function in INT_OPERATIONS or function in DIVISIONS:
+        return kinds.int64 if left.signed or right.signed else kinds.uint64
+    return None
+
+
+def _as_naturals(left: Kind, right: Kind) -> Kind | None:
+    """Of one that is signed and one that is not: neither is negative."""
+    both = isinstance(left, Integer) and isinstance(right, Integer)
+    return kinds.uint64 if both else None
+
+
+def _float_operands(left: Kind, right: Kind) -> Kind | None:
+    """Floats take whole numbers of as many bits as they have along in float64."""
+    if left is right and isinstance(left, Float):
+        return left
+    for each in (left, right):
+        if not isinstance(each, Float) and not (isinstance(each, Integer) and each.bitwidth >= 32):
+            return None
+    return kinds.float64
+
+
+def _float_operation(builder: Any, function: Any, left: Number, right: Number) -> Number:
+    name = FLOAT_OPERATIONS.get(function)
+    if name is not None:
+        return Number(left.kind, getattr(builder, name)(left.ir, right.ir))
+    if function is operator.ne:
+        return Number(kinds.boolean, builder.fcmp_unordered("!=", left.ir, right.ir))
+    return Number(kinds.boolean, builder.fcmp_ordered(COMPARISONS[function], left.ir, right.ir))
+
+
+def _int_operation(builder: Any, function: Any, left: Number, right: Number) -> Number:
+    kind = left.kind
+    known = None
+    if left.literal is not None and right.literal is not None and function not in DIVISIONS:
+        known = function(left.literal, right.literal)
+    if function in COMPARISONS:
+        if known is not None:
+            return constant(kinds.boolean, known)
+        is_signed = isinstance(kind, Integer) and kind.signed
+        compare = builder.icmp_signed if is_signed else builder.icmp_unsigned
+        return Number(kinds.boolean, compare(COMPARISONS[function], left.ir, right.ir))
+    if known is not None and isinstance(kind, Integer) and kind.minval <= known <= kind.maxval:
+        return constant(kind, known)
+    if function in DIVISIONS:
+        return Number(kind, division.floored(builder, left, right)[DIVISIONS[function]])
+    if function is operator.rshift:
+        return Number(kind, (builder.ashr if kind.signed else builder.lshr)(left.ir, right.ir))
+    name = "shl" if function is operator.lshift else INT_OPERATIONS[function]
+    return Number(kind, getattr(builder, name)(left.ir, right.ir))
+
+
+def divided(builder: Any, left: Number, right: Number) -> tuple[Number, Number]:
+    """divmod(left, right) of whole numbers."""
+    kind = operands_of(operator.mod, left.kind, right.kind)
+    if not isinstance(kind, Integer):
+        raise Unsupported(f"divmod of {left.kind} and {right.kind}")
+    first, second = cast(builder, left, kind), cast(builder, right, kind)
+    made = [Number(kind, each) for each in division.floored(builder, first, second)]
+    made[0].is_natural = made[1].is_natural = left.is_natural and right.is_natural
+    return made[0], made[1]
+
+
+# Functions of one number, and a few of two.
+
+
+def generic(builder: Any, function: Any, arguments: Sequence[Number]) -> Number:
+    """A function of numbers."""
+    make = _FUNCTIONS.get(function)
+    made = make(builder, *arguments) if make is not None else None
+    return numba_rules.of_numbers(builder, function, arguments) if made is None else made
+
+
+def _negative(builder: Any, x: Number) -> Number | None:
+    if isinstance(x.kind, Float):
+        return Number(x.kind, builder.fsub(ir.Constant(x.kind.register, -0.0), x.ir))
+    whole = _widened(builder, x)
+    return whole and Number(whole.kind, builder.neg(whole.ir))
+
+
+def _positive(builder: Any, x: Number) -> Number | None:
+    return x if isinstance(x.kind, Float) else _widened(builder, x)
+
+
+def _inverted(builder: Any, x: Number) -> Number | None:
+    whole = x if isinstance(x.kind, Boolean) else _widened(builder, x)
+    return whole and Number(whole.kind, builder.not_(whole.ir))
+
+
+def _widened(builder: Any, x: Number) -> Number | None:
+    """A whole number of 64 bits."""
+    if not isinstance(x.kind, Integer):
+        return None
+    return cast(builder, x, kinds.int64 if x.kind.signed else kinds.uint64)
+
+
+def _magnitude(builder: Any, x: Number) -> Number | None:
+    if isinstance(x.kind, Float):
+        return _intrinsic(builder, "fabs", x)
+    if not isinstance(x.kind, Integer) or x.kind.bitwidth < 64:
+        return None
+    if not x.kind.signed:
+        return x
+    is_negative = builder.icmp_signed("<", x.ir, ir.Constant(x.kind.register, 0))
+    return Number(x.kind, builder.select(is_negative, builder.neg(x.ir), x.ir))
+
+
+def _as_int(builder: Any, x: Number) -> Number | None:
+    if isinstance(x.kind, Integer):
+        return x
+    return cast(builder, x, kinds.int64) if isinstance(x.kind, Float) else None
+
+
+def _as_float(builder: Any, x: Number) -> Number | None:
+    if isinstance(x.kind, Float):
+        return x
+    return cast(builder, x, kinds.float64) if isinstance(x.kind, Integer) else None
+
+
+def _intrinsic(builder: Any, name: str, *given: Number) -> Number | None:
+    """What LLVM has a name for, of floats of one type."""
+    kind = given[0].kind
+    if not isinstance(kind, Float) or any(each.kind is not kind for each in given):
+        return None
+    own = ir.FunctionType(kind.register, [kind.register] * len(given))
+    declared = builder.module.declare_intrinsic(f"llvm.{name}", [kind.register], own)
+    return Number(kind, builder.call(declared, [each.ir for each in given]))
+
+
+def _named(name: str) -> Callable[..., Number | None]:
+    return lambda builder, *given: _intrinsic(builder, name, *given)
+
+
+def _to_whole(name: str) -> Callable[..., Number | None]:
+    def make(builder: Any, x: Number) -> Number | None:
+        rounded = _intrinsic(builder, name, x)
+        return rounded and cast(builder, rounded, kinds.int64)
+
+    return make
+
+
+def _is_nan(builder: Any, x: Number) -> Number | None:
+    if not isinstance(x.kind, Float):
+        return None
+    return Number(kinds.boolean, builder.fcmp_unordered("uno", x.ir, x.ir))
+
+
+def _is_infinite(builder: Any, x: Number) -> Number | None:
+    return _compared_with_infinity(builder, "==", x)
+
+
+def _is_finite(builder: Any, x: Number) -> Number | None:
+    return _compared_with_infinity(builder, "<", x)
+
+
+def _compared_with_infinity(builder: Any, sign: str, x: Number) -> Number | None:
+    size = _intrinsic(builder, "fabs", x)
+    if size is None:
+        return None
+    infinity = ir.Constant(x.kind.register, math.inf)
+    return Number(kinds.boolean, builder.fcmp_ordered(sign, size.ir, infinity))
+
+
+_FUNCTIONS: dict[Any, Callable[..., Number | None]] = {
+    operator.neg: _negative,
+    operator.pos: _positive,
+    operator.invert: _inverted,
+    bool: truth,
+    int: _as_int,
+    float: _as_float,
+    **dict.fromkeys((abs, np.abs), _magnitude),
+    **dict.fromkeys((math.fabs, np.fabs), _named("fabs")),
+    **dict.fromkeys((math.sqrt, np.sqrt), _named("sqrt")),
+    **dict.fromkeys((math.copysign, np.copysign), _named("copysign")),
+    **dict.fromkeys((math.isnan, np.isnan), _is_nan),
+    **dict.fromkeys((math.isinf, np.isinf), _is_infinite),
+    **dict.fromkeys((math.isfinite, np.isfinite), _is_finite),
+    np.rint: _named("rint"),
+    np.trunc: _named("trunc"),
+    np.floor: _named("floor"),
+    np.ceil: _named("ceil"),
+    math.floor: _to_whole("floor"),
+    math.ceil: _to_whole("ceil"),
+    math.trunc: _to_whole("trunc"),
+}
+
+KNOWN = frozenset(_FUNCTIONS)
 
 
 @cache
 def unified(first: Kind, second: Kind) -> Kind:
     """The type of a variable that is one or the other."""
-    if first == second:
+    if first is second:
         return first
-    kind = typing.unify_pairs(first, second)
-    if kind is None or not kind.is_precise():
-        raise Unsupported(f"a variable that is {first} and {second}")
-    return kind
+    if isinstance(first, Integer) and isinstance(second, Integer) and first.signed == second.signed:
+        return first if first.bitwidth > second.bitwidth else second
+    if kinds.float64 in (first, second) and all(
+        isinstance(each, (Float, Integer)) for each in (first, second)
+    ):
+        return kinds.float64
+    return numba_rules.unified(first, second)
+
+
+def counted_in(given: Sequence[Kind]) -> Kind:
+    """The type of the numbers of a range."""
+    if all(each is kinds.int64 for each in given):
+        return kinds.int64
+    if all(isinstance(each, Integer) and each.signed for each in given):
+        is_small = all(each.bitwidth <= 32 for each in given)
+        return kinds.int32 if is_small else kinds.int64
+    return numba_rules.counted_in(given)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 Kind = Any
-"""Numba's type of a value; of a tuple a Python tuple of its elements' types."""
+"""The type of a value (`kinds.py`); of a tuple a Python tuple of its elements' types."""
 
 
 class Unsupported(Exception):

@@ -1,4 +1,7 @@
-"""The compiler: it runs a kernel's text, and has Numba compile one function of it to an entry."""
+"""The compiler: from a function of a text to an entry, by a walk over the text or by Numba.
+
+Numba is imported for what the walk leaves to it, and not before.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import contextlib
 import functools
 import importlib.util
 import linecache
+import logging
+import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -16,9 +21,12 @@ from typing import Any
 from torchgen_out._runtime import collector
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels import lean_compiler
-from torchgen_out._runtime.kernels.machine import digests, emission, images, packs
+from torchgen_out._runtime.kernels.compiler import library, numba_rules
+from torchgen_out._runtime.kernels.compiler.values import Unsupported
+from torchgen_out._runtime.kernels.machine import digests, emission, host, images, packs
 from torchgen_out._runtime.kernels.machine.compiling import CannotCompile, NeedsNumba
 
+log = logging.getLogger("torchgen_out.kernels")
 _building = threading.RLock()
 _held = contextlib.ExitStack()
 
@@ -45,17 +53,11 @@ def answered(request: dict[str, Any]) -> bytes:
 
     Raises: CannotCompile; NeedsNumba.
     """
-    with _building:
-        import_numba()
-        from numba.core import errors
-
+    with _building, collector.paused():
         try:
-            with collector.paused():
-                return packs.encoded(_entry(request))
+            return packs.encoded(_entry(request))
         except (emission.Unspeakable, images.Unlinkable) as error:
             raise NeedsNumba(str(error)) from None
-        except errors.NumbaError as error:
-            raise CannotCompile(f"{type(error).__name__}: {error}") from None
 
 
 def _entry(request: dict[str, Any]) -> packs.Entry:
@@ -63,13 +65,28 @@ def _entry(request: dict[str, Any]) -> packs.Entry:
         return emission.emitted_text(request["ir"], request["names"], {"key": request["name"]})
     name, text, function = request["name"], request["text"], request["function"]
     kinds = request["kinds"]
+    about = {"key": f"{name}.{function}({', '.join(kinds)})", "kinds": kinds}
+    if not any(f"NUMBA_{each}" in os.environ for each in host.ONLY_NUMBAS):
+        try:
+            return emission.emitted_walk(library.walked(name, text, function, kinds), about)
+        except Unsupported as error:
+            log.debug("%s is left to Numba: %s", function, error)
+    return emission.emitted(_compiled_by_numba(name, text, function, kinds), about)
+
+
+def _compiled_by_numba(name: str, text: str, function: str, kinds: Sequence[str]) -> Any:
+    """Numba's result. Raises: CannotCompile."""
     dispatcher = getattr(filled_module(name, text), function)
+    from numba.core import errors
+
     dispatcher.targetoptions["no_cpython_wrapper"] = True
     signature = tuple(map(emission.numba_type, kinds))
-    with lean_compiler.compiling(dispatcher):
-        result = lean_compiler.compiled(dispatcher, signature)
-    about = {"key": f"{name}.{function}({', '.join(kinds)})", "kinds": kinds}
-    return emission.emitted(result, about)
+    try:
+        with lean_compiler.compiling(dispatcher):
+            dispatcher.compile(signature)
+    except errors.NumbaError as error:
+        raise CannotCompile(f"{type(error).__name__}: {error}") from None
+    return dispatcher.overloads[signature]
 
 
 def filled_module(name: str, text: str) -> ModuleType:
@@ -117,19 +134,11 @@ def import_numba() -> None:
         import numba.np.arraymath  # noqa: F401
     finally:
         linalg.ensure_blas = look
-    _prefer_wide_vectors()
+    from numba.core import config as settings
+
+    if settings.CPU_FEATURES is None:  # whoever sets NUMBA_CPU_FEATURES decides alone
+        settings.CPU_FEATURES = emission.host_features()
     emission.aim()
 
 
-def _prefer_wide_vectors() -> None:
-    """Let LLVM use the full width of AVX-512, where that is more than halves of it.
-
-    LLVM takes half the width on all of Intel's processors, as on the first that had AVX-512 wide
-    vectors slowed the clock. These have no VBMI2. Whoever sets NUMBA_CPU_FEATURES decides alone.
-    """
-    from llvmlite import binding
-    from numba.core import config as settings
-
-    features = binding.get_host_cpu_features()
-    if settings.CPU_FEATURES is None and features.get("avx512vbmi2"):
-        settings.CPU_FEATURES = features.flatten() + ",-prefer-256-bit"
+numba_rules.imported_by(import_numba)

@@ -7,6 +7,7 @@ memory: the only thing that a caller must know. LLVM emits both as code that wor
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import sys
@@ -14,6 +15,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from llvmlite import binding, ir
+
+from torchgen_out._runtime.kernels.compiler import convention, kinds, numba_rules
+from torchgen_out._runtime.kernels.compiler.library import Walked
 from torchgen_out._runtime.kernels.machine import digests, host, images, support_text, symbols
 from torchgen_out._runtime.kernels.machine.packs import Entry
 from torchgen_out._runtime.kernels.machine.signatures import kind_of
@@ -38,6 +43,21 @@ def numba_type(spelled: str) -> Any:
     return types.UniTuple(own, kind.items) if kind.form == "tuple" else own
 
 
+def emitted_walk(walked: Walked, about: dict[str, Any]) -> Entry:
+    """The entry of a text's function, which LLVM optimises here.
+
+    Raises: Unspeakable or Unlinkable for code that needs the interpreter or Numba to run.
+    """
+    module = walked.module
+    module.triple, module.data_layout = _triple(), str(_machine().target_data)
+    builder = _pass_builder(3)
+    builder.getModulePassManager().run(module, builder)
+    about = {**about, "returns": _returned(walked.result), ENTRY_ERRORS: _errors(module)}
+    kind = convention.function_type(walked.signature, walked.result)
+    module.link_in(_run_module(kind, walked.name))
+    return Entry(about, _image(module, (RUN,)))
+
+
 def emitted(result: Any, about: dict[str, Any]) -> Entry:
     """The entry of a result of Numba's compiler, which is not used after that.
 
@@ -49,20 +69,17 @@ def emitted(result: Any, about: dict[str, Any]) -> Entry:
     module = library._final_module
     about = {
         **about,
-        "returns": _returned(result.signature.return_type),
+        "returns": _returned(numba_rules.from_numba(result.signature.return_type)),
         ENTRY_ERRORS: _errors(module),
     }
-    module.link_in(_run_module(result.fndesc))
+    module.link_in(_run_module(_numbas_function(result.fndesc), result.fndesc.llvm_func_name))
     return Entry(about, _image(module, (RUN,)))
 
 
 def emitted_text(text: str, names: Sequence[str], about: dict[str, Any]) -> Entry:
     """The entry of functions in LLVM's language, of which some are called by name."""
-    from llvmlite import binding
-
     module = binding.parse_assembly(text)
-    codegen = _codegen()
-    module.triple, module.data_layout = _triple(), codegen._data_layout
+    module.triple, module.data_layout = _triple(), str(_machine().target_data)
     builder = binding.create_pass_builder(_machine(), binding.create_pipeline_tuning_options(2))
     _internalise(module, names)
     builder.getModulePassManager().run(module, builder)
@@ -70,8 +87,6 @@ def emitted_text(text: str, names: Sequence[str], about: dict[str, Any]) -> Entr
 
 
 def _image(module: Any, names: Sequence[str]) -> images.Image:
-    from llvmlite import binding
-
     _internalise(module, names)
     builder = binding.create_pass_builder(_machine(), binding.create_pipeline_tuning_options(0))
     passes = binding.create_new_module_pass_manager()
@@ -112,25 +127,48 @@ def _codegen() -> Any:
 
 @cache
 def _machine() -> Any:
-    """What emits code for any address; all else is as Numba has it."""
-    from llvmlite import binding
-    from numba.core import config
-
-    codegen = _codegen()
+    """What knows the processor, and emits code for any address."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     try:
         target = binding.Target.from_triple(_triple())
     except RuntimeError as error:
         raise Unspeakable(f"this LLVM makes no code for {_triple()}: {error}") from None
-    other = host.target()
+    cpu, features = _processor()
     return target.create_target_machine(
-        cpu="generic" if other else codegen._get_host_cpu_name(),
-        features=host.features_of(other) if other else codegen._tm_features,
-        opt=int(config.OPT),
-        reloc="pic",
-        codemodel="small",
+        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small"
     )
+
+
+def _processor() -> tuple[str, str]:
+    """The name and the features of the processor that runs the code, as LLVM has them."""
+    level = host.target()
+    if level:
+        return "generic", host.features_of(level)
+    cpu = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
+    chosen = os.environ.get("NUMBA_CPU_FEATURES")
+    return cpu, host_features() if chosen is None else chosen
+
+
+def host_features() -> str:
+    """The features of this processor, with vectors of AVX-512's full width where they are fast.
+
+    LLVM takes half the width on all of Intel's processors, as on the first that had AVX-512 wide
+    vectors slowed the clock. These have no VBMI2.
+    """
+    try:
+        features = binding.get_host_cpu_features()
+    except RuntimeError:
+        return ""
+    flat: str = features.flatten()
+    return flat + ",-prefer-256-bit" if features.get("avx512vbmi2") else flat
+
+
+def _pass_builder(level: int) -> Any:
+    """LLVM's optimiser as Numba asks for it."""
+    options = binding.create_pipeline_tuning_options(level)
+    options.slp_vectorization, options.loop_vectorization = False, True
+    return binding.create_pass_builder(_machine(), options)
 
 
 def aim() -> None:
@@ -144,23 +182,24 @@ def aim() -> None:
 @cache
 def _triple() -> str:
     """The system's name for LLVM; objects are ELF wherever they run."""
-    from llvmlite import binding
-
     triple = str(binding.get_process_triple())
     if host.target() == "aarch64" and not triple.startswith("aarch64"):
         return f"aarch64-{triple.partition('-')[2]}"
     return triple if sys.platform not in ("darwin", "win32") else f"{triple}-elf"
 
 
-def _run_module(described: Any) -> Any:
-    """`torchgen_run` for a function that Numba describes."""
-    from llvmlite import binding, ir
+def _numbas_function(described: Any) -> Any:
+    """The type of a function that Numba describes."""
     from numba.core.registry import cpu_target
 
-    context = cpu_target.target_context
-    kind = context.call_conv.get_function_type(described.restype, described.argtypes)
+    conv = cpu_target.target_context.call_conv
+    return conv.get_function_type(described.restype, described.argtypes)
+
+
+def _run_module(kind: Any, name: str) -> Any:
+    """`torchgen_run` for a kernel's function of some type."""
     module = ir.Module(name=RUN)
-    kernel = ir.Function(module, kind, described.llvm_func_name)
+    kernel = ir.Function(module, kind, name)
     word = ir.IntType(64)
     run = ir.Function(module, ir.FunctionType(ir.IntType(32), [word.as_pointer()]), RUN)
     builder = ir.IRBuilder(run.append_basic_block())
@@ -174,28 +213,16 @@ def _run_module(described: Any) -> Any:
 
 def _returned(kind: Any) -> list[str]:
     """The types of a result: none, one, or those of a tuple."""
-    from numba import types
-
-    if isinstance(kind, types.NoneType):
+    if kind is kinds.none:
         return []
-    if isinstance(kind, types.BaseTuple):
-        found = [_number(each) for each in kind]
+    if isinstance(kind, tuple):
+        found = [str(each) for each in kind]
         if any(name not in ("int64", "uint64", "float64") for name in found) or len(found) < 2:
             raise Unspeakable(f"it returns {kind}")
         return found
-    return [_number(kind)]
-
-
-def _number(kind: Any) -> str:
-    from numba import types
-
-    if isinstance(kind, types.Literal):
-        kind = kind.literal_type
-    if isinstance(kind, types.Boolean):
-        return "bool"
-    if isinstance(kind, (types.Integer, types.Float, types.Complex)):
-        return str(kind)
-    raise Unspeakable(f"it returns {kind}")
+    if not kinds.is_number(kind):
+        raise Unspeakable(f"it returns {kind}")
+    return [str(kind)]
 
 
 def _errors(module: Any) -> dict[str, list[Any]]:

@@ -42,6 +42,9 @@ SETTINGS = (
 )
 """Of Numba's settings those that its code depends on, without NUMBA_ before their names."""
 
+ONLY_NUMBAS = SETTINGS[2:]
+"""Those that none but Numba follows: with them it compiles every kernel."""
+
 
 def target() -> str:
     """The level to compile for, if it is not for a processor that runs what is compiled."""
@@ -111,7 +114,7 @@ def system_of(level: str) -> str:
     return f"{ABI} {sys.platform} {'x86_64' if level.startswith('x86') else level}"
 
 
-TEXTS = 2
+TEXTS = 3
 """Another number where `kernels/compiler/` makes other code of a text."""
 
 

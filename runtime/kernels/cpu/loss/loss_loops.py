@@ -98,7 +98,10 @@ def softmax_less_target(
     kept, share = T(1 - smoothing), T(smoothing / classes)
     spread = T(0)
     if smoothing != 0:
-        spread = share * (weights.sum() if weights.size else T(classes))
+        total = T(0)
+        for i in range(weights.size):
+            total += weights[i]
+        spread = share * (total if weights.size else T(classes))
     for r in range(start, stop):
         row, result = logarithms[r], grad_input[r]
         label = labels[r]
